@@ -29,7 +29,7 @@ mod threads;
 mod unrolling;
 mod visits;
 
-pub use crate::coroutine::make_stacks_executable;
+pub use crate::engine::coroutine::make_stacks_executable;
 pub use annotations::{acquire_at, expect_races, ignore, release_at};
 pub use atomics::{compare_exchange, fence, load, load_within, modify, modify_within, store};
 pub(crate) use audit::Audit;
@@ -73,9 +73,9 @@ pub use threads::{
 pub use unrolling::{IS_BOUNDED, enter_function};
 pub(crate) use visits::Laps;
 
-pub use crate::control_words::ControlWords;
-pub use crate::coroutine::on_own_stack;
-pub use crate::trap::{Epilogue, Prologue};
+pub use crate::engine::control_words::ControlWords;
+pub use crate::engine::coroutine::on_own_stack;
+pub use crate::engine::trap::{Epilogue, Prologue};
 
 use explore::ThreadId;
 use rustc_hash::FxHashMap;
@@ -125,12 +125,12 @@ impl fmt::Debug for Native {
 
 /// Starts the thread that detects blocked threads. Without this call the first model starts it.
 pub fn start_watchdog() {
-    crate::watchdog::start();
+    crate::engine::watchdog::start();
 }
 
 /// Turns each crash of the program into a failure of the running thread.
 pub fn catch_crashes(prologue: Prologue, epilogue: Epilogue) {
-    crate::trap::install_for_native(prologue, epilogue);
+    crate::engine::trap::install_for_native(prologue, epilogue);
 }
 
 /// The engine's data about a native program in the current execution.

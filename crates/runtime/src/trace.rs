@@ -1,9 +1,14 @@
 //! An execution that was recorded for users.
 
-use crate::deciding;
+pub(crate) mod deciding;
+pub(crate) mod failure;
+pub(crate) mod look;
+pub(crate) mod recorder;
+pub(crate) mod source;
+
 use crate::engine::Engine;
-use crate::recorder::states::{States, ends_wait};
-use crate::recorder::{Recorded, distinct};
+use crate::trace::recorder::states::{States, ends_wait};
+use crate::trace::recorder::{Recorded, distinct};
 use explore::{Access, EventId, Execution, ObjectId, OpKind, Outcome, Point, Race, ThreadId};
 use report::{FailureKind, Interleaving, Racing, Row};
 use std::collections::BTreeMap;

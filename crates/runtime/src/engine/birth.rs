@@ -1,11 +1,11 @@
 //! The start of threads in an execution.
 
 use super::{Engine, Job, Thread};
-use crate::coroutine::Fibre;
-use crate::exploration::Exploration;
-use crate::grain::Grain;
+use crate::engine::coroutine::Fibre;
+use crate::engine::grain::Grain;
 use crate::native::SPARE_STACK;
-use crate::source::Place;
+use crate::rust::exploration::Exploration;
+use crate::trace::source::Place;
 use explore::{EventId, Pending, ThreadId};
 use std::panic::Location;
 use std::ptr::NonNull;

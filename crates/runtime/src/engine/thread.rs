@@ -1,16 +1,16 @@
 //! The engine's data about a thread.
 
-use crate::arena::Heap;
-use crate::await_rule::Round;
-use crate::coroutine::{Fibre, Suspender};
-use crate::failure::Noticed;
-use crate::lazy::Making;
-use crate::local::Locals;
+use crate::engine::coroutine::{Fibre, Suspender};
+use crate::engine::waiting::Wait;
+use crate::memory::arena::Heap;
 use crate::native::Laps;
-use crate::object::Condition;
-use crate::source::Place;
-use crate::thread::Panic;
-use crate::waiting::Wait;
+use crate::rust::lazy::Making;
+use crate::rust::local::Locals;
+use crate::rust::object::Condition;
+use crate::rust::thread::Panic;
+use crate::trace::failure::Noticed;
+use crate::trace::source::Place;
+use crate::watch::await_rule::Round;
 use explore::{EventId, ThreadId};
 use std::panic::Location;
 use std::ptr;

@@ -1,9 +1,9 @@
 //! A program's annotations for the race detector of a thread sanitizer: orders that the detector
 //! does not see, and accesses that may race.
 
-use crate::atomic::Value;
 use crate::engine::Engine;
-use crate::perform::{perform_when, silently};
+use crate::engine::perform::{perform_when, silently};
+use crate::rust::atomic::Value;
 use explore::{Access, OpKind, ThreadId};
 use rustc_hash::FxHashMap;
 use std::ops::Range;

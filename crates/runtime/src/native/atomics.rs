@@ -3,11 +3,11 @@
 use super::Frame;
 use super::laps::Given;
 use super::ranges::{bytes_of, memory_seen, token, touch};
-use crate::atomic::Value;
 use crate::engine::Engine;
-use crate::names::Range;
-use crate::perform::perform_when;
-use crate::step::DependsOn;
+use crate::engine::names::Range;
+use crate::engine::perform::perform_when;
+use crate::engine::step::DependsOn;
+use crate::rust::atomic::Value;
 use explore::{Access, Op, OpKind, Request};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;

@@ -6,9 +6,9 @@
 //! matters if another thread accesses the same bytes and neither starts nor joins of threads order
 //! the two accesses. Such a write is reported as left out of the search.
 
+use crate::engine::model::Model;
+use crate::engine::perform::{current, silently};
 use crate::engine::{Engine, Watch};
-use crate::model::Model;
-use crate::perform::{current, silently};
 use explore::{Program, Schedule, ThreadId};
 use report::{LeftOut, Omission};
 use rustc_hash::FxHashMap;

@@ -4,8 +4,8 @@ use super::Frame;
 use super::plain::{Written, read_within, write};
 use super::ranges::{content_of, touch};
 use crate::engine::Engine;
-use crate::names::Range;
-use crate::perform::{perform_when, silently};
+use crate::engine::names::Range;
+use crate::engine::perform::{perform_when, silently};
 use explore::{Access, OpKind};
 use std::cell::Cell;
 

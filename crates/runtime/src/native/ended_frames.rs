@@ -7,7 +7,7 @@
 use super::Frame;
 use super::foreign::may_be_stack;
 use crate::engine::Engine;
-use crate::perform::silently;
+use crate::engine::perform::silently;
 use explore::ThreadId;
 
 /// The frame of the program's last call of a hook.

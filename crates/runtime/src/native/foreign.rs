@@ -7,7 +7,7 @@
 
 use super::Laps;
 use crate::engine::Engine;
-use crate::perform::silently;
+use crate::engine::perform::silently;
 use explore::ThreadId;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

@@ -4,11 +4,11 @@
 //! thread that has waited longest is woken first, as the system does among threads of equal
 //! priority.
 
-use crate::atomic::Value;
 use crate::engine::Engine;
-use crate::mutex::expire;
-use crate::perform::{self, perform_when};
-use crate::waiting::Wait;
+use crate::engine::perform::{self, perform_when};
+use crate::engine::waiting::Wait;
+use crate::rust::atomic::Value;
+use crate::rust::mutex::expire;
 use explore::{Access, Op, OpKind};
 use objects::Condvar as Order;
 use std::cell::Cell;

@@ -25,9 +25,9 @@
 //! never end by this rule.
 
 use super::visits::{Lap, Place};
-use crate::control_words::ControlWords;
 use crate::engine::Engine;
-use crate::seen::Seen;
+use crate::engine::control_words::ControlWords;
+use crate::watch::seen::Seen;
 use explore::{Bound, Halt};
 use report::Shortcut;
 use std::ops::Range;

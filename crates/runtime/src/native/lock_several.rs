@@ -5,11 +5,11 @@
 //! leave everything unchanged. Leaving out all of them makes no difference to other threads, unless
 //! one of their tries failed because of a lock held for a failed round. If that try belongs to
 //! `std::lock`, its own round fails and is left out, too. So a thread stops after a failed round
-//! and waits, under the [await rule](crate::await_rule), for the lock that it did not get. Once any
+//! and waits, under the [await rule](crate::watch::await_rule), for the lock that it did not get. Once any
 //! other try has failed in the program, rounds are no longer left out.
 
 use crate::engine::Engine;
-use crate::perform::{halt, silently};
+use crate::engine::perform::{halt, silently};
 use explore::Halt;
 
 /// Records that the running thread's last try has failed. `std::lock` made it if `is_of_several`.

@@ -2,8 +2,8 @@
 //! the await rule has to record them.
 
 use crate::engine::Engine;
-use crate::grain::Grain;
-use crate::model::Model;
+use crate::engine::grain::Grain;
+use crate::engine::model::Model;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 

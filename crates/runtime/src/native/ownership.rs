@@ -6,7 +6,7 @@
 //! If a program causes many restarts, all its memory is watched. A resumed exploration cannot start
 //! again, so it watches all memory, unless it is a slice: then that slice is repeated.
 
-use crate::model::Model;
+use crate::engine::model::Model;
 use explore::ThreadId;
 use report::Shortcut;
 use rustc_hash::FxHashMap;

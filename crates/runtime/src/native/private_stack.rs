@@ -9,9 +9,9 @@
 use super::Written;
 use super::foreign::may_be_stack;
 use crate::engine::Engine;
-use crate::grain::Grain;
-use crate::model::Config;
-use crate::names::Range;
+use crate::engine::grain::Grain;
+use crate::engine::model::Config;
+use crate::engine::names::Range;
 use explore::{Access, Bound, Halt, ObjectId, Op, OpKind, Pending, Request, ThreadId};
 use objects::Coarsening;
 use report::Shortcut;

@@ -1,10 +1,10 @@
 //! Ranges of memory by address, which determine the object of an access and its value.
 
-use crate::atomic::Value;
 use crate::engine::Engine;
-use crate::happens_before::Variable;
-use crate::names::Range;
-use crate::seen::Seen;
+use crate::engine::names::Range;
+use crate::rust::atomic::Value;
+use crate::watch::happens_before::Variable;
+use crate::watch::seen::Seen;
 use explore::{Access, ObjectId, Op, OpKind, Request, Token};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;

@@ -9,9 +9,9 @@
 //! with interleaving), another thread frees that block, and blocks of its size are allocated.
 
 use crate::engine::Engine;
-use crate::perform::{silently, visible};
-use crate::source::Spot;
-use crate::step::DependsOn;
+use crate::engine::perform::{silently, visible};
+use crate::engine::step::DependsOn;
+use crate::trace::source::Spot;
 use explore::{Access, EventId, ObjectId, Op, OpKind, Request, ThreadId};
 use objects::Coarsening;
 use report::{LeftOut, Omission};

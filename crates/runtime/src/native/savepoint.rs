@@ -6,17 +6,18 @@
 //! execution begins like the previous one. All savepoints lie on the path of the current execution.
 
 use super::{Laps, Objects, shadow};
-use crate::await_rule::Round;
-use crate::coroutine::{SavedFibre, Suspender};
+use crate::engine::coroutine::{SavedFibre, Suspender};
+use crate::engine::grain::Grain;
+use crate::engine::model::Model;
+use crate::engine::step::DependsOn;
+use crate::engine::waiting::Wait;
 use crate::engine::{Engine, Thread, Watch};
-use crate::grain::Grain;
-use crate::happens_before::HappensBefore;
-use crate::model::Model;
-use crate::object::Condition;
-use crate::source::Place;
-use crate::step::DependsOn;
-use crate::waiting::Wait;
-use crate::{mutex, once};
+use crate::rust::mutex;
+use crate::rust::object::Condition;
+use crate::rust::once;
+use crate::trace::source::Place;
+use crate::watch::await_rule::Round;
+use crate::watch::happens_before::HappensBefore;
 use explore::{EventId, Execution, ObjectId, Pending, Program, Step, ThreadId, Token};
 use report::Shortcut;
 use std::any::Any;

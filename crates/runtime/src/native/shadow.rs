@@ -7,9 +7,9 @@
 
 use super::ownership::Found;
 use crate::engine::Engine;
-use crate::happens_before::Epoch;
-use crate::source::Spot;
 use crate::trace::Shown;
+use crate::trace::source::Spot;
+use crate::watch::happens_before::Epoch;
 use explore::{Access, ThreadId};
 use report::FailureKind;
 use rustc_hash::FxHashMap;

@@ -1,7 +1,7 @@
 //! Threads of native programs, and how they end.
 
+use crate::engine::perform::{self, commuting};
 use crate::engine::{Engine, Job};
-use crate::perform::{self, commuting};
 use crate::trace::Shown;
 use explore::{Halt, Pending, Request, ThreadId};
 use objects::Thread;

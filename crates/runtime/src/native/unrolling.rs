@@ -7,7 +7,7 @@
 //! call, if the compiler inserts hooks at the beginning of functions.
 
 use super::laps::Frame;
-use crate::perform;
+use crate::engine::perform;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use std::sync::atomic::AtomicBool;

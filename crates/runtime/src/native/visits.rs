@@ -2,7 +2,7 @@
 
 use super::laps::HAS_CALLED_UNKNOWN;
 use super::unrolling::Rounds;
-use crate::seen::Seen;
+use crate::watch::seen::Seen;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::Hasher;

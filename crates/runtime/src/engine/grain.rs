@@ -1,0 +1,150 @@
+//! The definition of a step of a model.
+//!
+//! Spawns and waits have no access, so they commute with every operation of other threads. In a
+//! search they happen as early as possible, in the step before. That leaves fewer steps to explore
+//! and fewer events to store. Traces for users show them: [`Model::refine`] turns a schedule of
+//! accesses into one of all operations.
+
+use crate::engine::Engine;
+use crate::engine::model::{Config, Model};
+use crate::engine::waiting::Wait;
+use crate::watch::undone::is_for_lock;
+use explore::{Access, Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
+use report::{FailureKind, Shortcut};
+
+/// The operations that count as a step.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Grain {
+    /// Operations with an access or with alternatives. Spawns and waits commute with everything and
+    /// happen as early as possible, in the step before: that leaves fewer steps to explore.
+    #[default]
+    Accesses,
+    /// Every operation, for users.
+    Operations,
+}
+
+impl Grain {
+    /// Returns the steps of a search.
+    pub(crate) fn of_search(config: &Config) -> Grain {
+        match config.without.contains(&Shortcut::FoldedSpawns) {
+            true => Grain::Operations,
+            false => Grain::Accesses,
+        }
+    }
+}
+
+impl Model {
+    /// Makes every operation a step from the next execution on. This includes those that commute
+    /// with all others, which are otherwise performed with the step before.
+    pub fn step_by_operations(&mut self) {
+        self.engine_mut().grain = Grain::Operations;
+    }
+
+    /// Restores the default from the next execution on: operations that commute with all others are
+    /// performed with the step before.
+    pub fn step_by_accesses(&mut self) {
+        let engine = self.engine_mut();
+        engine.grain = Grain::of_search(&engine.config);
+    }
+
+    /// Turns a schedule of accesses into the same schedule of operations. From here on the model
+    /// steps by operations. If a data race appears in another thread than before, the schedule ends
+    /// there.
+    pub fn refine(&mut self, schedule: &Schedule) -> Result<Schedule, Interrupt> {
+        if Grain::of_search(&self.engine().config) == Grain::Operations {
+            return Ok(schedule.clone());
+        }
+        self.step_by_operations();
+        loop {
+            self.reset();
+            let mut refined = Schedule::new();
+            match self.refine_into(&mut refined, schedule) {
+                Err(Interrupt::Diverged(_)) if self.has_raced() => return Ok(refined),
+                // The objects are coarser than the search assumed, which no longer matters here.
+                Err(Interrupt::Coarsened) => {}
+                result => return result.map(|()| refined),
+            }
+        }
+    }
+
+    fn refine_into(
+        &mut self,
+        refined: &mut Schedule,
+        schedule: &Schedule,
+    ) -> Result<(), Interrupt> {
+        self.step_through(refined, ThreadId::MAIN)?;
+        for &step in schedule {
+            self.step(step)?;
+            refined.push(step);
+            self.step_through(refined, step.thread)?;
+        }
+        Ok(())
+    }
+
+    /// Checks whether the current execution had a data race.
+    pub fn has_raced(&self) -> bool {
+        let mut failures = self.failures().into_iter();
+        failures.any(|shown| shown.kind == FailureKind::DataRace)
+    }
+
+    /// Performs all possible operations that commute with all others, in the order in which they
+    /// belong to the step: first those of its thread, then those of threads that it started, then
+    /// those of threads whose waits it has ended.
+    fn step_through(&mut self, steps: &mut Schedule, thread: ThreadId) -> Result<(), Interrupt> {
+        let mut granted = std::mem::take(&mut self.engine_mut().woken);
+        let mut next = Some(thread);
+        while let Some(thread) = next {
+            while self.engine().can_commute(thread) {
+                let step = Step::of(thread);
+                self.step(step)?;
+                steps.push(step);
+            }
+            let woken = self.engine_mut().woken.pop_front();
+            next = woken.or_else(|| granted.pop_front());
+        }
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// Checks whether a thread may continue without a switch where it could be suspended. It must
+    /// not where the await rule compares registers, since a switch changes them.
+    #[inline(always)]
+    pub(crate) fn may_go_on(&self) -> bool {
+        !self.watch.stacks
+    }
+
+    /// Begins an operation of the running thread as a part of the current step. Returns false if
+    /// the thread has reached its limit of operations.
+    #[inline(always)]
+    pub(crate) fn begin_part(&mut self) -> bool {
+        let most = self.config.max_events;
+        let thread = self.thread();
+        if thread.operations >= most {
+            return false;
+        }
+        thread.operations += 1;
+        thread.round.take_effect();
+        true
+    }
+
+    /// Begins a wait of the running thread as a part of the current step. False at the limit.
+    pub(crate) fn begin_wait(&mut self, wait: Wait) -> bool {
+        let had_effect = self.thread().round.has_effect();
+        let begins = self.begin_part();
+        if is_for_lock(wait) {
+            self.thread().round.set_effect(had_effect);
+        }
+        begins
+    }
+
+    /// Checks whether the thread can perform an operation that commutes with all others.
+    fn can_commute(&self, thread: ThreadId) -> bool {
+        let request = self.pending.get(thread.index()).and_then(Pending::enabled);
+        request.is_some_and(|request| {
+            let is_private = request.op.access == Access::None
+                && matches!(request.op.kind, OpKind::Load | OpKind::Store);
+            is_private || request.op.kind == OpKind::Spawn || self.wait_of(thread).is_some()
+        })
+    }
+}

@@ -1,0 +1,451 @@
+//! The names of threads and objects, which are the same in all executions.
+//!
+//! A thread is named by its spawn path. An object is named by its creating thread and its number
+//! there, or by the memory in which it was first used. None of these depends on the schedule. Ids
+//! are dense, and are assigned in the order in which names first occur.
+
+mod addresses;
+mod coarse;
+mod merged;
+mod sites;
+
+use crate::engine::step::MOST_PARTS;
+use addresses::Addresses;
+pub(crate) use addresses::Range;
+use explore::{ObjectId, Schedule, Step, ThreadId};
+use objects::Coarsening;
+use report::SavedStep;
+use serde::{Deserialize, Serialize};
+pub(crate) use sites::{Region, Resident, Site};
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The maximum number of threads. A file that names more does not come from a program.
+const MOST_THREADS: usize = 1 << 14;
+/// The maximum number of objects. A file with more does not come from a program.
+const MOST_OBJECTS: u32 = 1 << 24;
+
+/// Dense ids for spawn paths and objects, together with what is known of the objects (coarsenings).
+/// Names are interned when they first occur, and are never forgotten. A resumed search needs the
+/// names of the search that it resumes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Names {
+    /// Indexed by thread.
+    threads: Vec<Named>,
+    objects: u32,
+    /// Reader-writer locks and channels that are used with a try or timed operation.
+    tried: BTreeSet<ObjectId>,
+    /// Barriers whose arrivals are ordered.
+    ordered: BTreeSet<ObjectId>,
+    /// Ends of threads, and poison of locks, that are polled.
+    polled: BTreeSet<ObjectId>,
+    /// Signals and relations of processes that other processes use.
+    shared: BTreeSet<ObjectId>,
+    /// Relations of processes that have had a name.
+    registered: BTreeSet<ObjectId>,
+    /// Tables that are scanned.
+    scanned: BTreeSet<ObjectId>,
+    /// Objects that are parts of another object, named by a key.
+    parts: BTreeMap<(ObjectId, u64), ObjectId>,
+    /// For each object merged into one with a smaller id: that object, which may be merged itself.
+    merged: BTreeMap<ObjectId, ObjectId>,
+    /// Objects that are named by their location in memory.
+    residents: BTreeMap<Resident, ObjectId>,
+    /// The memory and objects that native programs access.
+    addresses: Addresses,
+    /// Whether there is plain memory, so that happens-before must be known.
+    has_plain_memory: bool,
+    /// Whether happens-before includes synchronization by atomic accesses of native programs.
+    orders_atomics: bool,
+    /// Whether there are hints, so that the await rule applies.
+    has_hints: bool,
+}
+
+/// A thread, with its children and objects.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Named {
+    /// For the main thread, this is the main thread.
+    parent: ThreadId,
+    number: u32,
+    children: Vec<ThreadId>,
+    /// `objects[n]` is the n-th object that the thread created.
+    objects: Vec<Created>,
+    /// The thread's park token.
+    park: ObjectId,
+    /// The thread's end.
+    end: ObjectId,
+}
+
+/// The n-th object of a thread. It has one id for each number of parts with which it has occurred.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Created {
+    parts: u32,
+    object: ObjectId,
+    others: Vec<(u32, ObjectId)>,
+}
+
+impl Created {
+    fn is(&self, object: ObjectId) -> bool {
+        self.object == object || self.others.iter().any(|&(_, other)| other == object)
+    }
+}
+
+/// The error for a spawn path that cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0:?} is no spawn path; one looks like 0.2.1")]
+pub struct UnknownThread(pub String);
+
+impl Default for Names {
+    fn default() -> Names {
+        let mut names = Names {
+            threads: Vec::new(),
+            objects: 0,
+            tried: BTreeSet::new(),
+            ordered: BTreeSet::new(),
+            polled: BTreeSet::new(),
+            shared: BTreeSet::new(),
+            registered: BTreeSet::new(),
+            scanned: BTreeSet::new(),
+            parts: BTreeMap::new(),
+            merged: BTreeMap::new(),
+            residents: BTreeMap::new(),
+            addresses: Addresses::default(),
+            has_plain_memory: false,
+            orders_atomics: false,
+            has_hints: false,
+        };
+        names.add_thread(ThreadId::MAIN, 0);
+        names
+    }
+}
+
+impl Names {
+    /// Returns a hash of the known coarsenings. A search saved under another hash does not fit.
+    pub fn coarsenings(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.shared, &self.registered, &self.scanned).hash(&mut hasher);
+        (&self.tried, &self.ordered, &self.polled, &self.merged).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Checks names that were read from a file: all ids must have been assigned, and no thread or
+    /// object may be its own ancestor.
+    pub fn is_consistent(&self) -> bool {
+        let is_object = |object: ObjectId| object == ObjectId::NONE || object.0 < self.objects;
+        let is_thread = |(index, named): (usize, &Named)| {
+            let is_child = |(number, child): (usize, &ThreadId)| {
+                let child_named = self.threads.get(child.index());
+                child.index() > index
+                    && child_named.is_some_and(|own| {
+                        own.parent.index() == index && own.number as usize == number
+                    })
+            };
+            let is_created = |created: &Created| {
+                let others = created.others.iter().map(|&(_, other)| other);
+                others.chain([created.object]).all(is_object)
+            };
+            (index == 0 || named.parent.index() < index)
+                && named.children.iter().enumerate().all(is_child)
+                && named.objects.iter().all(is_created)
+                && named.park.0 < self.objects
+                && named.end.0 < self.objects
+        };
+        let coarse = [&self.tried, &self.ordered, &self.polled];
+        let coarse = coarse
+            .into_iter()
+            .chain([&self.shared, &self.registered, &self.scanned]);
+        (1..=MOST_THREADS).contains(&self.threads.len())
+            && self.objects <= MOST_OBJECTS
+            && self.threads.iter().enumerate().all(is_thread)
+            && coarse.flatten().all(|&object| is_object(object))
+            && self.parts.values().all(|&part| is_object(part))
+            && self
+                .merged
+                .iter()
+                .all(|(&own, &into)| into < own && is_object(own))
+            && self.residents.values().all(|&object| is_object(object))
+            && self.addresses.is_consistent(is_object)
+    }
+
+    /// Returns the spawn path of a thread. `0` is the main thread, `0.2` its third child.
+    pub fn spawn_path(&self, thread: ThreadId) -> String {
+        match thread {
+            ThreadId::MAIN => "0".to_owned(),
+            _ => {
+                let named = &self.threads[thread.index()];
+                format!("{}.{}", self.spawn_path(named.parent), named.number)
+            }
+        }
+    }
+
+    /// Returns the numbers of a spawn path. They order threads in the same way in every process.
+    pub(crate) fn path(&self, thread: ThreadId) -> Vec<u32> {
+        if thread == ThreadId::MAIN {
+            return Vec::new();
+        }
+        let named = &self.threads[thread.index()];
+        let mut path = self.path(named.parent);
+        path.push(named.number);
+        path
+    }
+
+    /// Converts a schedule to names that do not depend on the process.
+    pub fn save(&self, schedule: &Schedule) -> Vec<SavedStep> {
+        schedule
+            .chunk_by(|a, b| a.thread == b.thread)
+            .map(|run| SavedStep {
+                thread: self.spawn_path(run[0].thread),
+                choices: run.iter().map(|step| step.choice).collect(),
+            })
+            .collect()
+    }
+
+    /// Converts a saved schedule to the ids of this process.
+    pub fn load(&mut self, steps: &[SavedStep]) -> Result<Schedule, UnknownThread> {
+        let mut schedule = Schedule::new();
+        for saved in steps {
+            let thread = self.thread(&saved.thread)?;
+            schedule.extend(saved.choices.iter().map(|&choice| Step { thread, choice }));
+        }
+        Ok(schedule)
+    }
+
+    fn thread(&mut self, path: &str) -> Result<ThreadId, UnknownThread> {
+        let unknown = || UnknownThread(path.to_owned());
+        let mut numbers = path.split('.');
+        if numbers.next() != Some("0") {
+            return Err(unknown());
+        }
+        let mut thread = ThreadId::MAIN;
+        for number in numbers {
+            let number: u16 = number.parse().map_err(|_| unknown())?;
+            let met = self.threads[thread.index()].children.len();
+            if self.threads.len() + (usize::from(number) + 1).saturating_sub(met) > MOST_THREADS {
+                return Err(unknown());
+            }
+            for earlier in 0..=u32::from(number) {
+                self.child(thread, earlier);
+            }
+            thread = self.child(thread, u32::from(number));
+        }
+        Ok(thread)
+    }
+
+    /// Returns the child of `parent` with this number. All smaller numbers must have occurred.
+    #[inline]
+    pub(crate) fn child(&mut self, parent: ThreadId, number: u32) -> ThreadId {
+        match self.threads[parent.index()].children.get(number as usize) {
+            Some(&child) => child,
+            None => {
+                let child = self.add_thread(parent, number);
+                self.threads[parent.index()].children.push(child);
+                child
+            }
+        }
+    }
+
+    fn add_thread(&mut self, parent: ThreadId, number: u32) -> ThreadId {
+        let thread = ThreadId::from_index(self.threads.len());
+        let park = self.add_object(objects::Park::PARTS);
+        // Leave room behind the id: threads that wait for an object are checked again when an
+        // object with one of the next ids is accessed.
+        let end = self.add_object(MOST_PARTS);
+        self.threads.push(Named {
+            parent,
+            number,
+            children: Vec::new(),
+            objects: Vec::new(),
+            park,
+            end,
+        });
+        thread
+    }
+
+    fn add_object(&mut self, parts: u32) -> ObjectId {
+        let object = ObjectId(self.objects);
+        self.objects += parts;
+        assert!(
+            self.objects < ObjectId::NONE.0,
+            "a program has less than 2^32 objects"
+        );
+        object
+    }
+
+    /// Returns the n-th object that `thread` created. All smaller numbers must have occurred.
+    pub(crate) fn object(&mut self, thread: ThreadId, number: u32, parts: u32) -> ObjectId {
+        match self.threads[thread.index()].objects.get(number as usize) {
+            Some(created) if created.parts == parts => created.object,
+            Some(_) => self.other_object(thread, number, parts),
+            None => {
+                let object = self.add_object(parts);
+                let created = Created {
+                    parts,
+                    object,
+                    others: Vec::new(),
+                };
+                self.threads[thread.index()].objects.push(created);
+                object
+            }
+        }
+    }
+
+    /// Returns whether a thread created `object`. Tries recent objects of `likely` first.
+    pub(crate) fn is_created(&self, likely: ThreadId, object: ObjectId) -> bool {
+        let own = self.threads[likely.index()].objects.iter().rev();
+        let all = self.threads.iter().flat_map(|thread| &thread.objects);
+        own.chain(all).any(|created| created.is(object))
+    }
+
+    /// Returns for each object the spawn path of its creating thread and its number there. Objects
+    /// that are named otherwise are missing.
+    pub fn creators(&self) -> BTreeMap<ObjectId, (String, u32)> {
+        let mut creators = BTreeMap::new();
+        for (index, thread) in self.threads.iter().enumerate() {
+            let path = self.spawn_path(ThreadId::from_index(index));
+            for (created, number) in thread.objects.iter().zip(0..) {
+                let others = created.others.iter().map(|&(_, other)| other);
+                let all = others.chain([created.object]);
+                creators.extend(all.map(|object| (object, (path.clone(), number))));
+            }
+        }
+        creators
+    }
+
+    /// Handles a number that now names another kind of object than where it first occurred.
+    #[cold]
+    fn other_object(&mut self, thread: ThreadId, number: u32, parts: u32) -> ObjectId {
+        let others = &self.threads[thread.index()].objects[number as usize].others;
+        if let Some(&(_, object)) = others.iter().find(|&&(own, _)| own == parts) {
+            return object;
+        }
+        let object = self.add_object(parts);
+        self.threads[thread.index()].objects[number as usize]
+            .others
+            .push((parts, object));
+        object
+    }
+
+    /// Returns the part of `whole` that this key names.
+    pub(crate) fn part(&mut self, whole: ObjectId, key: u64) -> ObjectId {
+        if let Some(&part) = self.parts.get(&(whole, key)) {
+            return part;
+        }
+        let part = self.add_object(1);
+        self.parts.insert((whole, key), part);
+        part
+    }
+
+    /// Returns the park token of a thread.
+    pub(crate) fn park(&self, thread: ThreadId) -> ObjectId {
+        self.threads[thread.index()].park
+    }
+
+    /// Returns the end of a thread.
+    pub(crate) fn end(&self, thread: ThreadId) -> ObjectId {
+        self.threads[thread.index()].end
+    }
+
+    /// Returns the thread that starts this thread. For the main thread, this is the main thread.
+    pub(crate) fn parent(&self, thread: ThreadId) -> ThreadId {
+        self.threads[thread.index()].parent
+    }
+
+    /// Returns whether an object is known to be this coarse.
+    pub(crate) fn is_coarse(&self, object: ObjectId, coarsening: Coarsening) -> bool {
+        let known = match coarsening {
+            Coarsening::Tried => &self.tried,
+            Coarsening::Ordered => &self.ordered,
+            Coarsening::Polled => &self.polled,
+            Coarsening::Shared => &self.shared,
+            Coarsening::Registered => &self.registered,
+            Coarsening::Scanned => &self.scanned,
+        };
+        !known.is_empty() && known.contains(&object)
+    }
+
+    /// Makes the object this coarse from now on.
+    pub(crate) fn coarsen(&mut self, object: ObjectId, coarsening: Coarsening) {
+        let known = match coarsening {
+            Coarsening::Tried => &mut self.tried,
+            Coarsening::Ordered => &mut self.ordered,
+            Coarsening::Polled => &mut self.polled,
+            Coarsening::Shared => &mut self.shared,
+            Coarsening::Registered => &mut self.registered,
+            Coarsening::Scanned => &mut self.scanned,
+        };
+        known.insert(object);
+    }
+
+    /// Returns whether data races are searched for.
+    pub(crate) fn has_plain_memory(&self) -> bool {
+        self.has_plain_memory
+    }
+
+    /// Returns whether the await rule applies.
+    pub(crate) fn has_hints(&self) -> bool {
+        self.has_hints
+    }
+
+    /// Applies the await rule from now on.
+    pub(crate) fn meet_hint(&mut self) {
+        self.has_hints = true;
+    }
+
+    /// Searches for data races from now on.
+    pub(crate) fn meet_plain_memory(&mut self) {
+        self.has_plain_memory = true;
+    }
+
+    /// Returns whether synchronization by atomic accesses of native programs must be known.
+    pub(crate) fn orders_atomics(&self) -> bool {
+        self.orders_atomics
+    }
+
+    /// Tracks synchronization by atomic accesses of native programs from the beginning, so that a
+    /// search does not restart to do so.
+    pub fn order_atomics(&mut self) {
+        self.orders_atomics = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_depend_on_the_order_of_meeting() {
+        let mut names = Names::default();
+        let first = names.child(ThreadId::MAIN, 0);
+        let second = names.child(ThreadId::MAIN, 1);
+        let grandchild = names.child(first, 0);
+        assert_eq!(names.child(ThreadId::MAIN, 1), second);
+        assert_eq!(names.spawn_path(grandchild), "0.0.0");
+        let object = names.object(second, 0, 2);
+        let other = names.object(second, 0, 1);
+        assert_ne!(object, other);
+        assert_eq!(names.object(second, 0, 2), object);
+        assert_eq!(names.object(second, 0, 1), other);
+    }
+
+    #[test]
+    fn a_schedule_is_read_back_in_a_fresh_process() {
+        let mut names = Names::default();
+        let child = names.child(ThreadId::MAIN, 0);
+        let grandchild = names.child(child, 0);
+        let schedule: Schedule = [ThreadId::MAIN, grandchild, grandchild, child]
+            .map(Step::of)
+            .into();
+        let saved = names.save(&schedule);
+        let mut fresh = Names::default();
+        let loaded = fresh.load(&saved).expect("saved paths are readable");
+        assert_eq!(fresh.save(&loaded), saved);
+        assert!(
+            fresh
+                .load(&[SavedStep {
+                    thread: "1.x".to_owned(),
+                    choices: vec![0]
+                }])
+                .is_err()
+        );
+    }
+}

@@ -1,0 +1,62 @@
+//! The panic hook, which records panics inside a model. Only the report prints them.
+
+use crate::engine::Engine;
+use crate::engine::perform;
+use crate::trace::failure::Noticed;
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::ptr::NonNull;
+use std::sync::Once;
+
+thread_local! {
+    /// Whether a panic outside of the program is caused by a file, and is caught.
+    static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns the result of `work`, or none if it panics. It panics only if a file that it relies on
+/// is inconsistent.
+pub fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
+    install();
+    let before = IS_CONTAINED.replace(true);
+    // Values that the work has changed are not used afterwards.
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    IS_CONTAINED.set(before);
+    result.ok()
+}
+
+/// Installs a hook in front of the existing one, once per process.
+pub(crate) fn install() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(move |info| match perform::current() {
+            // A program in machine code does not panic, so the panic is the checker's.
+            Some(engine) if is_native(engine) => previous(info),
+            Some(_) => notice(info),
+            None if IS_CONTAINED.get() => {}
+            None => previous(info),
+        }));
+    });
+}
+
+fn is_native(engine: NonNull<Engine>) -> bool {
+    // SAFETY: the engine is alive while its threads run, and this one runs.
+    unsafe { (*engine.as_ptr()).config.native.is_some() }
+}
+
+fn notice(info: &PanicHookInfo<'_>) {
+    perform::silently(|engine| {
+        let payload = info.payload();
+        let message = match (
+            payload.downcast_ref::<&str>(),
+            payload.downcast_ref::<String>(),
+        ) {
+            (Some(text), _) => (*text).to_owned(),
+            (None, Some(text)) => text.clone(),
+            (None, None) => "a panic with a value that is no text".to_owned(),
+        };
+        let location = info.location().map_or_else(String::new, report::place);
+        engine.panicked();
+        engine.thread().noticed = Some(Noticed { message, location });
+    });
+}

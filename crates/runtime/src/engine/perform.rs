@@ -1,0 +1,493 @@
+//! The transition from a thread's code to the model and back, which every visible operation takes.
+//!
+//! The code announces the operation, and its coroutine suspends itself until the model performs the
+//! operation. Then the effect runs and the code continues.
+//!
+//! `current` points to the engine exactly while code of the program under test runs. So the
+//! allocator and the panic hook find the current engine, and operations elsewhere are detected.
+
+use crate::engine::Engine;
+use crate::engine::control_words::ControlWords;
+use crate::engine::current::{load, store};
+use crate::engine::grain::Grain;
+use crate::engine::waiting::Wait;
+use crate::native;
+use crate::trace::source::Place;
+use explore::{Bound, Halt, Op, Request};
+use std::alloc::Layout;
+use std::panic::{Location, resume_unwind};
+use std::ptr::{self, NonNull};
+
+/// The payload that unwinds the threads that remain when the execution has ended.
+pub(crate) struct TearDown;
+
+/// The maximum number of operations while a thread is unwound. After more it is abandoned.
+const MOST_TORN: u32 = 10_000;
+
+/// Returns the engine if code of a program under test runs here.
+#[inline(always)]
+pub(crate) fn current() -> Option<NonNull<Engine>> {
+    NonNull::new(load())
+}
+
+/// Checks whether there is a current execution that is recorded for users.
+pub(crate) fn is_recorded() -> bool {
+    // SAFETY: the engine is alive while its threads run.
+    current().is_some_and(|engine| unsafe { (*engine.as_ptr()).watch.records })
+}
+
+/// Leaves the code of the program under test.
+#[inline(always)]
+#[track_caller]
+fn enter() -> NonNull<Engine> {
+    let Some(engine) = NonNull::new(load()) else {
+        outside();
+    };
+    store(ptr::null_mut());
+    engine
+}
+
+/// Returns to the code of the program under test.
+#[inline(always)]
+pub(crate) fn leave(engine: NonNull<Engine>) {
+    store(engine.as_ptr());
+}
+
+/// Ends the code of a thread, regardless of how it ended.
+pub(crate) fn enter_root() {
+    store(ptr::null_mut());
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn outside() -> ! {
+    panic!(
+        "an operation of mazurka is used outside a model: wrap the code in mazurka::model(|| …), and \
+         create the objects that it uses in there"
+    )
+}
+
+/// Performs an operation that is possible in any state.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn perform<R>(op: Op, location: Place, effect: impl FnOnce(&mut Engine) -> R) -> R {
+    visible(
+        |engine| engine.announce(Request::plain(op), location),
+        effect,
+    )
+}
+
+/// Announces and performs an operation.
+///
+/// `effect` must not run code of the program under test.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn visible<R>(
+    announce: impl FnOnce(&mut Engine),
+    effect: impl FnOnce(&mut Engine) -> R,
+) -> R {
+    let goes_on = |engine: &mut Engine| {
+        announce(engine);
+        engine.runs_on()
+    };
+    perform_when(goes_on, effect)
+}
+
+/// Performs an operation without an access, which commutes with every other operation. It is a
+/// separate step only where every operation is a step.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn commuting<R>(
+    announce: impl FnOnce(&mut Engine),
+    effect: impl FnOnce(&mut Engine) -> R,
+) -> R {
+    let goes_on = |engine: &mut Engine| match engine.grain {
+        Grain::Operations => {
+            announce(engine);
+            false
+        }
+        Grain::Accesses => {
+            let goes_on = engine.begin_part();
+            if !goes_on {
+                engine.halt(Halt::Bound(Bound::Events));
+            }
+            goes_on
+        }
+    };
+    perform_when(goes_on, effect)
+}
+
+/// Performs an operation at once if `goes_on` permits it, otherwise when the thread is resumed.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn perform_when<R>(
+    goes_on: impl FnOnce(&mut Engine) -> bool,
+    effect: impl FnOnce(&mut Engine) -> R,
+) -> R {
+    let engine = enter();
+    // SAFETY: the engine is alive while its threads run. The references end before each switch.
+    unsafe {
+        if !(*engine.as_ptr()).is_tearing_down {
+            if goes_on(&mut *engine.as_ptr()) {
+                if (*engine.as_ptr()).watch.compares {
+                    (*engine.as_ptr()).compare_before_effect();
+                }
+                forget_registers();
+            } else {
+                switch(engine);
+            }
+        }
+        let mut has_caught = false;
+        if (*engine.as_ptr()).is_tearing_down {
+            has_caught = torn(engine);
+        }
+        let result = effect(&mut *engine.as_ptr());
+        if (*engine.as_ptr()).watch.looks_at_effects() {
+            (*engine.as_ptr()).end_effect();
+        }
+        if (*engine.as_ptr()).watch.stacks {
+            clean(engine, LEFT_BY_CALLS);
+        }
+        leave(engine);
+        if has_caught {
+            resume_unwind(Box::new(TearDown));
+        }
+        result
+    }
+}
+
+/// Waits until the object grants `wait`. `then` runs when the wait is performed.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut Engine)) {
+    let engine = enter();
+    // SAFETY: as in `perform_when`.
+    unsafe {
+        if !(*engine.as_ptr()).is_tearing_down {
+            if (*engine.as_ptr()).is_over_at_once(wait) {
+                if (*engine.as_ptr()).watch.compares {
+                    (*engine.as_ptr()).compare_before_effect();
+                }
+                forget_registers();
+            } else {
+                (*engine.as_ptr()).announce_wait(op, wait, location);
+                switch(engine);
+            }
+        }
+        if (*engine.as_ptr()).is_tearing_down {
+            torn(engine);
+            while !(*engine.as_ptr()).objects.is_granted(wait) {
+                (*engine.as_ptr()).lose_destructor();
+                switch(engine);
+            }
+        } else {
+            (*engine.as_ptr()).end_wait(wait);
+        }
+        then(&mut *engine.as_ptr());
+        if (*engine.as_ptr()).watch.looks_at_effects() {
+            (*engine.as_ptr()).end_effect();
+        }
+        if (*engine.as_ptr()).watch.stacks {
+            clean(engine, LEFT_BY_CALLS);
+        }
+    }
+    leave(engine);
+}
+
+/// Uses the engine without an event.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn silently<R>(effect: impl FnOnce(&mut Engine) -> R) -> R {
+    let engine = enter();
+    // SAFETY: as in `perform_when`.
+    let result = effect(unsafe { &mut *engine.as_ptr() });
+    leave(engine);
+    result
+}
+
+/// Returns memory from the heap of the running thread, if code of a program under test runs.
+#[inline]
+pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
+    let engine = current()?;
+    // SAFETY: the engine is alive while its threads run, and so is the heap of the running thread.
+    // Nothing else uses the heap.
+    let arena = unsafe { (*(*engine.as_ptr()).heap).arena(layout) };
+    let memory = match arena.allocate(layout) {
+        Some(memory) => Some(memory),
+        None => allocate_anew(engine, layout),
+    };
+    // SAFETY: the engine is alive while its threads run.
+    if unsafe { (*engine.as_ptr()).watch.compares } {
+        note_allocation(engine, memory, layout);
+    }
+    memory
+}
+
+#[cold]
+#[inline(never)]
+fn note_allocation(engine: NonNull<Engine>, memory: Option<NonNull<u8>>, layout: Layout) {
+    let Some(memory) = memory else {
+        return;
+    };
+    // Memory for the record comes from the system.
+    store(ptr::null_mut());
+    // SAFETY: the engine is alive while its threads run, and nothing else uses it.
+    let engine_at_hand = unsafe { &mut *engine.as_ptr() };
+    let thread = engine_at_hand.running;
+    let address = memory.addr().get();
+    engine_at_hand
+        .hidden
+        .allocated(address, layout.size(), thread);
+    leave(engine);
+}
+
+#[cold]
+#[inline(never)]
+fn allocate_anew(engine: NonNull<Engine>, layout: Layout) -> Option<NonNull<u8>> {
+    // Memory that the arena itself allocates comes from the system.
+    store(ptr::null_mut());
+    // SAFETY: as in `allocate`.
+    let memory = unsafe {
+        let memory = (*(*engine.as_ptr()).heap)
+            .arena(layout)
+            .allocate_anew(layout);
+        memory.or_else(|| (*engine.as_ptr()).allocate_large(layout))
+    };
+    leave(engine);
+    memory
+}
+
+/// Extends an object in place, if possible.
+#[inline]
+pub(crate) fn extend(address: usize, layout: Layout, new: usize) -> bool {
+    // SAFETY: as in `allocate`.
+    current().is_some_and(|engine| unsafe {
+        let arena = (*(*engine.as_ptr()).heap).arena(layout);
+        arena.extend(address, layout.size(), new)
+    })
+}
+
+/// Checks whether the address is that of recorded memory that is too large for the arenas.
+#[inline]
+pub(crate) fn is_large(address: usize) -> bool {
+    // SAFETY: as in `allocate`.
+    current().is_some_and(|engine| unsafe { (*engine.as_ptr()).residents.is_large(address) })
+}
+
+/// Discards the record of memory outside of the arenas, which is freed.
+#[inline]
+pub(crate) fn forget_large(address: usize) {
+    if let Some(engine) = current() {
+        // SAFETY: as in `allocate`.
+        unsafe { (*engine.as_ptr()).residents.remove_large(address) };
+    }
+}
+
+/// Stops the thread for good.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn halt(why: Halt) {
+    let engine = enter();
+    // SAFETY: as in `perform_when`.
+    unsafe {
+        if !(*engine.as_ptr()).is_tearing_down {
+            (*engine.as_ptr()).halt(why);
+            switch(engine);
+        }
+        torn(engine);
+        if (*engine.as_ptr()).ending.is_some() {
+            (*engine.as_ptr()).lose_destructor();
+            loop {
+                switch(engine);
+            }
+        }
+    }
+    leave(engine);
+}
+
+/// Stops the thread for good. The effect sets the thread's final state.
+#[track_caller]
+pub(crate) fn stop(effect: impl FnOnce(&mut Engine)) -> ! {
+    let engine = enter();
+    // SAFETY: as in `perform_when`.
+    unsafe {
+        effect(&mut *engine.as_ptr());
+        (*engine.as_ptr()).lose_running();
+        loop {
+            switch(engine);
+        }
+    }
+}
+
+/// Performs the end of a thread, where that is an event.
+#[cold]
+#[track_caller]
+pub(crate) fn end() {
+    let end = silently(|engine| engine.names.end(engine.running));
+    let op = objects::Thread::END.on(end);
+    perform(op, Location::caller(), |engine| {
+        engine.record(|_| "end".to_owned())
+    });
+}
+
+/// Lets started threads run to their first operations before the running thread continues.
+#[cold]
+pub(crate) fn let_others_run() {
+    let engine = enter();
+    // SAFETY: as in `perform_when`.
+    unsafe {
+        if !(*engine.as_ptr()).is_tearing_down {
+            let thread = (*engine.as_ptr()).running;
+            (*engine.as_ptr()).is_ready(thread);
+            switch(engine);
+        }
+    }
+    leave(engine);
+}
+
+/// Suspends the coroutine until the model resumes it.
+///
+/// # Safety
+///
+/// The calling code runs in a coroutine of the engine and holds no reference to the engine.
+#[inline(always)]
+unsafe fn switch(engine: NonNull<Engine>) {
+    // SAFETY: the engine is alive, and there is no reference to it.
+    unsafe {
+        if (*engine.as_ptr()).watch.reads {
+            (*engine.as_ptr()).end_segment();
+        }
+    }
+    // SAFETY: the suspender is that of the running coroutine, and only this code suspends it. Only
+    // native programs have control words, and their process has one model.
+    unsafe {
+        let suspender = (*engine.as_ptr()).suspender;
+        if let Some(checkers) = (*engine.as_ptr()).control_words {
+            let words = ControlWords::now();
+            checkers.replace(words);
+            (*engine.as_ptr()).note_frame();
+            let frame = native::FRAME;
+            (*suspender).suspend(());
+            native::FRAME = frame;
+            // The checker's computations meanwhile may have raised exceptions in the control words.
+            words.set();
+        } else {
+            (*suspender).suspend(());
+        }
+    }
+    forget_registers();
+}
+
+/// The number of stack bytes that the model's own calls leave undefined. Frames of unoptimised code
+/// are larger.
+pub(crate) const LEFT_BY_CALLS: usize = if cfg!(debug_assertions) {
+    32 * 1024
+} else {
+    4096
+};
+
+/// The number of stack bytes that the last execution leaves undefined, as far as a thread with
+/// hints uses them.
+pub(crate) const LEFT_BY_THREADS: usize = 32 * 1024;
+
+/// Zeroes the unused stack below the caller's frame, and the registers that a call does not
+/// preserve: the program may copy their content, for example as the payload of a `None`.
+#[cold]
+#[inline(never)]
+pub(crate) fn clean(engine: NonNull<Engine>, bytes: usize) {
+    // SAFETY: the engine is alive and nothing else uses it.
+    let room = unsafe { (*engine.as_ptr()).room_on_stack((&raw const bytes) as usize) };
+    zero_below(bytes.min(room));
+}
+
+/// Zeroes the remains of the model's own calls on the stack below the caller's frame.
+#[inline(never)]
+pub(crate) fn clean_after_calls() {
+    if let Some(engine) = current() {
+        clean(engine, LEFT_BY_CALLS);
+    }
+}
+
+/// Zeroes the remains of the model's calls after the first use of an object in an execution. The
+/// schedule decides which thread has this first use, and all stacks must look the same.
+#[cold]
+#[inline(never)]
+pub(crate) fn clean_after_first_use() {
+    if current().is_some() && silently(|engine| engine.watch.stacks) {
+        clean_after_calls();
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+fn zero_below(bytes: usize) {
+    // SAFETY: memory below the stack pointer is unused, and the stack has this many bytes there.
+    unsafe {
+        std::arch::asm!(
+            "mov rdi, rsp",
+            "sub rdi, rcx",
+            "shr rcx, 3",
+            "rep stosq",
+            "xor edi, edi", "xor esi, esi", "xor edx, edx",
+            "xor r8d, r8d", "xor r9d, r9d", "xor r10d, r10d", "xor r11d, r11d",
+            inout("rcx") bytes & !7 => _,
+            out("rdi") _, out("rsi") _, out("rdx") _,
+            out("r8") _, out("r9") _, out("r10") _, out("r11") _,
+            in("rax") 0,
+        );
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn zero_below(_: usize) {}
+
+/// Sets the registers that a switch leaves with values of the model to a fixed value, since the
+/// await rule compares registers.
+#[inline(always)]
+fn forget_registers() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the registers are declared as overwritten.
+    unsafe {
+        std::arch::asm!(
+            "xor r12d, r12d", "xor r13d, r13d", "xor r14d, r14d", "xor r15d, r15d",
+            out("r12") _, out("r13") _, out("r14") _, out("r15") _,
+            options(nomem, nostack),
+        );
+    }
+}
+
+/// Handles an operation of a thread that is unwound. The first operation begins to unwind it. Those
+/// of destructors take effect without a switch, also those of destructors of statics, where no
+/// thread is unwound. Returns whether the thread has caught the unwinding payload, so that it must
+/// be unwound again after the operation. (A catch while another payload unwinds the thread, too,
+/// goes undetected.)
+///
+/// # Safety
+///
+/// As for [`switch`].
+#[cold]
+#[inline(never)]
+unsafe fn torn(engine: NonNull<Engine>) -> bool {
+    // SAFETY: the engine is alive and nothing else uses it.
+    if unsafe { (*engine.as_ptr()).ending.is_some() } {
+        return false;
+    }
+    // SAFETY: as above.
+    let thread = unsafe { (*engine.as_ptr()).thread() };
+    thread.torn += 1;
+    if thread.torn > MOST_TORN {
+        loop {
+            // SAFETY: as promised by the caller. The model does not resume the thread any more.
+            unsafe { switch(engine) };
+        }
+    }
+    let is_panicking = std::thread::panicking();
+    let unwinds_already = thread.noticed.is_some() && is_panicking;
+    if thread.torn == 1 && !unwinds_already {
+        leave(engine);
+        resume_unwind(Box::new(TearDown));
+    }
+    !is_panicking
+}

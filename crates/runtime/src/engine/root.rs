@@ -1,0 +1,53 @@
+//! The root of a coroutine, which runs threads one after the other and catches their unwinding.
+
+use crate::engine::Engine;
+use crate::engine::coroutine::Suspender;
+use crate::engine::perform::{self, TearDown};
+use crate::native::EndOfThread;
+use crate::rust::end_of_statics;
+use crate::rust::local;
+use crate::rust::thread::Panic;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+/// Runs the threads that the engine assigns to this coroutine.
+pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
+    // SAFETY: the engine outlives its coroutines, and nothing else uses it while this one runs.
+    let pointer = || unsafe { &mut *engine.as_ptr() };
+    let set_control_words = || {
+        if let Some(control_words) = pointer().control_words {
+            control_words.set();
+        }
+    };
+    loop {
+        let job = pointer().take_job(suspender);
+        if pointer().watch.stacks || pointer().names.has_wiped_stacks() {
+            perform::clean(engine, perform::LEFT_BY_THREADS);
+        }
+        set_control_words();
+        perform::leave(engine);
+        let mut panic = catch(|| job.run());
+        if pointer().has_locals() {
+            panic = catch(local::drop_locals).or(panic);
+        }
+        if pointer().is_end_polled() {
+            catch(perform::end);
+        }
+        perform::enter_root();
+        if panic.is_none() {
+            // SAFETY: the engine outlives its coroutines. No reference to it is held here.
+            unsafe { end_of_statics::drop_statics(engine) };
+        }
+        set_control_words();
+        pointer().finish(panic);
+        suspender.suspend(());
+    }
+}
+
+/// Returns the payload of a panic of the code, unless the code was torn down.
+#[inline(always)]
+fn catch(code: impl FnOnce()) -> Option<Panic> {
+    let panic = catch_unwind(AssertUnwindSafe(code)).err()?;
+    let is_planned = panic.is::<TearDown>() || panic.is::<EndOfThread>();
+    (!is_planned).then_some(panic)
+}

@@ -1,0 +1,165 @@
+//! The end of an execution with threads that have not reached the end of their code.
+//!
+//! Closures are *abandoned*: no code of the program runs any more, since its destructors would find
+//! states that are impossible in the program. Values that their threads own leak;
+//! [`reclaim`](crate::memory::reclaim) takes their memory back.
+//!
+//! Threads that report their states own values that can be dropped at any operation. They run to
+//! completion if that is near. Otherwise they are unwound: each is run once more, and its operation
+//! begins to unwind it. The children of a thread are unwound before it, since they may borrow from
+//! it. Operations of destructors take effect at once. A thread is abandoned if it waits in a
+//! destructor for something that never happens, or does not stop.
+
+use crate::engine::Engine;
+use crate::engine::model::Model;
+use explore::{Interrupt, Pending, Step, ThreadId};
+use std::ptr::NonNull;
+
+/// The number of further operations per thread that cost less than unwinding it.
+const NEAR: usize = 50;
+
+impl Model {
+    /// Lets threads that report their states continue, as long as that costs less than unwinding
+    /// them. Returns whether objects became coarser.
+    pub(crate) fn run_out(&mut self) -> bool {
+        let engine = self.engine();
+        if !engine.tells_states() || engine.watch.records || engine.is_coarsened {
+            return false;
+        }
+        for _ in 0..NEAR * self.engine().live {
+            let pending = self.engine().pending.iter();
+            let mut enabled = pending.map(|pending| pending.enabled().is_some());
+            let Some(next) = enabled.position(|is_enabled| is_enabled) else {
+                break;
+            };
+            match self.move_on(Step::of(ThreadId::from_index(next))) {
+                Ok(()) => {}
+                Err(Interrupt::Coarsened) => return true,
+                Err(_) => break,
+            }
+        }
+        false
+    }
+
+    /// Abandons or unwinds the threads that remain.
+    #[cold]
+    pub(crate) fn tear_down(&mut self) {
+        if !self.engine().tells_states() {
+            return self.abandon();
+        }
+        self.engine_mut().is_tearing_down = true;
+        self.engine_mut().end_lost_threads();
+        while !self.engine().is_quiet() {
+            let before = self.engine().progress();
+            for index in (0..self.engine().born().len()).rev() {
+                let thread = self.engine().born()[index];
+                if self.engine().can_be_unwound(thread) {
+                    self.resume(thread);
+                }
+            }
+            if self.engine().progress() == before {
+                let engine = self.pointer();
+                self.engine_mut().give_up_youngest(engine);
+            }
+        }
+        self.engine_mut().is_tearing_down = false;
+    }
+}
+
+impl Model {
+    /// Leaves the threads where they are. The memory of a native program is restored as a whole.
+    fn abandon(&mut self) {
+        let engine = self.pointer();
+        self.engine_mut().snapshots.forget();
+        for index in 0..self.engine().born().len() {
+            let thread = self.engine().born()[index];
+            if self.engine().is_left(thread) {
+                self.engine_mut().give_up(thread, engine);
+                self.engine_mut().pending[thread.index()] = Pending::Finished;
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Checks whether all threads and objects of the execution report their states.
+    fn tells_states(&self) -> bool {
+        self.config.native.is_none() && self.watch.states && self.opaque().is_none()
+    }
+
+    /// Returns a value that grows when a thread ends or performs an operation.
+    fn progress(&self) -> (usize, u32) {
+        let ended = self
+            .born()
+            .iter()
+            .filter(|&&thread| !self.is_left(thread))
+            .count();
+        (
+            ended,
+            self.born()
+                .iter()
+                .map(|thread| self.threads[thread.index()].torn)
+                .sum(),
+        )
+    }
+
+    /// Checks whether the thread has not reached the end of its code.
+    fn is_left(&self, thread: ThreadId) -> bool {
+        match &self.pending[thread.index()] {
+            Pending::Enabled(_) | Pending::Waiting(_) | Pending::Halted(_) => true,
+            Pending::Failed | Pending::Finished | Pending::Unborn => false,
+        }
+    }
+
+    /// Checks whether the thread remains, and no remaining thread may borrow from it.
+    fn can_be_unwound(&self, thread: ThreadId) -> bool {
+        let is_ancestor = |mut other: ThreadId| {
+            while other != ThreadId::MAIN {
+                other = self.names.parent(other);
+                if other == thread {
+                    return true;
+                }
+            }
+            false
+        };
+        self.is_left(thread)
+            && !self
+                .born()
+                .iter()
+                .any(|&other| self.is_left(other) && is_ancestor(other))
+    }
+
+    /// Abandons the youngest remaining thread.
+    fn give_up_youngest(&mut self, engine: NonNull<Engine>) {
+        let youngest = self
+            .born()
+            .iter()
+            .copied()
+            .rev()
+            .find(|&thread| self.is_left(thread));
+        let thread = youngest.expect("an execution that is not quiet has a thread that is left");
+        self.give_up(thread, engine);
+        self.end_thread(thread);
+        self.pending[thread.index()] = Pending::Finished;
+    }
+
+    /// Marks threads that a signal ended as ended, so that no thread waits for them.
+    fn end_lost_threads(&mut self) {
+        for index in 0..self.born().len() {
+            let thread = self.born()[index];
+            if !self.is_left(thread) {
+                self.end_thread(thread);
+            }
+        }
+    }
+
+    /// Abandons the thread: its position and the values that it owns are lost.
+    pub(crate) fn give_up(&mut self, thread: ThreadId, engine: NonNull<Engine>) {
+        self.ends_abruptly();
+        let own = &mut self.threads[thread.index()];
+        own.run = 0;
+        own.locals.forget();
+        std::mem::forget(own.job.take());
+        own.fibre.begin_again(engine);
+    }
+}

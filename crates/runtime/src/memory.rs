@@ -1,0 +1,9 @@
+//! The deterministic memory of a model: its heap, and the statics of the program.
+
+pub(crate) mod allocator;
+pub(crate) mod arena;
+pub(crate) mod heap;
+pub(crate) mod image;
+pub(crate) mod reclaim;
+pub(crate) mod region;
+pub(crate) mod residents;

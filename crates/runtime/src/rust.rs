@@ -1,0 +1,41 @@
+//! The front-end for Rust: the objects that mirror `std`, one per file, and threads.
+
+pub(crate) mod arc;
+pub(crate) mod atomic;
+pub(crate) mod barrier;
+pub(crate) mod born;
+pub(crate) mod cell;
+pub(crate) mod channel;
+pub(crate) mod choice;
+pub(crate) mod condvar;
+pub(crate) mod end_of_statics;
+pub(crate) mod exploration;
+pub(crate) mod goal;
+pub(crate) mod hint;
+pub(crate) mod lazy;
+pub(crate) mod local;
+pub(crate) mod mailbox;
+pub(crate) mod mutex;
+pub(crate) mod naming;
+pub(crate) mod notify;
+pub(crate) mod object;
+pub(crate) mod once;
+pub(crate) mod outside;
+pub(crate) mod owner;
+pub(crate) mod plain;
+pub(crate) mod pointer;
+pub(crate) mod poison;
+#[cfg(all(
+    target_os = "linux",
+    target_arch = "x86_64",
+    target_env = "gnu",
+    not(target_feature = "crt-static")
+))]
+pub(crate) mod process_exit;
+pub(crate) mod rwlock;
+pub(crate) mod scope;
+pub(crate) mod semaphore;
+pub(crate) mod settle;
+pub(crate) mod shared;
+pub(crate) mod state;
+pub(crate) mod thread;

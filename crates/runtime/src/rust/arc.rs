@@ -1,0 +1,227 @@
+//! Shared ownership that detects leaks and exposes the order in which owners drop their shares.
+//!
+//! The reference count itself is that of `std::sync::Arc`. This module adds two things. Giving up a
+//! share happens before the drop of the value, which destructors rely on (a release, and an acquire
+//! by the last owner). A value that is never dropped is a failure.
+//!
+//! 1. Giving up a share is an event only where the order matters: where the destructor of the value
+//!    performs operations, so that it matters which thread is last (`Coarsening::Ordered`), or
+//!    where a thread reads the count (`Coarsening::Polled`). In the second case taking a share is
+//!    an event, too. Reads of the count are then write accesses, and changes of the count, which
+//!    commute with each other, are read accesses.
+//! 2. Changes of weak shares are events only where a thread reads their count
+//!    (`Coarsening::Scanned`).
+
+mod conversions;
+mod counter;
+mod traits;
+mod weak;
+
+pub use weak::Weak;
+
+#[cfg(feature = "enforce")]
+use crate::rust::outside::event;
+use crate::rust::outside::outside;
+use counter::Counter;
+#[cfg(feature = "enforce")]
+use explore::OpKind;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::pin::Pin;
+use std::sync::Arc as Shared;
+
+/// A `std::sync::Arc` whose value must be dropped: otherwise the execution is a failure (see the
+/// `leaks_fail` of the configuration).
+///
+/// ```
+/// use runtime::{Arc, Config, Model};
+///
+/// let mut model = Model::new(Config::default(), || {
+///     let pair = Arc::new((1, 2));
+///     std::mem::forget(pair);
+/// });
+/// let mut strategy = explore::Algorithm::Optimal.strategy(explore::Options::default());
+/// explore::explore(&mut model, &mut strategy, &mut ()).unwrap();
+/// assert!(model.failure().unwrap().message.contains("never dropped"));
+/// ```
+pub struct Arc<T: ?Sized> {
+    value: ManuallyDrop<Shared<T>>,
+    counter: Counter,
+}
+
+impl<T: RefUnwindSafe + ?Sized> UnwindSafe for Arc<T> {}
+
+impl<T> Arc<T> {
+    /// Creates a value with one owner.
+    #[track_caller]
+    pub fn new(value: T) -> Arc<T> {
+        Arc::of(Shared::new(value), Counter::new())
+    }
+
+    /// Creates a pinned value with one owner.
+    #[track_caller]
+    pub fn pin(value: T) -> Pin<Arc<T>> {
+        // SAFETY: the value is on the heap. Only `try_unwrap` and `into_inner` move it out, and
+        // they take an `Arc`.
+        unsafe { Pin::new_unchecked(Arc::new(value)) }
+    }
+
+    /// Creates a value that has a weak reference to itself.
+    #[track_caller]
+    pub fn new_cyclic<F>(make: F) -> Arc<T>
+    where
+        F: FnOnce(&Weak<T>) -> T,
+    {
+        let counter = Counter::new();
+        let value = Shared::new_cyclic(|weak| make(&Weak::of(weak.clone(), Some(counter))));
+        Arc::of(value, counter)
+    }
+
+    /// Returns the value if this is its only owner.
+    ///
+    /// # Errors
+    ///
+    /// Returns the `Arc` if there are other owners.
+    #[track_caller]
+    pub fn try_unwrap(this: Arc<T>) -> Result<T, Arc<T>> {
+        outside!(event(OpKind::ReadModifyWrite, || {
+            let counter = this.counter;
+            Shared::try_unwrap(this.into_shared()).map_err(|shared| Arc::of(shared, counter))
+        }));
+        let is_only = this.counter.take_last();
+        match is_only {
+            true => Ok(Shared::try_unwrap(this.into_shared()).unwrap_or_else(|_| torn())),
+            false => Err(this),
+        }
+    }
+
+    /// Gives up the share. Returns the value if the share was the last one.
+    #[track_caller]
+    pub fn into_inner(this: Arc<T>) -> Option<T> {
+        outside!(event(OpKind::ReadModifyWrite, || Shared::into_inner(
+            this.into_shared()
+        )));
+        this.counter.give_up_and_tell();
+        Shared::into_inner(this.into_shared())
+    }
+
+    /// Returns the value if this is its only owner, and a clone of the value otherwise.
+    #[track_caller]
+    pub fn unwrap_or_clone(this: Arc<T>) -> T
+    where
+        T: Clone,
+    {
+        Arc::try_unwrap(this).unwrap_or_else(|shared| (*shared).clone())
+    }
+}
+
+impl<T: ?Sized> Arc<T> {
+    fn of(value: Shared<T>, counter: Counter) -> Arc<T> {
+        Arc {
+            value: ManuallyDrop::new(value),
+            counter,
+        }
+    }
+
+    /// Returns the share without giving it up.
+    fn into_shared(self) -> Shared<T> {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: `this` is neither dropped nor used again.
+        unsafe { ManuallyDrop::take(&mut this.value) }
+    }
+
+    /// Returns the number of owners.
+    #[track_caller]
+    pub fn strong_count(this: &Arc<T>) -> usize {
+        outside!(event(OpKind::Load, || Shared::strong_count(&this.value)));
+        this.counter.look()
+    }
+
+    /// Returns the number of weak references.
+    #[track_caller]
+    pub fn weak_count(this: &Arc<T>) -> usize {
+        outside!(event(OpKind::Load, || Shared::weak_count(&this.value)));
+        this.counter
+            .look_at_weak(|| Shared::weak_count(&this.value))
+    }
+
+    /// Creates a reference that does not keep the value alive.
+    #[track_caller]
+    pub fn downgrade(this: &Arc<T>) -> Weak<T> {
+        outside!(event(OpKind::ReadModifyWrite, || Weak::of(
+            Shared::downgrade(&this.value),
+            Some(this.counter)
+        )));
+        this.counter.change_weak("downgrade", 1);
+        Weak::of(Shared::downgrade(&this.value), Some(this.counter))
+    }
+
+    /// Returns the value if this is its only owner and there are no weak references.
+    #[track_caller]
+    pub fn get_mut(this: &mut Arc<T>) -> Option<&mut T> {
+        outside!(event(OpKind::Load, || Shared::get_mut(&mut this.value)));
+        this.counter.look_if_unique();
+        Shared::get_mut(&mut this.value)
+    }
+
+    /// Checks whether both are owners of the same value.
+    pub fn ptr_eq(this: &Arc<T>, other: &Arc<T>) -> bool {
+        Shared::ptr_eq(&this.value, &other.value)
+    }
+}
+
+impl<T: Clone> Arc<T> {
+    /// Returns the value, and replaces it by a clone first if there are other owners.
+    #[track_caller]
+    pub fn make_mut(this: &mut Arc<T>) -> &mut T {
+        if Arc::get_mut(this).is_none() {
+            *this = Arc::new((**this).clone());
+        }
+        Shared::get_mut(&mut this.value).unwrap_or_else(|| torn())
+    }
+}
+
+impl<T: ?Sized> Clone for Arc<T> {
+    #[track_caller]
+    #[inline]
+    fn clone(&self) -> Arc<T> {
+        outside!(event(OpKind::ReadModifyWrite, || Arc::of(
+            Shared::clone(&self.value),
+            self.counter
+        )));
+        self.counter.take_share();
+        Arc::of(Shared::clone(&self.value), self.counter)
+    }
+}
+
+impl<T: ?Sized> Drop for Arc<T> {
+    #[track_caller]
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the field is not used again. The share is dropped even if the operation unwinds.
+        let value = unsafe { ManuallyDrop::take(&mut self.value) };
+        outside!(event(OpKind::ReadModifyWrite, || drop(value)));
+        let is_last = self.counter.give_up();
+        match is_last {
+            true => self.counter.watch_destructor(|| drop(value)),
+            false => drop(value),
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for Arc<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// Never returns. While an execution is torn down, operations return results that no longer hold.
+fn torn() -> ! {
+    loop {
+        crate::assume(false);
+    }
+}

@@ -1,0 +1,268 @@
+//! The counter of owners, and which of its changes are operations of the model.
+
+use crate::engine::Engine;
+use crate::engine::perform::{self, perform, silently};
+use crate::rust::outside::outside;
+use crate::rust::owner::CounterEvents;
+use crate::watch::seen::Seen;
+use explore::{Access, ObjectId, Op, OpKind};
+use objects::Coarsening;
+use std::panic::Location;
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+/// The counter of one value's shares.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counter {
+    object: ObjectId,
+    pub(super) number: u32,
+}
+
+impl Counter {
+    /// Creates the counter of a new value.
+    #[track_caller]
+    #[inline]
+    pub fn new() -> Counter {
+        outside!(Counter::outside());
+        let location = Location::caller();
+        silently(|engine| {
+            let object = engine.create(1);
+            engine.name_object(object, "Arc", location);
+            let number = engine.own("Arc", location);
+            let all = engine.config.is_enforceable;
+            let counts = all || engine.names.is_coarse(object, Coarsening::Polled);
+            let weak = all || engine.names.is_coarse(object, Coarsening::Scanned);
+            let owned = engine.owned.get_mut(number);
+            owned.counter = object;
+            owned.events = CounterEvents {
+                drops: engine.names.is_coarse(object, Coarsening::Ordered),
+                counts,
+                weak,
+            };
+            Counter { object, number }
+        })
+    }
+
+    /// Returns the existing counter with this number.
+    #[track_caller]
+    pub fn known(number: u32) -> Counter {
+        let object = silently(|engine| engine.owned.get(number).counter);
+        Counter { object, number }
+    }
+
+    /// Creates a counter for use outside of models, which records nothing.
+    #[cfg(feature = "enforce")]
+    pub fn outside() -> Counter {
+        Counter {
+            object: ObjectId::NONE,
+            number: 0,
+        }
+    }
+
+    #[inline]
+    #[track_caller]
+    fn events(self) -> CounterEvents {
+        silently(|engine| engine.owned.get(self.number).events)
+    }
+
+    /// Adds a share.
+    #[track_caller]
+    #[inline]
+    pub fn take_share(self) {
+        if perform::current().is_none() {
+            return;
+        }
+        let add = |engine: &mut Engine| engine.owned.get_mut(self.number).shares += 1;
+        match self.events().counts {
+            true => self.change("clone", Access::Read, add),
+            false => silently(add),
+        }
+    }
+
+    /// Removes a share. Returns whether it was the last.
+    #[track_caller]
+    #[inline]
+    pub fn give_up(self) -> bool {
+        if perform::current().is_none() {
+            return false;
+        }
+        let release = |engine: &mut Engine| self.end_share(engine);
+        match self.events() {
+            CounterEvents { drops: true, .. } => self.change("drop", Access::Write, release),
+            CounterEvents { counts: true, .. } => self.change("drop", Access::Read, release),
+            CounterEvents { .. } => silently(release),
+        }
+    }
+
+    /// Removes a share as an operation. The caller may depend on the result: whether it was the
+    /// last.
+    #[track_caller]
+    pub fn give_up_and_tell(self) -> bool {
+        self.coarsen(Coarsening::Polled);
+        let release = |engine: &mut Engine| self.end_share(engine);
+        self.change("into_inner", Access::Write, release)
+    }
+
+    /// Removes a share. The ends of all shares happen before the end of the last share.
+    fn end_share(self, engine: &mut Engine) -> bool {
+        let is_last = engine.give_up_share(self.number);
+        if engine.watch.races {
+            let clocks = &mut engine.happens_before;
+            clocks.publish(engine.running, self.object, Release);
+        }
+        if is_last {
+            self.acquire(engine);
+        }
+        is_last
+    }
+
+    fn acquire(self, engine: &mut Engine) {
+        if engine.watch.races {
+            let clocks = &mut engine.happens_before;
+            clocks.load(engine.running, self.object, Acquire);
+        }
+    }
+
+    /// Takes the share if it is the only one.
+    #[track_caller]
+    pub fn take_last(self) -> bool {
+        self.coarsen(Coarsening::Polled);
+        self.change("try_unwrap", Access::Write, |engine| {
+            let is_only = engine.owned.get(self.number).shares == 1;
+            if is_only {
+                engine.disown(self.number);
+                self.acquire(engine);
+            } else {
+                self.see_shares(engine);
+            }
+            is_only
+        })
+    }
+
+    /// Runs the destructor of the value. It matters which thread dropped its share last if several
+    /// threads did, and if the destructor has effects that other threads can observe or runs in a
+    /// loop that the await rule watches.
+    pub fn watch_destructor(self, destructor: impl FnOnce()) {
+        if perform::current().is_none() {
+            return destructor();
+        }
+        let done = || silently(|engine| (engine.thread().operations, engine.touches));
+        let before = done();
+        destructor();
+        let is_in_loop = silently(|engine| engine.thread().round.is_watched());
+        if is_in_loop || done() != before {
+            silently(|engine| {
+                if engine.owned.get(self.number).has_several_droppers() {
+                    engine.coarsen(self.object, Coarsening::Ordered);
+                }
+            });
+        }
+    }
+
+    /// Returns the number of shares. This creates no synchronization edge, as in `std`.
+    #[track_caller]
+    pub fn look(self) -> usize {
+        self.coarsen(Coarsening::Polled);
+        self.read("strong_count", |engine| self.see_shares(engine))
+    }
+
+    /// Reads whether there is one owner and no weak reference. If so, the ends of the other shares
+    /// happen before this.
+    #[track_caller]
+    pub fn look_if_unique(self) {
+        self.coarsen(Coarsening::Polled);
+        self.coarsen(Coarsening::Scanned);
+        self.read("get_mut", |engine| {
+            self.acquire(engine);
+            self.see_weak_shares(engine);
+            self.see_shares(engine)
+        });
+    }
+
+    /// Returns the number of weak references, by `count`.
+    #[track_caller]
+    pub fn look_at_weak(self, count: impl Fn() -> usize) -> usize {
+        self.coarsen(Coarsening::Scanned);
+        self.read("weak_count", |engine| {
+            self.see_weak_shares(engine);
+            count()
+        })
+    }
+
+    /// Changes the number of weak references.
+    #[track_caller]
+    pub fn change_weak(self, what: &'static str, change: isize) {
+        if perform::current().is_some() && self.events().weak {
+            self.change(what, Access::Read, |engine| {
+                let owned = engine.owned.get_mut(self.number);
+                owned.weak_shares = owned.weak_shares.wrapping_add_signed(change);
+            });
+        }
+    }
+
+    /// Records that the running thread observes the number of owners, and returns the number.
+    fn see_shares(self, engine: &mut Engine) -> usize {
+        let shares = engine.owned.get(self.number).shares;
+        engine.see(Seen::Shares(self.number, shares));
+        shares
+    }
+
+    fn see_weak_shares(self, engine: &mut Engine) {
+        let shares = engine.owned.get(self.number).weak_shares;
+        engine.see(Seen::WeakShares(self.number, shares));
+    }
+
+    /// Adds a share for a weak reference if the value is alive. Returns whether it is.
+    #[track_caller]
+    pub fn upgrade(self) -> bool {
+        self.coarsen(Coarsening::Polled);
+        self.change("upgrade", Access::Write, |engine| {
+            self.see_shares(engine);
+            let owned = engine.owned.get_mut(self.number);
+            let is_alive = owned.shares > 0;
+            owned.shares += usize::from(is_alive);
+            is_alive
+        })
+    }
+
+    #[track_caller]
+    fn coarsen(self, coarsening: Coarsening) {
+        silently(|engine| engine.coarsen(self.object, coarsening));
+    }
+
+    /// Reads the counter. This is a write access for the exploration, since changes of shares are
+    /// read accesses, but it changes nothing.
+    #[track_caller]
+    fn read(self, what: &'static str, count: impl FnOnce(&mut Engine) -> usize) -> usize {
+        let op = self.op(OpKind::Load, Access::Write);
+        perform(op, Location::caller(), |engine| {
+            let count = count(engine);
+            engine.record(|name| format!("{name}.{what}() -> {count}"));
+            count
+        })
+    }
+
+    #[track_caller]
+    fn change<R>(
+        self,
+        what: &'static str,
+        access: Access,
+        effect: impl FnOnce(&mut Engine) -> R,
+    ) -> R {
+        let op = self.op(OpKind::ReadModifyWrite, access);
+        perform(op, Location::caller(), |engine| {
+            let before = engine.owned.get(self.number).shares;
+            let result = effect(engine);
+            let after = engine.owned.get(self.number).shares;
+            engine.record(|name| format!("{name}.{what}(): {before} -> {after}"));
+            result
+        })
+    }
+
+    fn op(self, kind: OpKind, access: Access) -> Op {
+        Op {
+            kind,
+            access,
+            object: self.object,
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! Atomic variables and fences.
+
+#[cfg(feature = "enforce")]
+mod real;
+
+#[cfg(feature = "enforce")]
+pub use real::Real;
+
+use crate::engine::Engine;
+use crate::engine::perform::{clean_after_first_use, perform, silently, visible};
+use crate::engine::step::DependsOn;
+use crate::engine::token;
+use crate::rust::outside::outside;
+use crate::rust::settle::{Settle, Settling, settled};
+use crate::trace::source::Place;
+use crate::watch::seen::Seen;
+use explore::{Access, ObjectId, Op, OpKind, Request, Token};
+use std::cell::{Cell, UnsafeCell};
+use std::fmt::{self, Debug};
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::sync::atomic::Ordering;
+
+/// The processor's atomic operations on a type, which only code outside of models needs.
+#[cfg(not(feature = "enforce"))]
+pub trait Real {}
+
+#[cfg(not(feature = "enforce"))]
+impl<V> Real for V {}
+
+/// A type whose values an atomic variable can hold.
+pub trait Value: Copy + Debug + PartialEq + Real {
+    /// The name of the variable's type in a trace, such as `AtomicUsize`.
+    const NAME: &'static str;
+
+    /// Whether values are addresses, which mean nothing to users.
+    const IS_POINTER: bool = false;
+
+    /// Returns a token that is equal for equal values and independent of the schedule.
+    fn token(self) -> Token;
+}
+
+macro_rules! integers {
+    ($($integer:ident $name:literal),*) => {
+        $(impl Value for $integer {
+            const NAME: &'static str = $name;
+
+            #[inline(always)]
+            fn token(self) -> Token {
+                // Programs keep addresses in integers, with marks in bits that are zero.
+                match size_of::<$integer>() == size_of::<usize>() {
+                    true => token::of_address(self as usize),
+                    false => Token(self as u64),
+                }
+            }
+        })*
+    };
+}
+
+integers!(
+    bool "AtomicBool", u8 "AtomicU8", u16 "AtomicU16", u32 "AtomicU32", u64 "AtomicU64",
+    usize "AtomicUsize", i8 "AtomicI8", i16 "AtomicI16", i32 "AtomicI32", i64 "AtomicI64",
+    isize "AtomicIsize"
+);
+
+impl Value for u128 {
+    const NAME: &'static str = "AtomicU128";
+
+    #[inline]
+    fn token(self) -> Token {
+        // Two values with one token would be taken for equal, so the halves are mixed.
+        let (low, high) = (self as u64, (self >> 64) as u64);
+        Token(low.wrapping_add(high.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)))
+    }
+}
+
+impl<T> Value for *mut T {
+    const NAME: &'static str = "AtomicPtr";
+    const IS_POINTER: bool = true;
+
+    #[inline(always)]
+    fn token(self) -> Token {
+        token::of_address(self.addr())
+    }
+}
+
+/// An atomic variable. It is `Sync` for all values that it can hold.
+///
+/// Every operation is an event. Orderings matter for data races only (sequential consistency). The
+/// caller must check which orderings are valid.
+pub struct Atomic<V> {
+    /// The object's id with all bits inverted. It is 0 until the variable has settled, so that
+    /// zeroed memory is a valid variable, as with `std`.
+    object: Cell<u32>,
+    /// None in zeroed memory.
+    location: Option<Place>,
+    value: UnsafeCell<V>,
+}
+
+// SAFETY: the value is plain data. Only effects and `peek` touch it, on the one thread of the
+// operating system that runs the model; operations on other threads panic before they touch it. The
+// content of a static is never written, only that of its copies.
+unsafe impl<V: Value> Sync for Atomic<V> {}
+// SAFETY: an atomic of the standard library is `Send`, too, and so is one of pointers.
+unsafe impl<V: Value> Send for Atomic<V> {}
+
+impl<V: Value> UnwindSafe for Atomic<V> {}
+impl<V: Value> RefUnwindSafe for Atomic<V> {}
+
+const fn op(kind: OpKind, access: Access, object: ObjectId) -> Op {
+    Op {
+        kind,
+        access,
+        object,
+    }
+}
+
+impl<V: Value> Atomic<V> {
+    /// Creates a variable, which settles at its first use.
+    #[inline]
+    #[track_caller]
+    pub const fn new(value: V) -> Atomic<V> {
+        Atomic {
+            object: Cell::new(!ObjectId::NONE.0),
+            location: Some(Location::caller()),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Settles the variable at once: it is named by the running thread and its number there.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a model.
+    #[must_use]
+    #[track_caller]
+    pub fn settled(self) -> Atomic<V> {
+        outside!(self);
+        let object = silently(|engine| {
+            let object = engine.create(1);
+            engine.name_object(object, V::NAME, self.made_at());
+            object
+        });
+        self.settle_as(object);
+        self
+    }
+
+    /// Creates a variable of a library that the program does not see, with its name in traces.
+    #[track_caller]
+    pub fn internal(value: V, name: &str) -> Atomic<V> {
+        outside!(Atomic::new(value));
+        let object = silently(|engine| {
+            let object = engine.create(1);
+            engine.name_internal(object, name);
+            object
+        });
+        let variable = Atomic::new(value);
+        variable.settle_as(object);
+        variable
+    }
+
+    /// Settles the variable as this object, which already has a name.
+    pub(crate) fn settle_as(&self, object: ObjectId) {
+        self.object.set(!object.0);
+    }
+
+    /// Returns where the variable was created. In zeroed memory this is where it is used.
+    #[track_caller]
+    fn made_at(&self) -> Place {
+        self.location.unwrap_or(Location::caller())
+    }
+
+    /// Returns the object, once the variable has settled.
+    pub(crate) fn object(&self) -> ObjectId {
+        ObjectId(!self.object.get())
+    }
+
+    /// Returns the variable of the current execution.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn here(&self) -> &Atomic<V> {
+        let mut here = self;
+        // Settles the variable; see `settled`.
+        while !here.is_settled() {
+            here = here.come_here();
+            clean_after_first_use();
+        }
+        here
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn come_here(&self) -> &Atomic<V> {
+        let address = (&raw const *self).addr();
+        let location = self.made_at();
+        let object = silently(|engine| {
+            let object = engine.create_nearby(address, 1)?;
+            engine.name_object(object, V::NAME, location);
+            Some(object)
+        });
+        match object {
+            Some(object) => {
+                self.settle_as(object);
+                self
+            }
+            None => settled(self),
+        }
+    }
+
+    /// Reads the value.
+    #[inline(always)]
+    #[track_caller]
+    pub fn load(&self, order: Ordering) -> V {
+        outside!(self.load_outside());
+        let own = self.here();
+        let load = op(OpKind::Load, Access::Read, own.object());
+        perform(load, Location::caller(), |engine| {
+            let value = own.own();
+            engine.note(value.token(), value.token());
+            if engine.watch.is_on() {
+                loaded(engine, value, order);
+            }
+            value
+        })
+    }
+
+    /// Writes a value.
+    #[inline(always)]
+    #[track_caller]
+    pub fn store(&self, value: V, order: Ordering) {
+        outside!(self.store_outside(value));
+        let own = self.here();
+        let store = op(OpKind::Store, Access::Write, own.object());
+        perform(store, Location::caller(), |engine| {
+            engine.note(own.own().token(), value.token());
+            own.set(value);
+            if engine.watch.is_on() {
+                stored(engine, value, order);
+            }
+        });
+    }
+
+    /// Replaces the value and returns the old one. `name` is the name of the operation, such as
+    /// `fetch_add`. `change` must not have side effects.
+    #[inline(always)]
+    #[track_caller]
+    pub fn modify(&self, name: &'static str, order: Ordering, change: impl Fn(V) -> V) -> V {
+        outside!(self.modify_outside(change));
+        let own = self.here();
+        let modify = op(OpKind::ReadModifyWrite, Access::Write, own.object());
+        perform(modify, Location::caller(), |engine| {
+            let old = own.own();
+            let new = change(old);
+            engine.note(old.token(), new.token());
+            own.set(new);
+            if engine.watch.is_on() {
+                modified(engine, name, old, new, order);
+            }
+            old
+        })
+    }
+
+    /// Replaces the value by `new` if it is `current`. Returns the old value, as `Err` if it is not
+    /// `current`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn compare_exchange(
+        &self,
+        current: V,
+        new: V,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<V, V> {
+        outside!(self.exchange_outside(current, new));
+        let location = Location::caller();
+        let own = self.here();
+        let expects = current.token();
+        let announce = |engine: &mut Engine| {
+            let op = op(OpKind::CompareExchange, Access::Write, own.object());
+            let mut request = Request {
+                expects: Some(expects),
+                ..Request::plain(op)
+            };
+            request.op.access = request.access_at(own.own().token());
+            engine.announce_conditional(request, DependsOn::Value, location);
+        };
+        visible(announce, |engine| {
+            let old = own.own();
+            let is_equal = old.token() == expects;
+            let after = if is_equal { new } else { old };
+            engine.note(old.token(), after.token());
+            own.set(after);
+            if engine.watch.is_on() {
+                exchanged(engine, [old, current, new], is_equal, [success, failure]);
+            }
+            if is_equal { Ok(old) } else { Err(old) }
+        })
+    }
+
+    /// Returns the value in the current execution without an event, for `Debug`. Outside of a
+    /// model, returns the value with which each execution begins.
+    pub fn peek(&self) -> V {
+        outside!(self.read_outside());
+        match crate::is_in_model() {
+            true => self.here().own(),
+            false => self.own(),
+        }
+    }
+
+    /// Returns the value of this variable itself without an event, for an exclusive owner.
+    #[inline(always)]
+    pub fn own(&self) -> V {
+        // SAFETY: one thread of the operating system copies values in and out. They are never
+        // borrowed.
+        unsafe { *self.value.get() }
+    }
+
+    /// Writes the value without an event.
+    #[inline(always)]
+    pub(crate) fn set(&self, value: V) {
+        // SAFETY: as in `own`.
+        unsafe { *self.value.get() = value };
+    }
+
+    /// Returns the address of the current execution's value. Accesses through it are not recorded.
+    pub fn as_ptr(&self) -> *mut V {
+        outside!(self.value.get());
+        self.here().value.get()
+    }
+
+    /// Returns the value, to which the caller has exclusive access.
+    pub fn get_mut(&mut self) -> &mut V {
+        self.value.get_mut()
+    }
+}
+
+impl<V: Value> Settle for Atomic<V> {
+    #[inline(always)]
+    fn is_settled(&self) -> bool {
+        self.object() != ObjectId::NONE
+    }
+
+    fn settle(&self, settling: &Settling) {
+        let address = (&raw const *self).addr();
+        self.settle_as(silently(|engine| {
+            let object = settling.object(engine, address, 1);
+            engine.name_object(object, V::NAME, self.made_at());
+            object
+        }));
+    }
+}
+
+impl<V: Value> Debug for Atomic<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.peek().fmt(f)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
+    let object = engine.op.object;
+    engine.see(Seen::Value(object, value.token()));
+    if engine.watch.races {
+        engine.happens_before.load(engine.running, object, order);
+    }
+    engine.record_values([value], 0, |name, [value]| {
+        format!("{name}.load() -> {value}")
+    });
+}
+
+/// Records a write. A write of the value that the variable already has has no effect, like a read.
+fn wrote(engine: &mut Engine) {
+    if engine.before == engine.after {
+        engine.see(Seen::Value(engine.op.object, engine.before));
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
+    wrote(engine);
+    if engine.watch.races {
+        engine
+            .happens_before
+            .store(engine.running, engine.op.object, order, false);
+    }
+    engine.record_values([value], 0, |name, [value]| format!("{name}.store({value})"));
+}
+
+#[cold]
+#[inline(never)]
+fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, order: Ordering) {
+    wrote(engine);
+    if engine.watch.races {
+        engine
+            .happens_before
+            .load(engine.running, engine.op.object, order);
+        engine
+            .happens_before
+            .publish(engine.running, engine.op.object, order);
+    }
+    engine.record_values([old, new], 1, |name, [old, new]| {
+        format!("{name}.{operation}: {old} -> {new}")
+    });
+}
+
+/// Records a compare-exchange. `values`: found, expected, new. `orders`: on success, on failure.
+#[cold]
+#[inline(never)]
+fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orders: [Ordering; 2]) {
+    let [success, failure] = orders;
+    let object = engine.op.object;
+    wrote(engine);
+    if engine.watch.races {
+        engine.happens_before.load(
+            engine.running,
+            object,
+            if is_equal { success } else { failure },
+        );
+        if is_equal {
+            engine
+                .happens_before
+                .publish(engine.running, object, success);
+        }
+    }
+    let afterwards = if is_equal { 2 } else { 0 };
+    engine.record_values(values, afterwards, |name, [old, current, new]| {
+        let result = if is_equal { "Ok" } else { "Err" };
+        format!("{name}.compare_exchange({current}, {new}) -> {result}({old})")
+    });
+}
+
+/// A memory fence: an event without an access.
+#[track_caller]
+pub fn fence(order: Ordering) {
+    outside!(enforce::fence());
+    let fence = op(OpKind::Fence, Access::None, ObjectId::NONE);
+    perform(fence, Location::caller(), |engine| {
+        if engine.watch.races {
+            engine.happens_before.fence(engine.running, order);
+        }
+        engine.record(|_| format!("fence({order:?})"));
+    });
+}

@@ -1,0 +1,461 @@
+//! Channels: unbounded, bounded and rendezvous.
+
+#[cfg(feature = "enforce")]
+mod real;
+
+use crate::engine::Engine;
+use crate::engine::perform::{self, perform, silently};
+use crate::engine::waiting::Wait;
+use crate::rust::mutex::expire;
+use crate::rust::outside::outside;
+use crate::trace::source::Place;
+use crate::watch::seen::Seen;
+use explore::ObjectId;
+use objects::{Capacity, Channel as Order, Coarsening, Received, Sent, Ticket};
+use std::cell::{Cell, UnsafeCell};
+use std::fmt;
+use std::panic::Location;
+use std::time::Duration;
+
+/// A function that shows a value in a trace.
+type Show<T> = fn(&T) -> String;
+
+/// A channel with its messages. The caller controls which threads may send and receive. There is
+/// one receiver at a time.
+pub struct Channel<T> {
+    pub(crate) object: ObjectId,
+    number: u32,
+    capacity: Capacity,
+    /// Whether the channel is known to be used with try or timed operations.
+    is_tried: bool,
+    /// How traces show a message, if the program defines that.
+    show: Cell<Option<Show<T>>>,
+    /// The messages by ticket of their sends. A message is kept until it is received.
+    messages: UnsafeCell<Vec<Option<(Ticket, T)>>>,
+    /// The real channel, if it was created outside of models.
+    #[cfg(feature = "enforce")]
+    outside: Option<enforce::blocking::Channel<T>>,
+}
+
+// SAFETY: only the one thread of the operating system that runs the model accesses the function and
+// the messages (the latter in `with_messages`). Both move between threads of the model, and no
+// reference to them escapes.
+unsafe impl<T: Send> Sync for Channel<T> {}
+
+/// The reason why a message was not sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SendError<T> {
+    /// There is no room (a try), or there was none in time (a timed send).
+    Full(T),
+    /// The receiver is gone.
+    Disconnected(T),
+}
+
+/// The reason why no message was received.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReceiveError {
+    /// There is no message (a try), or there was none in time (a timed receive).
+    Empty,
+    /// There is no message and all senders are gone.
+    Disconnected,
+}
+
+impl<T> Channel<T> {
+    /// Creates a channel with one sender. `capacity`: none is unbounded, 0 is a rendezvous.
+    #[track_caller]
+    pub fn new(capacity: Option<usize>) -> Channel<T> {
+        outside!(Channel::outside(capacity));
+        let location = Location::caller();
+        let capacity = capacity.map_or(Capacity::Unbounded, Capacity::Bounded);
+        silently(|engine| {
+            let object = engine.create(Order::PARTS);
+            engine.name_object(object, "Channel", location);
+            let channels = &mut engine.objects.channels;
+            let number = channels.add(|order| order.clear(capacity), || Order::new(capacity));
+            let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
+            Channel {
+                object,
+                number,
+                capacity,
+                is_tried,
+                show: Cell::new(None),
+                messages: UnsafeCell::new(Vec::new()),
+                #[cfg(feature = "enforce")]
+                outside: None,
+            }
+        })
+    }
+
+    /// Makes traces show messages from now on. The function must not perform operations.
+    pub fn show(&self, show: Show<T>) {
+        self.show.set(Some(show));
+    }
+
+    /// Returns the text of a message for traces. Empty in executions that are not recorded.
+    fn text_of(&self, message: &T) -> String {
+        match self.show.get() {
+            Some(show) if perform::is_recorded() => show(message),
+            _ => String::new(),
+        }
+    }
+
+    /// Sends a message and waits for room. Fails with `Disconnected` only.
+    #[track_caller]
+    pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        outside!(self.real().send(message).map_err(SendError::of));
+        let location = Location::caller();
+        let shown = self.text_of(&message);
+        let mut message = Some(message);
+        let ticket = perform(Order::SEND_REQUEST.on(self.object), location, |engine| {
+            let ticket = self.request_send(engine, &mut message);
+            engine.record(|name| match ticket {
+                Some(_) => format!("{name}.send({shown})"),
+                None => format!("{name}.send({shown}) -> disconnected"),
+            });
+            ticket
+        });
+        let Some(ticket) = ticket else {
+            return Err(SendError::Disconnected(message.expect("it was not taken")));
+        };
+        if self.capacity == Capacity::Unbounded {
+            return Ok(());
+        }
+        let wait = Wait::Send(self.number, ticket);
+        perform::wait(Order::SEND_WAIT.on(self.object), wait, location, |_| ());
+        match silently(|engine| engine.objects.channels.get(self.number).sent(ticket)) {
+            Sent::Accepted => Ok(()),
+            Sent::Full | Sent::Disconnected => Err(SendError::Disconnected(self.take(ticket))),
+        }
+    }
+
+    /// Sends a message if there is room.
+    #[track_caller]
+    pub fn try_send(&self, message: T) -> Result<(), SendError<T>> {
+        outside!(self.real().try_send(message).map_err(SendError::of));
+        match self.capacity.is_rendezvous() {
+            true => self.try_rendezvous(message, Location::caller()),
+            false => self.send_by_try(message, Location::caller()),
+        }
+    }
+
+    /// Sends a message and waits for room for some time.
+    #[track_caller]
+    pub fn send_timed(&self, message: T) -> Result<(), SendError<T>> {
+        if self.capacity.is_rendezvous() {
+            self.note_try();
+        }
+        let result = self.send_by_try(message, Location::caller());
+        if let Err(SendError::Full(_)) = result {
+            expire();
+        }
+        result
+    }
+
+    /// Tries to send at a rendezvous, in one event.
+    fn try_rendezvous(&self, message: T, location: Place) -> Result<(), SendError<T>> {
+        self.note_try();
+        let shown = self.text_of(&message);
+        let mut message = Some(message);
+        let sent = perform(
+            Order::RENDEZVOUS_TRY_SEND.on(self.object),
+            location,
+            |engine| {
+                let event = engine.event();
+                let sent = engine.objects.channels.get_mut(self.number).try_send(event);
+                if let Ok(ticket) = sent {
+                    self.put(ticket, message.take());
+                    self.left_message(engine);
+                }
+                self.note_sent(
+                    engine,
+                    sent.map_or_else(|failed| failed, |_| Sent::Accepted),
+                    &shown,
+                );
+                sent
+            },
+        );
+        match (sent, message) {
+            (Err(Sent::Disconnected), Some(message)) => Err(SendError::Disconnected(message)),
+            (Err(Sent::Full), Some(message)) => Err(SendError::Full(message)),
+            (Err(Sent::Accepted) | Ok(_), _) | (Err(_), None) => Ok(()),
+        }
+    }
+
+    /// Sends by a try or with a time limit: takes a place, and leaves it again if there is no room.
+    // Place numbers differ between rounds: keep them out of the program's frames (await rule).
+    #[inline(never)]
+    fn send_by_try(&self, message: T, location: Place) -> Result<(), SendError<T>> {
+        let shown = self.text_of(&message);
+        let mut message = Some(message);
+        let ticket = perform(Order::SEND_TRY_PLACE.on(self.object), location, |engine| {
+            self.request_send(engine, &mut message)
+        });
+        let Some(ticket) = ticket else {
+            return Err(SendError::Disconnected(message.expect("it was not taken")));
+        };
+        let result = Order::send_try_result(self.capacity).on(self.object);
+        let sent = perform(result, location, |engine| {
+            let sent = engine
+                .objects
+                .channels
+                .get_mut(self.number)
+                .resolve_send(ticket);
+            self.note_sent(engine, sent, &shown);
+            sent
+        });
+        match sent {
+            Sent::Accepted => Ok(()),
+            Sent::Full => Err(SendError::Full(self.take(ticket))),
+            Sent::Disconnected => Err(SendError::Disconnected(self.take(ticket))),
+        }
+    }
+
+    fn request_send(&self, engine: &mut Engine, message: &mut Option<T>) -> Option<Ticket> {
+        let event = engine.event();
+        let ticket = engine
+            .objects
+            .channels
+            .get_mut(self.number)
+            .send_request(event)?;
+        self.put(ticket, message.take());
+        self.left_message(engine);
+        Some(ticket)
+    }
+
+    fn left_message(&self, engine: &mut Engine) {
+        if engine.watch.races {
+            engine.happens_before.leave(engine.running, engine.event());
+        }
+    }
+
+    fn note_sent(&self, engine: &mut Engine, sent: Sent, shown: &str) {
+        match sent {
+            Sent::Accepted => engine.take_effect(),
+            Sent::Full | Sent::Disconnected => engine.see(Seen::NoRoom(self.number)),
+        }
+        engine.record(|name| format!("{name}.try_send({shown}) -> {sent:?}"));
+    }
+
+    /// Waits for a message. Fails with `Disconnected` only.
+    #[track_caller]
+    pub fn receive(&self) -> Result<T, ReceiveError> {
+        outside!(self.real().receive().map_err(ReceiveError::of));
+        let location = Location::caller();
+        let request = Order::receive_request_form(self.capacity, self.is_tried).on(self.object);
+        let ticket = perform(request, location, |engine| {
+            let event = engine.event();
+            engine
+                .objects
+                .channels
+                .get_mut(self.number)
+                .receive_request(event)
+        });
+        let wait = Wait::Receive(self.number, ticket);
+        perform::wait(Order::RECEIVE_WAIT.on(self.object), wait, location, |_| ());
+        let received = silently(|engine| engine.objects.channels.get(self.number).received(ticket));
+        self.result(received)
+    }
+
+    /// Receives a message if there is one.
+    #[track_caller]
+    pub fn try_receive(&self) -> Result<T, ReceiveError> {
+        outside!(self.real().try_receive().map_err(ReceiveError::of));
+        let location = Location::caller();
+        let was_hung_up = self.look_for_senders(location);
+        match self.capacity.is_rendezvous() {
+            true => self.try_receive_rendezvous(was_hung_up, location),
+            false => self.receive_by_try(was_hung_up, location),
+        }
+    }
+
+    /// Waits for a message with a time limit, which a model ignores. `Empty`: none came in time.
+    #[track_caller]
+    #[cfg_attr(not(feature = "enforce"), allow(unused_variables))]
+    pub fn receive_timed(&self, limit: Duration) -> Result<T, ReceiveError> {
+        outside!({
+            let deadline = enforce::blocking::Deadline::after(limit);
+            let received = self.real().receive_until(Some(deadline));
+            received.map_err(ReceiveError::of)
+        });
+        let location = Location::caller();
+        let was_hung_up = self.look_for_senders(location);
+        let result = self.receive_by_try(was_hung_up, location);
+        if let Err(ReceiveError::Empty) = result {
+            expire();
+        }
+        result
+    }
+
+    /// Checks whether all senders are gone. This check comes first: otherwise the try could miss a
+    /// message that is sent before the last sender is dropped.
+    fn look_for_senders(&self, location: Place) -> bool {
+        self.note_try();
+        perform(Order::CLOSED_CHECK.on(self.object), location, |engine| {
+            engine.objects.channels.get(self.number).is_hung_up()
+        })
+    }
+
+    fn try_receive_rendezvous(&self, was_hung_up: bool, at: Place) -> Result<T, ReceiveError> {
+        let op = Order::RENDEZVOUS_TRY_RECEIVE.on(self.object);
+        let received = perform(op, at, |engine| {
+            let event = engine.event();
+            let order = engine.objects.channels.get_mut(self.number);
+            let received = order.try_receive(event, was_hung_up);
+            self.note_received(engine, None, received);
+            received
+        });
+        self.result(received)
+    }
+
+    /// Receives by a try or with a time limit: takes a place, and leaves it if there is no message.
+    // Place numbers differ between rounds: keep them out of the program's frames (await rule).
+    #[inline(never)]
+    fn receive_by_try(&self, was_hung_up: bool, location: Place) -> Result<T, ReceiveError> {
+        let place = Order::receive_try_place(self.capacity).on(self.object);
+        let ticket = perform(place, location, |engine| {
+            let event = engine.event();
+            engine
+                .objects
+                .channels
+                .get_mut(self.number)
+                .receive_request(event)
+        });
+        let result = Order::receive_try_result(self.capacity).on(self.object);
+        let received = perform(result, location, |engine| {
+            let order = engine.objects.channels.get_mut(self.number);
+            let received = order.resolve_receive(ticket, was_hung_up);
+            self.note_received(engine, Some(ticket), received);
+            received
+        });
+        self.result(received)
+    }
+
+    fn note_received(&self, engine: &mut Engine, ticket: Option<Ticket>, received: Received) {
+        match received {
+            Received::Message(_) => engine.take_effect(),
+            Received::Empty => engine.see(Seen::NoMessage(self.number)),
+            Received::Disconnected => {}
+        }
+        if let (true, Some(ticket), Received::Message(_)) = (engine.watch.races, ticket, received) {
+            let mut edges = Vec::new();
+            engine
+                .objects
+                .channels
+                .get(self.number)
+                .receive_edges(ticket, &mut edges);
+            engine.happens_before.take_up(engine.running, &edges);
+        }
+        engine.record(|name| match received {
+            Received::Message(_) => format!("{name}.try_recv() -> a message"),
+            Received::Empty => format!("{name}.try_recv() -> empty"),
+            Received::Disconnected => format!("{name}.try_recv() -> disconnected"),
+        });
+    }
+
+    fn result(&self, received: Received) -> Result<T, ReceiveError> {
+        match received {
+            Received::Message(ticket) => {
+                let message = self.take(ticket);
+                self.tell_received(&message);
+                Ok(message)
+            }
+            Received::Empty => Err(ReceiveError::Empty),
+            Received::Disconnected => Err(ReceiveError::Disconnected),
+        }
+    }
+
+    fn tell_received(&self, message: &T) {
+        let shown = self.text_of(message);
+        if !shown.is_empty() {
+            silently(|engine| engine.record(|name| format!("{name}.recv() -> {shown}")));
+        }
+    }
+
+    /// Adds a sender. This is no event.
+    #[track_caller]
+    pub fn add_sender(&self) {
+        outside!(self.real().add_sender());
+        silently(|engine| engine.objects.channels.get_mut(self.number).clone_sender());
+    }
+
+    /// Removes a sender.
+    #[track_caller]
+    pub fn drop_sender(&self) {
+        outside!(self.real().drop_sender());
+        let form = Order::sender_drop(self.is_tried);
+        perform(form.on(self.object), Location::caller(), |engine| {
+            let event = engine.event();
+            engine
+                .objects
+                .channels
+                .get_mut(self.number)
+                .drop_sender(event);
+            if engine.watch.races {
+                engine.happens_before.leave(engine.running, event);
+            }
+        });
+    }
+
+    /// Removes the receiver. Drops the messages that can no longer be received.
+    #[track_caller]
+    pub fn drop_receiver(&self) {
+        outside!(self.real().drop_receiver());
+        perform(
+            Order::RECEIVER_DROP.on(self.object),
+            Location::caller(),
+            |engine| {
+                let event = engine.event();
+                engine
+                    .objects
+                    .channels
+                    .get_mut(self.number)
+                    .drop_receiver(event);
+            },
+        );
+        let left: Vec<(Ticket, T)> = silently(|engine| {
+            let order = engine.objects.channels.get(self.number);
+            let is_accepted =
+                |&mut (ticket, _): &mut (Ticket, T)| order.sent(ticket) == Sent::Accepted;
+            self.with_messages(|messages| {
+                messages
+                    .iter_mut()
+                    .filter_map(|message| message.take_if(is_accepted))
+                    .collect()
+            })
+        });
+        drop(left);
+    }
+
+    /// Records that the channel is used by tries. From then on drops of senders must have an
+    /// access, and operations of a rendezvous have one order.
+    fn note_try(&self) {
+        if !self.is_tried {
+            silently(|engine| engine.coarsen(self.object, Coarsening::Tried));
+        }
+    }
+
+    fn put(&self, ticket: Ticket, message: Option<T>) {
+        self.with_messages(|messages| {
+            messages.resize_with(messages.len().max(ticket.index() + 1), || None);
+            messages[ticket.index()] = message.map(|message| (ticket, message));
+        });
+    }
+
+    fn take(&self, ticket: Ticket) -> T {
+        let message = self.with_messages(|messages| messages[ticket.index()].take());
+        message
+            .expect("a message is there from its send until it is received or taken back")
+            .1
+    }
+
+    fn with_messages<R>(&self, change: impl FnOnce(&mut Vec<Option<(Ticket, T)>>) -> R) -> R {
+        // SAFETY: the threads of a model take turns, and `change` does not let another one run.
+        change(unsafe { &mut *self.messages.get() })
+    }
+}
+
+impl<T> fmt::Debug for Channel<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Channel").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,197 @@
+//! Condition variables.
+
+use crate::Mutex;
+use crate::engine::Engine;
+use crate::engine::perform::{self, perform, silently, visible};
+use crate::engine::step::DependsOn;
+use crate::engine::waiting::Wait;
+use crate::rust::choice::spurious;
+use crate::rust::mutex::expire;
+use crate::rust::settle::Inborn;
+use crate::trace::source::Place;
+use explore::{ObjectId, Request};
+use objects::{Condvar as Order, Ticket};
+use std::panic::Location;
+
+/// A condition variable.
+#[derive(Clone, Copy, Debug)]
+pub struct Condvar {
+    pub(crate) object: ObjectId,
+    pub(crate) number: u32,
+}
+
+impl Inborn for Condvar {
+    type Size = ();
+
+    const PARTS: u32 = Order::PARTS;
+
+    #[cfg(feature = "enforce")]
+    type Real = enforce::blocking::Condvar;
+
+    #[cfg(feature = "enforce")]
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each object begins with it"
+    )]
+    const REAL: Self::Real = enforce::blocking::Condvar::new();
+
+    fn begin(object: ObjectId, (): (), location: Place) -> Condvar {
+        silently(|engine| Condvar::named(engine, object, location))
+    }
+}
+
+/// The warning in reports of native programs that wait for condition variables.
+const NO_SPURIOUS_WAKEUPS: &str = "no wait for a condition variable ended without a signal, which POSIX and the standards of C \
+     and C++ allow: check with --spurious 1, too";
+
+impl Engine {
+    /// Warns that waits for condition variables are checked without spurious wakeups.
+    fn warn_of_waits(&mut self) {
+        if self.config.native.is_some() && self.config.spurious == 0 {
+            let warnings = self.warnings.get_mut();
+            if !warnings.contains(NO_SPURIOUS_WAKEUPS) {
+                warnings.insert(NO_SPURIOUS_WAKEUPS.to_owned());
+            }
+        }
+    }
+}
+
+impl Condvar {
+    /// Creates the condition variable of a native program at this address.
+    pub(crate) fn at(engine: &mut Engine, address: usize) -> Condvar {
+        let object = engine.names.object_at(address as u64, Order::PARTS);
+        engine.name_object_at(object, address, 48);
+        let number = engine.objects.condvars.add(Order::clear, Order::default);
+        Condvar { object, number }
+    }
+
+    /// Creates a condition variable of the execution.
+    #[allow(clippy::new_without_default, reason = "it needs a model")]
+    #[track_caller]
+    pub fn new() -> Condvar {
+        let location = Location::caller();
+        silently(|engine| {
+            let object = engine.create(Order::PARTS);
+            Condvar::named(engine, object, location)
+        })
+    }
+
+    /// Creates a condition variable for an object that already has its id.
+    fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Condvar {
+        engine.name_object(object, "Condvar", location);
+        let number = engine.objects.condvars.add(Order::clear, Order::default);
+        Condvar { object, number }
+    }
+
+    /// Releases the mutex, which the thread holds, waits for a signal and locks the mutex again.
+    #[track_caller]
+    pub fn wait(&self, mutex: &Mutex) {
+        let location = Location::caller();
+        if spurious() {
+            self.wait_some_time(mutex);
+            return mutex.lock();
+        }
+        let ticket = self.enqueue(mutex);
+        let wait = Wait::Condvar(self.number, ticket);
+        perform::wait(Order::WAIT.on(self.object), wait, location, |_| ());
+        mutex.lock();
+    }
+
+    /// Waits with a time limit. Returns whether the thread woke before the limit.
+    #[track_caller]
+    pub fn wait_timed(&self, mutex: &Mutex) -> bool {
+        if spurious() {
+            self.wait_some_time(mutex);
+            mutex.lock();
+            return true;
+        }
+        let is_signalled = self.wait_some_time(mutex);
+        if !is_signalled {
+            expire();
+        }
+        mutex.lock();
+        is_signalled
+    }
+
+    /// Releases the mutex and waits with a time limit. Returns whether the thread was signalled.
+    #[track_caller]
+    fn wait_some_time(&self, mutex: &Mutex) -> bool {
+        let location = Location::caller();
+        let ticket = self.enqueue(mutex);
+        perform(Order::RESOLVE.on(self.object), location, |engine| {
+            let is_signalled = engine.objects.condvars.get_mut(self.number).resolve(ticket);
+            if !is_signalled {
+                engine.note_end_of_wait(self.number);
+            }
+            engine.record(|name| match is_signalled {
+                true => format!("{name}: signalled in time"),
+                false => format!("{name}: not signalled in time"),
+            });
+            is_signalled
+        })
+    }
+
+    #[track_caller]
+    fn enqueue(&self, mutex: &Mutex) -> Ticket {
+        let ticket = perform(
+            Order::ENQUEUE.on(self.object),
+            Location::caller(),
+            |engine| {
+                let thread = engine.running;
+                engine.warn_of_waits();
+                engine.objects.condvars.get_mut(self.number).enqueue(thread)
+            },
+        );
+        mutex.unlock();
+        ticket
+    }
+
+    /// Wakes any one of the waiting threads.
+    #[track_caller]
+    pub fn signal(&self) {
+        let location = Location::caller();
+        let announce = |engine: &mut Engine| {
+            let alternatives = engine.objects.condvars.get(self.number).alternatives();
+            let op = Order::SIGNAL.on(self.object);
+            engine.announce_conditional(
+                Request {
+                    alternatives,
+                    ..Request::plain(op)
+                },
+                DependsOn::Waiters(self.number),
+                location,
+            );
+        };
+        visible(announce, |engine| {
+            engine.order_ends_of_waits(self.number);
+            let (choice, event) = (engine.choice, engine.event());
+            let woken = engine
+                .objects
+                .condvars
+                .get_mut(self.number)
+                .signal(choice, event);
+            engine.record(|name| match woken {
+                Some(_) => format!("{name}.notify_one(), waiter {choice}"),
+                None => format!("{name}.notify_one(), nobody waits"),
+            });
+        });
+    }
+
+    /// Wakes all waiting threads.
+    #[track_caller]
+    pub fn broadcast(&self) {
+        perform(
+            Order::BROADCAST.on(self.object),
+            Location::caller(),
+            |engine| {
+                engine.order_ends_of_waits(self.number);
+                let event = engine.event();
+                engine
+                    .objects
+                    .condvars
+                    .get_mut(self.number)
+                    .broadcast(event);
+            },
+        );
+    }
+}

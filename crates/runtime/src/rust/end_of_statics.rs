@@ -1,0 +1,113 @@
+//! The end of statics. When the last thread of an execution has ended, the values that statics own
+//! are dropped, so that the remaining values are leaks.
+//!
+//! `std` never drops statics. So the operations of their destructors belong to no execution: they
+//! take effect at once and are no events. A destructor that waits for something that never happens
+//! is abandoned. Executions with remaining threads or with panics do not drop their statics.
+
+use crate::engine::Engine;
+use crate::engine::perform;
+use explore::{Pending, Token};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+/// The state to restore after the statics are dropped: the drops do not belong to the last event.
+pub(crate) struct Ending {
+    before: Token,
+    after: Token,
+    next_edges: usize,
+    is_recorded: bool,
+}
+
+/// Drops the values that the statics own, if the thread that ends is the last one.
+///
+/// # Safety
+///
+/// The engine is alive, the checker runs, and no reference to the engine is held.
+pub(crate) unsafe fn drop_statics(engine: NonNull<Engine>) {
+    // SAFETY: as promised by the caller. No reference exists while a destructor runs.
+    let owned = unsafe { &mut *engine.as_ptr() }.begin_end_of_statics();
+    if owned.is_empty() {
+        return;
+    }
+    let mut is_stopped = false;
+    for drop in owned {
+        perform::leave(engine);
+        is_stopped |= catch_unwind(AssertUnwindSafe(drop)).is_err();
+        perform::enter_root();
+    }
+    // SAFETY: as above.
+    unsafe { &mut *engine.as_ptr() }.end_ending(is_stopped);
+}
+
+impl Engine {
+    /// Returns the destructors of all values that statics own, if the running thread is the last
+    /// one. Until [`drop_statics`] is done, a signal ends nothing but the destructor.
+    #[inline]
+    fn begin_end_of_statics(&mut self) -> Vec<Box<dyn FnOnce()>> {
+        let is_last = self.live == 1 && !self.is_tearing_down;
+        match is_last && self.statics_own_values() {
+            true => self.take_owned_by_statics(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Checks whether any static owns a value.
+    pub(crate) fn statics_own_values(&self) -> bool {
+        self.residents.own_values() || self.statics.iter().any(|known| known.value.is_some())
+    }
+
+    #[cold]
+    fn take_owned_by_statics(&mut self) -> Vec<Box<dyn FnOnce()>> {
+        self.ending = Some(Ending {
+            before: self.before,
+            after: self.after,
+            next_edges: self.next_edges.len(),
+            is_recorded: self.watch.records,
+        });
+        self.watch.records = false;
+        self.is_tearing_down = true;
+        let mut owned = self.residents.take_destructors();
+        let lazy = self.statics.iter_mut();
+        let lazy = lazy.filter_map(|known| known.value.take());
+        owned.extend(lazy.map(|value| Box::new(|| drop(value)) as Box<dyn FnOnce()>));
+        owned
+    }
+
+    #[cold]
+    fn end_ending(&mut self, is_stopped: bool) {
+        let Some(ending) = self.ending.take() else {
+            return;
+        };
+        (self.before, self.after) = (ending.before, ending.after);
+        self.next_edges.truncate(ending.next_edges);
+        self.watch.records = ending.is_recorded;
+        self.is_tearing_down = false;
+        if is_stopped {
+            self.has_lost_statics();
+        }
+    }
+
+    /// Gives up the running thread if it drops statics. The execution continues without it.
+    pub(crate) fn lose_destructor(&mut self) {
+        if self.ending.is_some() {
+            self.end_ending(true);
+            self.lose_running();
+            self.end_thread(self.running);
+            self.pending[self.running.index()] = Pending::Finished;
+        }
+    }
+
+    /// Records that a signal ended a thread, perhaps in a destructor of a static.
+    pub(crate) fn lost_destructor(&mut self) {
+        self.end_ending(true);
+    }
+
+    /// Records that a destructor of a static did not finish. Values that it owns may remain.
+    #[cold]
+    fn has_lost_statics(&mut self) {
+        let warning = "a static panics or waits when it is dropped, so leaks were not looked for";
+        self.warnings.borrow_mut().insert(warning.to_owned());
+        self.has_lost_statics = true;
+    }
+}

@@ -1,0 +1,67 @@
+//! Parts of an execution whose interleavings are left out, like those after loom's
+//! `stop_exploring`. In these parts no alternatives to an operation are tried. (An operation of
+//! such a part is still moved before an earlier operation of another thread with which it races.)
+
+use crate::engine::Engine;
+use crate::engine::perform::silently;
+use crate::rust::outside::outside;
+use explore::Step;
+
+/// Whether the program explores.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Exploration {
+    #[default]
+    On,
+    /// Off until the program calls [`explore()`].
+    Off,
+    /// Off until the end of the execution.
+    OffForGood,
+}
+
+/// Stops trying alternatives to the operations from here on, whichever thread performs them.
+#[track_caller]
+pub fn stop_exploring() {
+    change(Exploration::Off);
+}
+
+/// Ends the effect of [`stop_exploring`].
+#[track_caller]
+pub fn explore() {
+    change(Exploration::On);
+}
+
+/// Stops exploring like [`stop_exploring`], up to the end of the execution.
+#[track_caller]
+pub fn skip_branch() {
+    change(Exploration::OffForGood);
+}
+
+#[track_caller]
+fn change(to: Exploration) {
+    outside!();
+    silently(|engine| {
+        if engine.exploration != Exploration::OffForGood {
+            engine.exploration = to;
+        }
+    });
+}
+
+impl Engine {
+    /// Checks whether alternatives to the step that is about to be performed are left out.
+    #[inline(always)]
+    pub(crate) fn leaves_out(&mut self, step: Step) -> bool {
+        self.exploration != Exploration::On && self.leaves_out_others(step)
+    }
+
+    #[cold]
+    fn leaves_out_others(&mut self, step: Step) -> bool {
+        let mut enabled = self.pending.iter().enumerate();
+        let has_others = enabled.any(|(thread, pending)| {
+            let others = u32::from(thread == step.thread.index());
+            let ways = pending.enabled().map_or(0, |request| request.alternatives);
+            ways > others
+        });
+        self.has_left_out |= has_others;
+        true
+    }
+}

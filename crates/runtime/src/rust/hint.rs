@@ -1,0 +1,87 @@
+//! The hint of a spin loop, and the capture of the local state that the await rule compares.
+
+use crate::engine::perform;
+use crate::rust::outside::outside;
+use crate::watch::await_rule::{HALT, Lap};
+use explore::{Bound, Halt};
+use std::time::Duration;
+
+/// The duration of one round of a thread that waits for time to pass.
+const PAUSE: Duration = Duration::from_micros(20);
+
+/// Ends a round of a spin loop (`spin_loop`, `yield_now`). This is no event.
+///
+/// A thread halts if it calls this twice with the same stack and registers and has only read or
+/// failed a try in between: it would do the same again until another thread writes a value that it
+/// reads.
+#[inline(always)]
+#[track_caller]
+pub fn hint() {
+    outside!(std::hint::spin_loop());
+    // The frames from here to the comparison have slots that nothing sets.
+    perform::clean_after_calls();
+    end_round();
+}
+
+/// Lets other threads go first (`sched_yield`, a sleep): a switch at the next operation is no
+/// preemption. This is no event.
+pub fn yields() {
+    perform::silently(|engine| engine.thread().has_yielded = true);
+}
+
+#[inline(never)]
+#[track_caller]
+fn end_round() {
+    perform::silently(|_| ());
+    let lap = arrive();
+    perform::clean_after_calls();
+    match lap {
+        Lap::GoesOn => yields(),
+        Lap::IsVain if perform::silently(|engine| engine.waits_for_time()) => {
+            std::thread::sleep(PAUSE);
+        }
+        Lap::IsVain => perform::halt(HALT),
+        Lap::IsNoticed => perform::halt(Halt::Bound(Bound::Unroll)),
+    }
+}
+
+/// Panics where `std::hint::unreachable_unchecked` would be undefined behaviour.
+///
+/// # Safety
+///
+/// None is needed; the signature is that of `std`.
+///
+/// # Panics
+///
+/// If this call is reached.
+#[track_caller]
+pub unsafe fn unreachable_unchecked() -> ! {
+    unreachable!("unreachable_unchecked was reached");
+}
+
+/// Compares the registers that calls preserve, and the stack above, with those of the last hints.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+extern "C" fn arrive() -> Lap {
+    std::arch::naked_asm!(
+        "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
+        "mov rdi, rsp",
+        "sub rsp, 8",
+        "call {compare}",
+        "add rsp, 8",
+        "pop r15", "pop r14", "pop r13", "pop r12", "pop rbp", "pop rbx",
+        "ret",
+        compare = sym compare,
+    )
+}
+
+#[cfg(target_arch = "x86_64")]
+extern "C" fn compare(pointer: usize) -> Lap {
+    // SAFETY: the pointer is in the stack of the running thread, in a frame of its caller.
+    perform::silently(|engine| unsafe { engine.arrive(pointer) })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn arrive() -> Lap {
+    perform::silently(|_| Lap::GoesOn)
+}

@@ -1,0 +1,366 @@
+//! Mailboxes of processes, and the network that delivers letters to them.
+//!
+//! Only the order of the letters is here. The front-end stores the letters by their positions, and
+//! describes them where an execution is shown to users.
+
+use crate::engine::Engine;
+use crate::engine::perform::{self, perform, silently};
+use crate::engine::waiting::Wait;
+use crate::rust::thread::place;
+use crate::trace::Shown;
+use crate::watch::seen::Seen;
+use explore::{ObjectId, ThreadId};
+use objects::{Delivery, Form, Mailbox as Order, Network as Letters, Ticket};
+use report::FailureKind;
+use std::panic::Location;
+
+/// The reaction to a possible mistake.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Policy {
+    /// Nothing.
+    #[default]
+    Allow,
+    /// The report mentions it.
+    Warn,
+    /// It is a bug.
+    Fail,
+}
+
+/// The model's state of a mailbox.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) order: Order,
+    pub(crate) object: Option<ObjectId>,
+    /// The name of the process.
+    owner: String,
+    /// The process, once it runs.
+    pub(crate) thread: Option<ThreadId>,
+    /// The reaction to letters that remain.
+    left: Policy,
+}
+
+impl State {
+    fn clear(&mut self) {
+        self.order.clear();
+        self.owner.clear();
+        self.thread = None;
+    }
+}
+
+impl Engine {
+    /// Handles a possible mistake of a thread by the policy.
+    fn notice(&mut self, policy: Policy, kind: FailureKind, message: String) {
+        match policy {
+            Policy::Allow => {}
+            Policy::Warn => self.warn(message),
+            Policy::Fail => {
+                self.recorder.mark_failed();
+                let location = Some(self.thread().location.to_string());
+                self.failures.push(Shown {
+                    kind,
+                    message,
+                    location,
+                    event: Some(self.event()),
+                });
+            }
+        }
+    }
+
+    fn warn(&self, message: String) {
+        self.warnings.borrow_mut().insert(message);
+    }
+
+    /// Returns the failure for letters that were not received by the end of the execution.
+    pub(crate) fn left_letters(&self) -> Option<Shown> {
+        let mailboxes = || self.objects.mailboxes.iter();
+        let left = |policy: Policy| mailboxes().filter(move |mailbox| mailbox.left == policy);
+        left(Policy::Warn)
+            .filter_map(State::left_letters)
+            .for_each(|message| self.warn(message));
+        let messages: Vec<String> = left(Policy::Fail).filter_map(State::left_letters).collect();
+        (!messages.is_empty()).then(|| Shown {
+            kind: FailureKind::UnhandledMessage,
+            message: messages.join("; "),
+            location: None,
+            event: None,
+        })
+    }
+}
+
+impl State {
+    fn left_letters(&self) -> Option<String> {
+        let owner = &self.owner;
+        match self.order.unreceived().count() {
+            0 => None,
+            1 => Some(format!("a message to {owner} was never received")),
+            count => Some(format!("{count} messages to {owner} were never received")),
+        }
+    }
+}
+
+/// The mailbox of a process.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Mailbox {
+    object: ObjectId,
+    number: u32,
+}
+
+impl Mailbox {
+    /// Creates the empty mailbox of a process with this name. `left` is the reaction to letters
+    /// that remain in it at the end.
+    #[track_caller]
+    pub fn new(name: &str, left: Policy) -> Mailbox {
+        let location = Location::caller();
+        silently(|engine| {
+            engine.forgo_comparing();
+            let object = engine.create(Order::PARTS);
+            engine.name_object(object, &format!("mailbox of {name}"), location);
+            let mailboxes = &mut engine.objects.mailboxes;
+            let number = mailboxes.add(State::clear, State::default);
+            let state = mailboxes.get_mut(number);
+            state.object = Some(object);
+            state.left = left;
+            state.owner.push_str(name);
+            Mailbox { object, number }
+        })
+    }
+
+    /// Returns the id of the object, which is the same in all executions.
+    pub fn object(&self) -> ObjectId {
+        self.object
+    }
+
+    /// Returns the spawn path of the running thread, and how many objects it has created. Called
+    /// where a mailbox is created. The result is the same in all processes of a check, so it gives
+    /// mailboxes an order that does not depend on the schedule.
+    pub fn birth() -> (Vec<u32>, u32) {
+        silently(|engine| {
+            let path = engine.names.path(engine.running);
+            (path, engine.thread().named().1)
+        })
+    }
+
+    /// Makes the current thread the process with this mailbox.
+    pub fn belongs_here(&self) {
+        silently(|engine| {
+            let thread = engine.running;
+            engine.objects.mailboxes.get_mut(self.number).thread = Some(thread);
+        });
+    }
+
+    /// Handles by the policy that the letter delivered by the current event came too late.
+    pub fn came_too_late(&self, policy: Policy, message: impl FnOnce() -> String) {
+        silently(|engine| engine.notice(policy, FailureKind::DeadLetter, message()));
+    }
+
+    /// Sends a letter that arrives at once. Returns its position, or none if it comes too late.
+    #[track_caller]
+    pub fn send(&self, text: impl FnOnce() -> String) -> Option<usize> {
+        self.arrive(Order::SEND, text)
+    }
+
+    #[track_caller]
+    fn arrive(&self, form: Form, text: impl FnOnce() -> String) -> Option<usize> {
+        let location = place(Location::caller());
+        perform(form.on(self.object), location, |engine| {
+            let event = engine.event();
+            if engine.watch.races {
+                engine.happens_before.leave(engine.running, event);
+            }
+            engine.record(|_| text());
+            if let Some(to) = engine.objects.mailboxes.get(self.number).thread {
+                engine.recorder.note_arrival(to);
+            }
+            let order = &mut engine.objects.mailboxes.get_mut(self.number).order;
+            (!order.is_closed()).then(|| order.arrive(event))
+        })
+    }
+
+    /// Waits until there is a letter at this position.
+    #[track_caller]
+    pub fn wait(&self, position: usize) {
+        let wait = Wait::Letter(self.number, position);
+        let op = Order::WAIT.on(self.object);
+        perform::wait(op, wait, place(Location::caller()), |_| ());
+    }
+
+    /// Returns the number of letters.
+    #[track_caller]
+    pub fn look(&self) -> usize {
+        perform(Order::LOOK.on(self.object), Location::caller(), |engine| {
+            let count = engine.objects.mailboxes.get(self.number).order.count();
+            engine.see(Seen::Letters(self.number, count));
+            count
+        })
+    }
+
+    /// Receives the letter at this position, which the current process has waited for or observed.
+    pub fn receive(&self, position: usize) {
+        silently(|engine| {
+            let mut edges = Vec::new();
+            let order = &mut engine.objects.mailboxes.get_mut(self.number).order;
+            order.receive(position);
+            order.edges(position, &mut edges);
+            for &arrival in &edges {
+                engine.recorder.note_receipt(arrival);
+            }
+            if engine.watch.races {
+                engine.happens_before.take_up(engine.running, &edges);
+            }
+            engine.take_effect();
+        });
+    }
+
+    /// Excuses the letter that the current event delivered at this position from being received.
+    pub fn excuse(&self, position: usize) {
+        silently(|engine| {
+            engine
+                .objects
+                .mailboxes
+                .get_mut(self.number)
+                .order
+                .receive(position)
+        });
+    }
+
+    /// Closes the mailbox: letters come too late from now on.
+    #[track_caller]
+    pub fn close(&self) {
+        let location = place(Location::caller());
+        perform(Order::CLOSE.on(self.object), location, |engine| {
+            engine.objects.mailboxes.get_mut(self.number).order.close();
+        });
+    }
+}
+
+/// Describes the current event for users. This is no event.
+pub fn tell(text: impl FnOnce() -> String) {
+    silently(|engine| engine.record(|_| text()));
+}
+
+/// Describes for users the contents of an object after the current event. Does so only if the event
+/// is at `part` of the object. This is no event.
+pub fn tell_contents(whole: ObjectId, part: ObjectId, text: impl FnOnce() -> String) {
+    silently(|engine| {
+        if engine.watch.records && engine.op.object == part {
+            engine.record_stock(whole, text());
+        }
+    });
+}
+
+/// The network of a system of processes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Network {
+    object: ObjectId,
+    number: u32,
+}
+
+/// A letter in transit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Posted {
+    network: Network,
+    ticket: Ticket,
+}
+
+impl Network {
+    /// Creates a network without letters.
+    pub fn new(delivery: Delivery) -> Network {
+        silently(|engine| {
+            engine.forgo_comparing();
+            let object = engine.create(Letters::PARTS);
+            let networks = &mut engine.objects.networks;
+            let clear = |letters: &mut Letters| letters.clear(delivery);
+            let number = networks.add(clear, || Letters::new(delivery));
+            Network { object, number }
+        })
+    }
+
+    /// Makes the network's state a part of that of the execution: see [`crate::tell_state_of`].
+    pub fn tell_state(&self) {
+        crate::tell_state_of(self.object, || ());
+    }
+
+    /// Sends a letter of the current thread to the process with this mailbox. This is no event.
+    pub fn post(&self, to: &Mailbox) -> Posted {
+        let ticket = self.with(|letters, thread| letters.post(thread, to.object));
+        Posted {
+            network: *self,
+            ticket,
+        }
+    }
+
+    /// Records that the current thread has started another. With causal delivery the child inherits
+    /// the causal past of its letters. This is no event.
+    pub fn spawned(&self, child: ThreadId) {
+        self.with(|letters, parent| letters.spawn(parent, child));
+    }
+
+    fn with<R>(&self, change: impl FnOnce(&mut Letters, ThreadId) -> R) -> R {
+        silently(|engine: &mut Engine| {
+            let thread = engine.running;
+            change(engine.objects.networks.get_mut(self.number), thread)
+        })
+    }
+}
+
+impl Posted {
+    /// Describes the current event, which sends the letter, for users. This is no event.
+    pub fn sent(&self, text: impl FnOnce() -> String) {
+        silently(|engine| {
+            engine.record(|_| text());
+            let event = engine.event();
+            if engine.watch.records {
+                engine.recorder.note_send(self.key(), event);
+            }
+        });
+    }
+
+    /// Waits until the letter may arrive.
+    #[track_caller]
+    pub fn wait(&self) {
+        if self
+            .network
+            .with(|letters, _| letters.is_restricted(self.ticket))
+        {
+            let wait = Wait::Delivery(self.network.number, self.ticket);
+            let op = Letters::WAIT.on(self.network.object);
+            perform::wait(op, wait, place(Location::caller()), |_| ());
+        }
+    }
+
+    /// Delivers the letter: the step of the network. Returns its position like [`Mailbox::send`].
+    #[track_caller]
+    pub fn deliver(&self, to: &Mailbox, text: impl FnOnce() -> String) -> Option<usize> {
+        let position = to.arrive(Order::DELIVER, text);
+        silently(|engine| engine.recorder.note_delivery(self.key()));
+        self.arrived();
+        position
+    }
+
+    /// Records that the current event delivered the letter, or discarded it.
+    pub fn arrived(&self) {
+        silently(|engine| {
+            let event = engine.event();
+            let letters = engine.objects.networks.get_mut(self.network.number);
+            letters.deliver(self.ticket, event);
+            engine.poll(self.network.object);
+        });
+    }
+
+    /// Records that the current process received the letter. With causal delivery it gets the
+    /// letter's causal past. This is no event.
+    pub fn received(&self) {
+        self.network
+            .with(|letters, process| letters.receive(process, self.ticket));
+        silently(|engine| engine.recorder.note_origin(self.key()));
+    }
+
+    /// Returns the identity of the letter, if it matters after the arrival: see [`Letters::name`].
+    pub fn name(&self) -> Option<(ThreadId, u32)> {
+        self.network.with(|letters, _| letters.name(self.ticket))
+    }
+
+    fn key(&self) -> (u32, Ticket) {
+        (self.network.number, self.ticket)
+    }
+}

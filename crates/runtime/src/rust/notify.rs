@@ -1,0 +1,136 @@
+//! A token that one thread waits for, like the park token but not bound to a thread.
+
+use crate::engine::Engine;
+use crate::engine::perform::{self, perform, silently};
+use crate::engine::waiting::Wait;
+use crate::rust::settle::Inborn;
+use crate::trace::source::Place;
+use crate::watch::seen::Seen;
+use explore::ObjectId;
+use objects::Park;
+use std::panic::Location;
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+/// A token that any thread gives and one thread takes. Until it is taken there is only one.
+#[derive(Clone, Copy, Debug)]
+pub struct Notify {
+    pub(crate) object: ObjectId,
+    number: u32,
+}
+
+impl Inborn for Notify {
+    type Size = ();
+
+    const PARTS: u32 = Park::PARTS;
+
+    #[cfg(feature = "enforce")]
+    type Real = enforce::blocking::Token;
+
+    #[cfg(feature = "enforce")]
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each object begins with it"
+    )]
+    const REAL: Self::Real = enforce::blocking::Token::new();
+
+    fn begin(object: ObjectId, (): (), location: Place) -> Notify {
+        silently(|engine| Notify::named(engine, object, location))
+    }
+}
+
+impl Notify {
+    /// Creates the object without a token.
+    #[allow(clippy::new_without_default, reason = "it needs a model")]
+    #[track_caller]
+    pub fn new() -> Notify {
+        let location = Location::caller();
+        silently(|engine| {
+            let object = engine.create(Park::PARTS);
+            Notify::named(engine, object, location)
+        })
+    }
+
+    /// Creates a token for an object that already has its id.
+    fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Notify {
+        engine.name_object(object, "Notify", location);
+        let number = engine.objects.notifies.add(Park::clear, Park::default);
+        Notify { object, number }
+    }
+
+    /// Waits for the token and takes it. Only one thread may wait at a time.
+    #[track_caller]
+    pub fn wait(&self) {
+        self.wait_at(Location::caller());
+    }
+
+    /// Waits for the token at the given place of the program. Returns whether the thread had given
+    /// the token to itself since it last waited for it.
+    // Numbers of events differ from round to round, so they must not lie in a frame of the program
+    // (await rule).
+    #[inline(never)]
+    pub fn wait_at(&self, location: &'static Location<'static>) -> bool {
+        let own_round = perform(Park::REQUEST.on(self.object), location, |engine| {
+            let token = engine.objects.notifies.get_mut(self.number);
+            let given = token.given();
+            token.request();
+            engine.record(|name| format!("{name}.wait() begins"));
+            let round = &mut engine.thread().round;
+            round
+                .takes(self.object, given)
+                .then_some(round.has_effect())
+        });
+        let wait = Wait::Notify(self.number);
+        perform::wait(Park::WAIT.on(self.object), wait, location, |engine| {
+            if engine.watch.races {
+                engine
+                    .happens_before
+                    .load(engine.running, self.object, Acquire);
+            }
+            // In general a wait is an effect, but this one is not.
+            if let Some(had_effect) = own_round {
+                engine.thread().round.set_effect(had_effect);
+            }
+            engine.record(|name| format!("{name}.wait() returns"));
+        });
+        own_round.is_some()
+    }
+
+    /// Makes the running thread the one that waits for the token.
+    pub fn own(&self) {
+        silently(|engine| engine.thread().round.owns(self.object));
+    }
+
+    /// Checks whether the running thread has given the token to itself since it last waited for it.
+    pub fn is_own_gift(&self) -> bool {
+        silently(|engine| engine.thread().round.has_gift())
+    }
+
+    /// Gives the token.
+    #[track_caller]
+    pub fn notify(&self) {
+        self.notify_at(Location::caller());
+    }
+
+    /// Gives the token at the given place of the program.
+    // Numbers of events differ from round to round, so they must not lie in a frame of the program
+    // (await rule).
+    #[inline(never)]
+    pub fn notify_at(&self, location: &'static Location<'static>) {
+        perform(Park::UNPARK.on(self.object), location, |engine| {
+            let event = engine.event();
+            let token = engine.objects.notifies.get_mut(self.number);
+            let was_given = token.given().is_some();
+            token.unpark(event);
+            engine.thread().round.gives(self.object, event, was_given);
+            if was_given {
+                engine.see(Seen::Notified(self.number));
+            }
+            if engine.watch.races {
+                engine
+                    .happens_before
+                    .publish(engine.running, self.object, Release);
+            }
+            engine.record(|name| format!("{name}.notify()"));
+        });
+    }
+}

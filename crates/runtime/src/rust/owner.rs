@@ -1,0 +1,120 @@
+//! Memory that must be given back before an execution ends: its owners are counted or recorded.
+
+use crate::engine::Engine;
+use crate::trace::Shown;
+use crate::trace::source::Place;
+use explore::{ObjectId, ThreadId};
+use report::FailureKind;
+
+/// A value that must be dropped or freed.
+pub(crate) struct Owned {
+    /// The kind of the value, for users.
+    what: &'static str,
+    location: Place,
+    /// The number of owners.
+    pub(crate) shares: usize,
+    /// The number of weak shares added since creation minus those removed. Counted only where these
+    /// changes are events.
+    pub(crate) weak_shares: usize,
+    /// The threads that gave up shares. Two different threads may do so in either order.
+    droppers: Droppers,
+    /// The object of its counter, if it has one.
+    pub(crate) counter: ObjectId,
+    /// The operations at the counter that are events.
+    pub(crate) events: CounterEvents,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Droppers {
+    None,
+    One(ThreadId),
+    Many,
+}
+
+/// The operations at a counter of owners that are events, as far as they are known to be
+/// observable.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct CounterEvents {
+    /// Giving up a share is a write, since the last owner has an effect that other threads observe.
+    pub(crate) drops: bool,
+    /// Giving up and taking shares are reads, which commute, since a thread reads their number,
+    /// which is a write.
+    pub(crate) counts: bool,
+    /// Changes of weak shares are reads, for the same reason.
+    pub(crate) weak: bool,
+}
+
+impl Owned {
+    /// Checks whether different threads gave up shares.
+    pub(crate) fn has_several_droppers(&self) -> bool {
+        self.droppers == Droppers::Many
+    }
+}
+
+impl Engine {
+    /// Discards all owned values at the end of the execution.
+    #[inline]
+    pub(crate) fn clear_owned(&mut self) {
+        if !self.owned.is_empty() {
+            self.owned.clear();
+            self.raw_arcs.clear();
+            self.raw_memory.clear();
+        }
+    }
+
+    /// Registers a value that must be dropped. Returns its number.
+    pub(crate) fn own(&mut self, what: &'static str, location: Place) -> u32 {
+        let owned = || Owned {
+            what,
+            location,
+            shares: 1,
+            weak_shares: 0,
+            droppers: Droppers::None,
+            counter: ObjectId::NONE,
+            events: CounterEvents::default(),
+        };
+        self.owned.add(|old| *old = owned(), owned)
+    }
+
+    /// Records that the value was dropped. Returns false if it had been dropped before.
+    pub(crate) fn disown(&mut self, number: u32) -> bool {
+        std::mem::take(&mut self.owned.get_mut(number).shares) > 0
+    }
+
+    /// Gives up a share for the running thread. Returns whether it was the last.
+    pub(crate) fn give_up_share(&mut self, number: u32) -> bool {
+        let own = Droppers::One(self.running);
+        let owned = self.owned.get_mut(number);
+        owned.droppers = match owned.droppers {
+            Droppers::None => own,
+            known if known == own => own,
+            Droppers::One(_) | Droppers::Many => Droppers::Many,
+        };
+        owned.shares = owned.shares.saturating_sub(1);
+        owned.shares == 0
+    }
+
+    /// Returns the failure for values of a completed execution that were not dropped.
+    pub(crate) fn leak(&self) -> Option<Shown> {
+        // Values that statics own were dropped when the last thread ended.
+        if !self.config.leaks_fail || self.has_lost_statics || self.statics_own_values() {
+            return None;
+        }
+        let alive = self.owned.iter().filter(|owned| owned.shares > 0);
+        let places = alive.map(|owned| (owned.what, self.shown_place(owned.location)));
+        let mut places: Vec<_> = places.collect();
+        places.sort();
+        let (_, location) = places.first()?.clone();
+        let named = places.iter().map(|(what, place)| match place {
+            Some(place) => format!("{what} made at {place}"),
+            None => (*what).to_owned(),
+        });
+        let named: Vec<String> = named.collect();
+        Some(Shown {
+            kind: FailureKind::Leak,
+            message: format!("never dropped: {}", named.join(", ")),
+            location,
+            event: None,
+        })
+    }
+}

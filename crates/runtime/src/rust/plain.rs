@@ -1,0 +1,414 @@
+//! Plain memory, whose accesses must not race.
+
+use crate::engine::Engine;
+use crate::engine::perform::{self, silently};
+use crate::rust::outside::outside;
+use crate::trace::Shown;
+use crate::trace::source::Place;
+use crate::watch::happens_before::Epoch;
+use report::FailureKind;
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::panic::Location;
+
+/// A detector of data races at one piece of plain memory. Accesses are no events: races follow from
+/// the order that C11 guarantees, whatever the interleaving.
+#[derive(Debug)]
+pub struct Plain {
+    pub(crate) number: u32,
+}
+
+/// The accesses of a piece of memory that later ones must be ordered after.
+#[derive(Default)]
+pub(crate) struct State {
+    write: Option<Touch>,
+    /// Reads since the write, the last one of each thread.
+    reads: Vec<Touch>,
+    /// Accesses in progress.
+    lasting: Vec<Open>,
+}
+
+/// An access with a duration.
+#[derive(Clone, Copy)]
+struct Open {
+    number: u32,
+    /// The number of operations that the thread had performed when the access began.
+    operations: u32,
+    touch: Touch,
+}
+
+/// An access.
+#[derive(Clone, Copy)]
+struct Touch {
+    epoch: Epoch,
+    location: Place,
+    kind: Kind,
+    /// The number of the access in a recorded execution.
+    recorded: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Read,
+    Write,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Write => "write",
+        }
+    }
+}
+
+impl State {
+    fn clear(&mut self) {
+        self.write = None;
+        self.reads.clear();
+        self.lasting.clear();
+    }
+}
+
+/// An access that lasts until this is dropped.
+///
+/// Another access in this time, if one of the two is a write, races or, in the same thread,
+/// violates Rust's rules for references.
+// Values that differ from round to round of a loop must not lie in a frame of the program (await
+// rule).
+#[derive(Debug)]
+pub struct Lasting {
+    memory: u32,
+    number: u32,
+    /// Whether the memory may be accessed up to the end.
+    is_access_at_end: bool,
+}
+
+impl Lasting {
+    /// Makes the end of the access no access. The owner reports each access instead.
+    pub(crate) fn told(mut self) -> Lasting {
+        self.is_access_at_end = false;
+        self
+    }
+
+    /// Records an access of the memory.
+    #[track_caller]
+    pub(crate) fn access(&self) {
+        let location = Location::caller();
+        if perform::current().is_some() {
+            silently(|engine| engine.access_again(self, location));
+        }
+    }
+}
+
+impl Drop for Lasting {
+    #[inline]
+    fn drop(&mut self) {
+        // A guard that outlives its execution has nothing to report.
+        if perform::current().is_some() {
+            silently(|engine| engine.end_lasting(self));
+        }
+    }
+}
+
+#[cfg(feature = "enforce")]
+impl Lasting {
+    /// Creates an access that is not checked.
+    fn outside() -> Lasting {
+        Lasting {
+            memory: u32::MAX,
+            number: 0,
+            is_access_at_end: false,
+        }
+    }
+}
+
+impl Plain {
+    /// Creates memory that is not checked: a program with data races is not verified.
+    #[cfg(feature = "enforce")]
+    fn outside() -> Plain {
+        Plain { number: u32::MAX }
+    }
+
+    /// Creates memory of the execution, which counts as written by its creator.
+    #[inline]
+    #[track_caller]
+    #[allow(clippy::new_without_default, reason = "it needs a model")]
+    pub fn new() -> Plain {
+        Plain::called("UnsafeCell", Location::caller())
+    }
+
+    /// Creates memory with the name of its type.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn called(kind: &str, location: Place) -> Plain {
+        outside!(Plain::outside());
+        silently(|engine| {
+            engine.look_for_races();
+            let number = engine.plain.add(State::clear, State::default);
+            engine.name_memory(number, kind, location);
+            engine.write_plain(number, location);
+            Plain { number }
+        })
+    }
+
+    /// Records a read.
+    #[track_caller]
+    #[inline]
+    pub fn read(&self) {
+        outside!();
+        let location = Location::caller();
+        silently(|engine| engine.read_plain(self.number, location));
+    }
+
+    /// Records a write.
+    #[track_caller]
+    #[inline]
+    pub fn write(&self) {
+        outside!();
+        let location = Location::caller();
+        silently(|engine| engine.write_plain(self.number, location));
+    }
+
+    /// Records that the owner takes the memory. Other references of the thread do not conflict with
+    /// that, so only other threads race with it.
+    #[track_caller]
+    #[inline]
+    pub fn take(&self) {
+        outside!();
+        let location = Location::caller();
+        silently(|engine| {
+            let touch = engine.touch(self.number, location, Kind::Write);
+            engine.write_by(self.number, touch);
+        });
+    }
+
+    /// Begins a read that lasts until the result is dropped.
+    #[track_caller]
+    #[inline]
+    pub fn begin_read(&self) -> Lasting {
+        outside!(Lasting::outside());
+        let location = Location::caller();
+        silently(|engine| engine.begin_lasting(self.number, location, Kind::Read))
+    }
+
+    /// Begins a write that lasts until the result is dropped.
+    #[track_caller]
+    #[inline]
+    pub fn begin_write(&self) -> Lasting {
+        outside!(Lasting::outside());
+        let location = Location::caller();
+        silently(|engine| engine.begin_lasting(self.number, location, Kind::Write))
+    }
+}
+
+/// A plain variable, as in C, that threads share without synchronization. Two accesses that are
+/// unordered and not both reads are a data race. It is reported but not performed, since the
+/// threads of a model take turns.
+///
+/// A variable belongs to the execution that created it, and panics when it is used elsewhere.
+pub struct PlainCell<T> {
+    plain: Plain,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the one thread of the operating system that runs the model copies values in and out,
+// within a turn of a thread. They are never borrowed. Accesses elsewhere panic before they touch
+// the value.
+unsafe impl<T: Copy + Send> Sync for PlainCell<T> {}
+
+impl<T: Copy> PlainCell<T> {
+    /// Creates a variable of the execution, which counts as written by its creator.
+    #[inline]
+    #[track_caller]
+    pub fn new(value: T) -> PlainCell<T> {
+        PlainCell {
+            plain: Plain::called("PlainCell", Location::caller()),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Reads the value.
+    #[inline]
+    #[track_caller]
+    pub fn get(&self) -> T {
+        self.plain.read();
+        // SAFETY: a copy within a turn, during which no other thread writes.
+        unsafe { *self.value.get() }
+    }
+
+    /// Writes the value.
+    #[inline]
+    #[track_caller]
+    pub fn set(&self, value: T) {
+        self.plain.write();
+        // SAFETY: a copy within a turn, during which no other thread has access.
+        unsafe { *self.value.get() = value };
+    }
+}
+
+impl<T> fmt::Debug for PlainCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlainCell").finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    fn read_plain(&mut self, number: u32, location: Place) {
+        let touch = self.touch(number, location, Kind::Read);
+        self.look_at_lasting(number, touch);
+        let thread = touch.epoch.thread;
+        let state = self.plain.get_mut(number);
+        match state
+            .reads
+            .iter_mut()
+            .find(|read| read.epoch.thread == thread)
+        {
+            Some(read) => *read = touch,
+            None => state.reads.push(touch),
+        }
+        if let Some(write) = state.write {
+            self.look_at_order(write, touch);
+        }
+    }
+
+    fn write_plain(&mut self, number: u32, location: Place) {
+        let touch = self.touch(number, location, Kind::Write);
+        self.look_at_lasting(number, touch);
+        self.write_by(number, touch);
+    }
+
+    fn write_by(&mut self, number: u32, touch: Touch) {
+        let state = self.plain.get_mut(number);
+        let write = state.write.replace(touch);
+        let mut reads = std::mem::take(&mut state.reads);
+        for &earlier in write.iter().chain(&reads) {
+            self.look_at_order(earlier, touch);
+        }
+        reads.clear();
+        self.plain.get_mut(number).reads = reads;
+    }
+
+    fn access_plain(&mut self, number: u32, location: Place, kind: Kind) {
+        match kind {
+            Kind::Read => self.read_plain(number, location),
+            Kind::Write => self.write_plain(number, location),
+        }
+    }
+
+    fn begin_lasting(&mut self, memory: u32, location: Place, kind: Kind) -> Lasting {
+        self.access_plain(memory, location, kind);
+        let touch = self.touch(memory, location, kind);
+        let operations = self.thread().operations;
+        let lasting = &mut self.plain.get_mut(memory).lasting;
+        let numbers = lasting.iter().map(|open| open.number + 1);
+        let number = numbers.max().unwrap_or(0);
+        lasting.push(Open {
+            number,
+            operations,
+            touch,
+        });
+        Lasting {
+            memory,
+            number,
+            is_access_at_end: true,
+        }
+    }
+
+    /// Records another access by the owner of an access in progress.
+    fn access_again(&mut self, access: &Lasting, location: Place) {
+        if let Some(open) = self.take_lasting(access) {
+            self.access_plain(access.memory, location, open.touch.kind);
+            self.plain.get_mut(access.memory).lasting.push(open);
+        }
+    }
+
+    fn take_lasting(&mut self, access: &Lasting) -> Option<Open> {
+        let lasting = &mut self.plain.get_mut(access.memory).lasting;
+        let position = lasting
+            .iter()
+            .position(|open| open.number == access.number)?;
+        Some(lasting.remove(position))
+    }
+
+    /// Ends an access in progress. The end counts as another access, unless the thread has
+    /// performed no operation in between.
+    fn end_lasting(&mut self, access: &Lasting) {
+        let Some(Open {
+            operations, touch, ..
+        }) = self.take_lasting(access)
+        else {
+            return;
+        };
+        if access.is_access_at_end && self.thread().operations != operations {
+            self.access_plain(access.memory, touch.location, touch.kind);
+        }
+    }
+
+    /// Checks an access against the accesses in progress.
+    #[inline]
+    fn look_at_lasting(&mut self, number: u32, touch: Touch) {
+        let lasting = &self.plain.get_mut(number).lasting;
+        let is_write = |kind| matches!(kind, Kind::Write);
+        let conflicts = |other: &Touch| is_write(touch.kind) || is_write(other.kind);
+        let conflict = lasting.iter().map(|open| open.touch).find(conflicts);
+        if let Some(other) = conflict {
+            self.race(other, touch);
+        }
+    }
+
+    /// Records an access by the running thread.
+    #[inline]
+    fn touch(&mut self, number: u32, location: Place, kind: Kind) -> Touch {
+        self.touches += 1;
+        let recorded = match self.watch.records {
+            true => self.record_touch(number, location, kind.name()),
+            false => 0,
+        };
+        Touch {
+            epoch: self.happens_before.now(self.running),
+            location,
+            kind,
+            recorded,
+        }
+    }
+
+    #[inline]
+    fn look_at_order(&mut self, earlier: Touch, later: Touch) {
+        if !self.happens_before.knows(later.epoch.thread, earlier.epoch) {
+            self.race(earlier, later);
+        }
+    }
+
+    /// Reports two unordered accesses. The failure is the same in whichever order they came.
+    #[cold]
+    fn race(&mut self, earlier: Touch, later: Touch) {
+        if self.is_tearing_down {
+            return;
+        }
+        let mut accesses = [earlier, later].map(
+            |Touch {
+                 epoch,
+                 location,
+                 kind,
+                 ..
+             }| {
+                let name = self.thread_name(epoch.thread);
+                (self.shown_place(location), name, kind.name())
+            },
+        );
+        accesses.sort();
+        let [first, second] = accesses.clone().map(|(place, thread, kind)| {
+            let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+            format!("{kind} of {thread}{place}")
+        });
+        let [_, (location, ..)] = accesses;
+        self.recorder.note_race(earlier.recorded, later.recorded);
+        self.failures.push(Shown {
+            kind: FailureKind::DataRace,
+            message: format!("data race: {first} and {second} are not ordered"),
+            location,
+            event: Some(self.event()),
+        });
+    }
+}

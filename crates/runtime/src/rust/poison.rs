@@ -1,0 +1,148 @@
+//! The poison flag of a lock.
+//!
+//! Holders of the lock read and set the flag in the order of the lock, so these accesses are no
+//! events. If a thread is known to read or clear the flag without holding the lock
+//! (`Coarsening::Polled`), the flag is a separate object, and every access to it is an event.
+
+use crate::engine::perform::silently;
+use crate::rust::atomic::Atomic;
+use crate::rust::mutex::Mutex;
+use crate::rust::outside::outside;
+use crate::rust::rwlock::RwLock;
+use crate::rust::settle::{Settle, Settling};
+use explore::ObjectId;
+use objects::Coarsening;
+use std::cell::Cell;
+use std::panic::RefUnwindSafe;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The poison flag of a lock of the execution.
+#[derive(Debug)]
+pub struct Poison {
+    /// The lock, once it has settled.
+    lock: Cell<ObjectId>,
+    /// An object if it is known to be accessed without the lock.
+    flag: Atomic<bool>,
+}
+
+// SAFETY: as for the lock, with which it settles.
+unsafe impl Sync for Poison {}
+
+impl RefUnwindSafe for Poison {}
+
+/// The name of the flag among the parts of the lock.
+const FLAG: u64 = 0;
+
+/// The refused use. With it the holders of the lock perform additional events, which is unknown
+/// outside of models.
+const POLLED: &str = "asks for the poison of a lock that it does not hold, or clears it";
+
+#[allow(clippy::new_without_default, reason = "a lock makes it")]
+impl Poison {
+    /// Creates a flag that is not set. Each lock has one, with which it has to settle.
+    #[track_caller]
+    pub const fn new() -> Poison {
+        Poison {
+            lock: Cell::new(ObjectId::NONE),
+            flag: Atomic::new(false),
+        }
+    }
+
+    /// Settles the flag with its mutex.
+    pub fn settle_with_mutex(&self, _settling: &Settling, mutex: Mutex) {
+        self.settle_with(mutex.object);
+    }
+
+    /// Settles the flag with its reader-writer lock.
+    pub fn settle_with_rwlock(&self, _settling: &Settling, lock: RwLock) {
+        self.settle_with(lock.object);
+    }
+
+    fn settle_with(&self, lock: ObjectId) {
+        self.lock.set(lock);
+        let flag = silently(|engine| {
+            let is_polled = engine.names.is_coarse(lock, Coarsening::Polled);
+            let flag = is_polled.then(|| engine.names.part(lock, FLAG));
+            flag.inspect(|&flag| engine.name_part(flag, lock, "poison"))
+        });
+        if let Some(flag) = flag {
+            self.flag.settle_as(flag);
+        }
+    }
+
+    #[inline(always)]
+    fn is_polled(&self) -> bool {
+        self.flag.is_settled()
+    }
+
+    /// Checks whether the lock is poisoned, for any thread.
+    #[track_caller]
+    pub fn look(&self) -> bool {
+        outside!({
+            crate::rust::outside::refuse(POLLED);
+            self.flag.peek()
+        });
+        self.poll();
+        self.is_set()
+    }
+
+    /// Clears the poison, for any thread.
+    #[track_caller]
+    pub fn clear(&self) {
+        outside!({
+            crate::rust::outside::refuse(POLLED);
+            self.flag.write_outside(false);
+        });
+        self.poll();
+        self.change(false);
+    }
+
+    /// Checks whether the lock is poisoned, for its holder.
+    #[inline(always)]
+    #[track_caller]
+    pub fn is_set(&self) -> bool {
+        outside!(self.flag.peek());
+        match self.is_polled() {
+            true => self.load(),
+            false => self.flag.own(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn load(&self) -> bool {
+        self.flag.load(Relaxed)
+    }
+
+    /// Poisons the lock, for its holder.
+    #[track_caller]
+    pub fn set(&self) {
+        self.change(true);
+    }
+
+    /// Checks whether the lock is poisoned without an event: for `Debug`, and for an exclusive
+    /// owner.
+    pub fn peek(&self) -> bool {
+        outside!(self.flag.peek());
+        self.flag.own()
+    }
+
+    #[track_caller]
+    fn change(&self, value: bool) {
+        outside!(self.flag.write_outside(value));
+        match self.is_polled() {
+            true => self.flag.store(value, Relaxed),
+            false => self.flag.set(value),
+        }
+    }
+
+    /// Records that threads that do not hold the lock use the flag. The exploration starts again if
+    /// that was unknown.
+    fn poll(&self) {
+        silently(|engine| {
+            engine.coarsen(self.lock.get(), Coarsening::Polled);
+            engine.refuse_to_enforce(POLLED);
+        });
+    }
+}

@@ -1,0 +1,86 @@
+//! Makes `std::process::exit` in a model a failure of the model. Otherwise it would end the check,
+//! whatever it has found and whatever is left to explore.
+//!
+//! Handlers for the end of a process run too late: the thread-local variables of the thread no
+//! longer exist then. So this library defines `exit`, which the standard library calls. The
+//! standard library lets only one thread of a process call `exit`; others wait in `pause` forever.
+//! If that thread belonged to a model, the others end the process here, as a failure.
+//!
+//! The symbols are weak: a program may define its own. Programs that link the C library statically
+//! keep its definitions.
+
+use crate::engine::current;
+use crate::engine::trap;
+use libc::c_int;
+use std::arch::global_asm;
+use std::ffi::CStr;
+use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+/// The exit status of a test process with a failing test.
+const FAILED: c_int = 101;
+
+/// Whether a model has called `exit`.
+static HAS_EXITED: AtomicBool = AtomicBool::new(false);
+
+global_asm!(
+    ".pushsection .text.mazurka_runtime_exit,\"ax\",@progbits",
+    ".weak exit",
+    ".type exit,@function",
+    "exit:",
+    "jmp {exit}",
+    ".size exit, . - exit",
+    ".weak pause",
+    ".type pause,@function",
+    "pause:",
+    "jmp {pause}",
+    ".size pause, . - pause",
+    ".popsection",
+    exit = sym exit,
+    pause = sym pause,
+);
+
+extern "C" fn exit(status: c_int) -> ! {
+    end_model();
+    real_exit(status)
+}
+
+extern "C" fn pause() -> c_int {
+    if HAS_EXITED.load(SeqCst) {
+        end_model();
+        real_exit(FAILED);
+    }
+    let Some(real) = next(c"pause") else {
+        return -1;
+    };
+    // SAFETY: the function of the C library has this type.
+    let real: extern "C" fn() -> c_int = unsafe { mem::transmute(real) };
+    real()
+}
+
+/// Ends the thread of the model that runs here, if there is one.
+fn end_model() {
+    if !current::load().is_null() {
+        HAS_EXITED.store(true, SeqCst);
+        trap::exit_process();
+    }
+}
+
+fn real_exit(status: c_int) -> ! {
+    match next(c"exit") {
+        Some(real) => {
+            // SAFETY: the function of the C library has this type.
+            let real: extern "C" fn(c_int) -> ! = unsafe { mem::transmute(real) };
+            real(status)
+        }
+        // SAFETY: the call has no preconditions.
+        None => unsafe { libc::_exit(status) },
+    }
+}
+
+/// Returns the definition that this one hides.
+fn next(name: &CStr) -> Option<*mut libc::c_void> {
+    // SAFETY: the name is a string that ends with 0.
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    (!found.is_null()).then_some(found)
+}

@@ -1,0 +1,294 @@
+//! Reader-writer locks without data and without poison.
+
+use crate::engine::Engine;
+use crate::engine::perform::{self, perform, silently};
+use crate::engine::waiting::Wait;
+use crate::rust::settle::Inborn;
+use crate::trace::source;
+use crate::watch::seen::Seen;
+use crate::watch::undone::Hold;
+use explore::{ObjectId, Pending, ThreadId};
+use objects::{Coarsening, RwLock as Order, Ticket};
+use std::panic::Location;
+
+/// A reader-writer lock whose holders the model tracks.
+#[derive(Clone, Copy, Debug)]
+pub struct RwLock {
+    pub(crate) object: ObjectId,
+    number: u32,
+    /// Whether tries are known to be used.
+    is_tried: bool,
+    /// Whether readers pass waiting writers.
+    prefers_readers: bool,
+}
+
+/// The right of a holder, to be given back by `release`. The lock stores which place it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    is_writer: bool,
+}
+
+impl Place {
+    /// Checks whether it is a writer's place.
+    pub fn is_writer(&self) -> bool {
+        self.is_writer
+    }
+
+    pub(crate) fn of(is_writer: bool) -> Place {
+        Place { is_writer }
+    }
+}
+
+impl Engine {
+    /// Checks whether a reader waits behind a waiting writer at a lock that lets readers pass. The
+    /// execution in which the reader came first covers the continuation. Locks of enforced programs
+    /// let no reader pass, so there the wait is a deadlock.
+    pub(crate) fn is_passed_over(&self) -> bool {
+        if self.config.is_enforceable {
+            return false;
+        }
+        let is_waiting =
+            |thread: ThreadId| matches!(self.pending[thread.index()], Pending::Waiting(_));
+        let waits = self.born().iter().filter(|&&thread| is_waiting(thread));
+        waits
+            .filter_map(|&thread| self.wait_of(thread))
+            .any(|wait| match wait {
+                Wait::RwLock(lock, ticket) => {
+                    let lock = self.objects.rwlocks.get(lock);
+                    lock.prefers_readers() && lock.is_overtaking(ticket)
+                }
+                _ => false,
+            })
+    }
+
+    /// Returns the place of the running thread, if it has one.
+    fn held_place(&mut self, lock: u32) -> Option<Ticket> {
+        let place = self.objects.rwlocks.get(lock).place_of(self.running);
+        if place.is_none() {
+            self.misuse("a reader-writer lock is given back by a thread that does not hold it");
+        }
+        place
+    }
+
+    /// Orders the running thread after the earlier holders that released the lock.
+    fn hold_place(&mut self, lock: u32, ticket: Ticket) {
+        self.takes(Hold::RwLock(lock, ticket));
+        if self.watch.races {
+            let mut edges = Vec::new();
+            self.objects.rwlocks.get(lock).edges(ticket, &mut edges);
+            self.happens_before.take_up(self.running, &edges);
+        }
+    }
+}
+
+impl Inborn for RwLock {
+    type Size = ();
+
+    const PARTS: u32 = Order::PARTS;
+
+    #[cfg(feature = "enforce")]
+    type Real = enforce::blocking::RwLock;
+
+    #[cfg(feature = "enforce")]
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each object begins with it"
+    )]
+    const REAL: Self::Real = enforce::blocking::RwLock::new();
+
+    fn begin(object: ObjectId, (): (), location: source::Place) -> RwLock {
+        silently(|engine| RwLock::named(engine, object, location))
+    }
+}
+
+impl RwLock {
+    /// Creates the lock of a native program at this address.
+    pub(crate) fn at(engine: &mut Engine, address: usize, prefers_readers: bool) -> RwLock {
+        let object = engine.names.object_at(address as u64, Order::PARTS);
+        engine.name_object_at(object, address, 56);
+        let number = engine.objects.rwlocks.add(Order::clear, Order::default);
+        let lock = engine.objects.rwlocks.get_mut(number);
+        lock.prefer_readers(prefers_readers);
+        let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
+        RwLock {
+            object,
+            number,
+            is_tried,
+            prefers_readers,
+        }
+    }
+
+    /// Creates a reader-writer lock of the execution.
+    #[allow(clippy::new_without_default, reason = "it needs a model")]
+    #[track_caller]
+    pub fn new() -> RwLock {
+        let location = Location::caller();
+        silently(|engine| {
+            let object = engine.create(Order::PARTS);
+            RwLock::named(engine, object, location)
+        })
+    }
+
+    /// Creates a lock for an object that already has its id.
+    fn named(engine: &mut Engine, object: ObjectId, location: source::Place) -> RwLock {
+        engine.name_object(object, "RwLock", location);
+        let number = engine.objects.rwlocks.add(Order::clear, Order::default);
+        let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
+        RwLock {
+            object,
+            number,
+            is_tried,
+            prefers_readers: false,
+        }
+    }
+
+    /// Waits to read.
+    // Numbers of places and events differ from round to round, so they must not lie in a frame of
+    // the program (await rule).
+    #[inline(never)]
+    #[track_caller]
+    pub fn read(&self) -> Place {
+        let location = Location::caller();
+        let ticket = perform(Order::READ_REQUEST.on(self.object), location, |engine| {
+            let thread = engine.running;
+            engine
+                .objects
+                .rwlocks
+                .get_mut(self.number)
+                .read_request(thread)
+        });
+        let wait = Wait::RwLock(self.number, ticket);
+        perform::wait(Order::READ_WAIT.on(self.object), wait, location, |engine| {
+            engine.hold_place(self.number, ticket);
+        });
+        Place::of(false)
+    }
+
+    /// Waits to write.
+    // Numbers of places and events must not lie in a frame of the program; see `read`.
+    #[inline(never)]
+    #[track_caller]
+    pub fn write(&self) -> Place {
+        let location = Location::caller();
+        let ticket = perform(Order::WRITE_REQUEST.on(self.object), location, |engine| {
+            let thread = engine.running;
+            engine
+                .objects
+                .rwlocks
+                .get_mut(self.number)
+                .write_request(thread)
+        });
+        let wait = Wait::RwLock(self.number, ticket);
+        perform::wait(
+            Order::WRITE_WAIT.on(self.object),
+            wait,
+            location,
+            |engine| {
+                engine.hold_place(self.number, ticket);
+            },
+        );
+        Place::of(true)
+    }
+
+    /// Takes a reader's place if no thread writes.
+    // Numbers of places and events must not lie in a frame of the program; see `read`.
+    #[inline(never)]
+    #[track_caller]
+    pub fn try_read(&self) -> Option<Place> {
+        self.note_try();
+        perform(
+            Order::try_read_form(self.prefers_readers).on(self.object),
+            Location::caller(),
+            |engine| {
+                let thread = engine.running;
+                let ticket = engine.objects.rwlocks.get_mut(self.number).try_read(thread);
+                self.tried(engine, "try_read", ticket, Seen::Written(self.number));
+                ticket
+            },
+        )?;
+        Some(Place::of(false))
+    }
+
+    /// Takes the writer's place if no other thread reads or writes.
+    // Numbers of places and events must not lie in a frame of the program; see `read`.
+    #[inline(never)]
+    #[track_caller]
+    pub fn try_write(&self) -> Option<Place> {
+        self.note_try();
+        perform(
+            Order::TRY_WRITE.on(self.object),
+            Location::caller(),
+            |engine| {
+                let thread = engine.running;
+                let ticket = engine
+                    .objects
+                    .rwlocks
+                    .get_mut(self.number)
+                    .try_write(thread);
+                self.tried(engine, "try_write", ticket, Seen::Held(self.number));
+                ticket
+            },
+        )?;
+        Some(Place::of(true))
+    }
+
+    /// Gives up a place.
+    // Numbers of places and events must not lie in a frame of the program; see `read`.
+    #[inline(never)]
+    #[track_caller]
+    pub fn release(&self, place: &Place) {
+        let form = match place.is_writer {
+            true => Order::write_release(self.is_tried),
+            false => Order::read_release(self.is_tried),
+        };
+        perform(form.on(self.object), Location::caller(), |engine| {
+            let event = engine.event();
+            let Some(ticket) = engine.held_place(self.number) else {
+                return;
+            };
+            engine.gives_back(Hold::RwLock(self.number, ticket));
+            let lock = engine.objects.rwlocks.get_mut(self.number);
+            lock.release(ticket, event);
+            if engine.watch.races {
+                engine.happens_before.leave(engine.running, event);
+            }
+        });
+    }
+
+    /// Turns a writer into a reader without letting another writer in between.
+    // Numbers of places and events must not lie in a frame of the program; see `read`.
+    #[inline(never)]
+    #[track_caller]
+    pub fn downgrade(&self, place: &mut Place) {
+        let form = Order::write_release(self.is_tried);
+        perform(form.on(self.object), Location::caller(), |engine| {
+            let event = engine.event();
+            let Some(ticket) = engine.held_place(self.number) else {
+                return;
+            };
+            engine.take_effect();
+            let lock = engine.objects.rwlocks.get_mut(self.number);
+            lock.downgrade(ticket, event);
+            if engine.watch.races {
+                engine.happens_before.leave(engine.running, event);
+            }
+            engine.record(|name| format!("{name}.downgrade()"));
+        });
+        place.is_writer = false;
+    }
+
+    /// Records that tries are used. From then on releases must have an access.
+    fn note_try(&self) {
+        if !self.is_tried {
+            silently(|engine| engine.coarsen(self.object, Coarsening::Tried));
+        }
+    }
+
+    fn tried(&self, engine: &mut Engine, operation: &str, ticket: Option<Ticket>, failed: Seen) {
+        match ticket {
+            Some(ticket) => engine.hold_place(self.number, ticket),
+            None => engine.see(failed),
+        }
+        engine.record(|name| format!("{name}.{operation}() -> {}", ticket.is_some()));
+    }
+}

@@ -1,0 +1,179 @@
+//! Threads that borrow from the thread that starts them.
+
+#[cfg(feature = "enforce")]
+mod outside;
+
+use crate::engine::grain::Grain;
+use crate::engine::perform::{self, silently};
+use crate::engine::waiting::Wait;
+use crate::rust::outside::outside;
+use crate::rust::thread::{Body, Handle, start};
+use explore::ThreadId;
+use objects::Thread;
+use std::cell::RefCell;
+use std::io;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+
+/// Threads that may borrow everything that outlives `'scope`, as in `std::thread::scope`. They are
+/// started while [`scope`] runs for it.
+///
+/// ```
+/// use runtime::{Config, Model, Scope, scope};
+///
+/// let mut model = Model::new(Config::default(), || {
+///     let number = std::cell::Cell::new(1);
+///     let threads = Scope::default();
+///     scope(&threads, || {
+///         threads.spawn(None, || number.set(2));
+///     });
+///     assert_eq!(number.get(), 2);
+/// });
+/// # let mut strategy = explore::Algorithm::Optimal.strategy(explore::Options::default());
+/// # explore::explore(&mut model, &mut strategy, &mut ()).unwrap();
+/// # assert_eq!(explore::Program::outcome(&model), explore::Outcome::Completed);
+/// ```
+#[derive(Default)]
+pub struct Scope<'scope> {
+    /// The threads that are not joined. None before and after [`scope`] runs.
+    threads: RefCell<Option<Vec<ThreadId>>>,
+    /// The threads that are not joined, outside of models.
+    #[cfg(feature = "enforce")]
+    outside: outside::Threads,
+    scope: PhantomData<&'scope mut &'scope ()>,
+}
+
+// SAFETY: the threads of a model take turns, and no borrow of the list is held while another thread
+// runs.
+unsafe impl Sync for Scope<'_> {}
+
+/// Runs `body`, which may start threads in the scope, and joins those that it has not joined.
+/// Panics with "a scoped thread panicked" if one of these did, and if it already runs for this
+/// scope.
+#[track_caller]
+pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) -> R {
+    outside!(scope.outside.scope(body));
+    let before = scope.threads.replace(Some(Vec::new()));
+    assert!(before.is_none(), "a scope is opened inside itself");
+    let result = catch_unwind(AssertUnwindSafe(body));
+    let location = Location::caller();
+    // Threads of the scope may start more threads.
+    let mut ended = Vec::new();
+    while let Some(thread) = scope.next_to_join() {
+        await_scoped(thread, location);
+        ended.push(thread);
+        scope.join_ended(&mut ended);
+    }
+    // Panics are checked when all threads have ended, so that the result does not depend on the
+    // order of the joins.
+    let has_panicked = silently(|engine| {
+        let panics = ended
+            .iter()
+            .map(|thread| engine.threads[thread.index()].panic.take());
+        panics.flatten().count() > 0
+    });
+    scope.threads.replace(None);
+    match result {
+        Err(panic) => resume_unwind(panic),
+        Ok(_) if has_panicked => panic!("a scoped thread panicked"),
+        Ok(result) => result,
+    }
+}
+
+/// Waits for the end of a thread that may have been joined before.
+#[track_caller]
+fn await_scoped(thread: ThreadId, location: &'static Location<'static>) {
+    let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
+    perform::wait(op, Wait::Join(thread), location, |engine| {
+        let has_panicked = engine.threads[thread.index()].panic.is_some();
+        let how = if has_panicked { " -> panicked" } else { "" };
+        engine.record_thread(thread, |name| format!("{name}.join(){how}"));
+    });
+}
+
+impl<'scope> Scope<'scope> {
+    /// Starts a thread of the scope like [`Scope::spawn`], also outside of a model.
+    ///
+    /// # Errors
+    ///
+    /// Outside of a model, if the system cannot start a thread.
+    ///
+    /// # Panics
+    ///
+    /// Unless [`scope`] runs for it.
+    #[inline(always)]
+    #[track_caller]
+    pub fn start(
+        &'scope self,
+        name: Option<String>,
+        body: impl FnOnce() + Send + 'scope,
+    ) -> io::Result<Handle> {
+        outside!(self.outside.spawn(name, Box::new(body)));
+        Ok(Handle::Model(self.spawn(name, body)))
+    }
+
+    /// Starts a thread of the scope.
+    ///
+    /// # Panics
+    ///
+    /// Unless [`scope`] runs for it.
+    #[track_caller]
+    pub fn spawn(&'scope self, name: Option<String>, body: impl FnOnce() + 'scope) -> ThreadId {
+        let body: Box<dyn FnOnce() + 'scope> = Box::new(body);
+        // SAFETY: the body runs only if the scope is open when the thread starts. `'scope` lasts
+        // for all of `scope`, which does not return or unwind before the thread has ended and has
+        // dropped its captures. If the execution ends before, threads are unwound before those that
+        // started them. Everything that outlives `'scope` belongs to a thread that, directly or
+        // indirectly, started the others of the scope.
+        let body: Body = unsafe { std::mem::transmute(body) };
+        let mut refused = None;
+        let thread = start(
+            Location::caller(),
+            name,
+            body,
+            |thread, body| match &mut *self.threads.borrow_mut() {
+                Some(threads) => {
+                    threads.push(thread);
+                    body
+                }
+                None => {
+                    refused = Some(body);
+                    Box::new(|| ())
+                }
+            },
+        );
+        assert!(
+            refused.is_none(),
+            "a thread is started in a scope that is not open"
+        );
+        thread
+    }
+
+    /// Joins the youngest threads as long as they have ended and joins are no steps.
+    #[track_caller]
+    fn join_ended(&self, ended: &mut Vec<ThreadId>) {
+        let mut threads = self.threads.borrow_mut();
+        let threads = threads.as_mut().expect("a scope that joins is open");
+        silently(|engine| {
+            while let Some(&thread) = threads.last()
+                && engine.joins_at_once(thread)
+            {
+                threads.pop();
+                ended.push(thread);
+            }
+        });
+    }
+
+    /// Returns a thread of the scope that is not joined. Joins commute. Traces for users have them
+    /// in the order of the spawns. A search begins with the youngest thread, which is usually the
+    /// last to end, since that is faster.
+    #[track_caller]
+    fn next_to_join(&self) -> Option<ThreadId> {
+        let mut threads = self.threads.borrow_mut();
+        let threads = threads.as_mut()?;
+        match silently(|engine| engine.grain) {
+            Grain::Accesses => threads.pop(),
+            Grain::Operations => (!threads.is_empty()).then(|| threads.remove(0)),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Counting semaphores.
+
+use crate::engine::Engine;
+use crate::engine::perform::{self, perform, silently};
+use crate::engine::waiting::Wait;
+use crate::rust::mutex::expire;
+use crate::rust::settle::Inborn;
+use crate::trace::source::Place;
+use crate::watch::seen::Seen;
+use explore::{ObjectId, Op, OpKind};
+use objects::{Coarsening, Form, Semaphore as Order, Ticket};
+use report::quantity::counted;
+use std::panic::Location;
+
+/// A semaphore of a native program with more initial permits than this may reach its limit.
+const NEAR_LIMIT: usize = 1 << 30;
+
+/// A counting semaphore that hands out one permit at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Semaphore {
+    pub(crate) object: ObjectId,
+    number: u32,
+    /// Whether its permits are known to be read. Then all its operations access one object.
+    is_counted: bool,
+}
+
+impl Engine {
+    /// Orders the running thread after the release that its permit comes from.
+    fn hold_permit(&mut self, semaphore: u32, ticket: Ticket) {
+        self.take_effect();
+        if self.watch.races {
+            let mut edges = Vec::new();
+            self.objects
+                .semaphores
+                .get(semaphore)
+                .edges(ticket, &mut edges);
+            self.happens_before.take_up(self.running, &edges);
+        }
+    }
+}
+
+impl Inborn for Semaphore {
+    type Size = usize;
+
+    const PARTS: u32 = Order::PARTS;
+
+    #[cfg(feature = "enforce")]
+    type Real = std::sync::OnceLock<enforce::blocking::Semaphore>;
+
+    #[cfg(feature = "enforce")]
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each object begins with it"
+    )]
+    const REAL: Self::Real = std::sync::OnceLock::new();
+
+    fn begin(object: ObjectId, permits: usize, location: Place) -> Semaphore {
+        silently(|engine| Semaphore::named(engine, object, permits, location))
+    }
+}
+
+impl Semaphore {
+    /// Creates the semaphore of a native program at this address.
+    pub(crate) fn at(engine: &mut Engine, address: usize, permits: usize) -> Semaphore {
+        let object = engine.names.object_at(address as u64, Order::PARTS);
+        engine.name_object_at(object, address, 32);
+        let semaphores = &mut engine.objects.semaphores;
+        let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
+        if permits > NEAR_LIMIT {
+            engine.coarsen(object, Coarsening::Tried);
+        }
+        let is_counted = engine.names.is_coarse(object, Coarsening::Tried);
+        Semaphore {
+            object,
+            number,
+            is_counted,
+        }
+    }
+
+    /// Creates a semaphore with this many permits.
+    #[track_caller]
+    pub fn new(permits: usize) -> Semaphore {
+        let location = Location::caller();
+        silently(|engine| {
+            let object = engine.create(Order::PARTS);
+            Semaphore::named(engine, object, permits, location)
+        })
+    }
+
+    /// Creates a semaphore for an object that already has its id.
+    fn named(engine: &mut Engine, object: ObjectId, permits: usize, location: Place) -> Semaphore {
+        engine.name_object(object, "Semaphore", location);
+        let semaphores = &mut engine.objects.semaphores;
+        let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
+        let is_counted = engine.names.is_coarse(object, Coarsening::Tried);
+        Semaphore {
+            object,
+            number,
+            is_counted,
+        }
+    }
+
+    /// Waits for a permit.
+    #[track_caller]
+    pub fn acquire(&self) {
+        let location = Location::caller();
+        let ticket = self.request(Order::REQUEST, location);
+        let wait = Wait::Semaphore(self.number, ticket);
+        perform::wait(Order::WAIT.on(self.object), wait, location, |engine| {
+            engine.hold_permit(self.number, ticket);
+            self.tell(engine);
+        });
+    }
+
+    /// Takes a permit if there is one.
+    // The place number differs from round to round, so it must not lie in a frame of the program
+    // (await rule).
+    #[inline(never)]
+    #[track_caller]
+    pub fn try_acquire(&self) -> bool {
+        let location = Location::caller();
+        let ticket = self.request(Order::TRY_PLACE, location);
+        perform(self.op(Order::TRY_RESULT), location, |engine| {
+            debug_assert_eq!(engine.op.kind, OpKind::SemaphoreTryResult);
+            let is_granted = engine
+                .objects
+                .semaphores
+                .get_mut(self.number)
+                .resolve(ticket);
+            if is_granted {
+                engine.hold_permit(self.number, ticket);
+            } else {
+                engine.see(Seen::NoPermit(self.number));
+            }
+            engine.record(|name| format!("{name}.try_acquire() -> {is_granted}"));
+            self.tell(engine);
+            is_granted
+        })
+    }
+
+    fn request(&self, form: Form, location: &'static Location<'static>) -> Ticket {
+        perform(self.op(form), location, |engine| {
+            let event = engine.event();
+            let semaphore = engine.objects.semaphores.get_mut(self.number);
+            let ticket = semaphore.request(event);
+            self.tell(engine);
+            ticket
+        })
+    }
+
+    /// Waits for a permit with a time limit. Returns whether the thread got one.
+    #[track_caller]
+    pub fn acquire_timed(&self) -> bool {
+        let is_granted = self.try_acquire();
+        if !is_granted {
+            expire();
+        }
+        is_granted
+    }
+
+    /// Adds a permit.
+    #[track_caller]
+    pub fn release(&self) {
+        self.release_below(usize::MAX);
+    }
+
+    /// Adds a permit unless there are this many. Returns whether it did.
+    #[track_caller]
+    pub fn release_below(&self, most: usize) -> bool {
+        perform(self.op(Order::RELEASE), Location::caller(), |engine| {
+            let event = engine.event();
+            let semaphore = engine.objects.semaphores.get_mut(self.number);
+            // Far below the limit requests and releases are not ordered, so the number is unknown.
+            let is_full = self.is_counted && semaphore.available() >= most;
+            if !is_full {
+                semaphore.release(event);
+                if engine.watch.races {
+                    engine.happens_before.leave(engine.running, event);
+                }
+            }
+            self.tell(engine);
+            !is_full
+        })
+    }
+
+    /// Returns the number of permits that were not requested. After its first use all requests and
+    /// releases of the semaphore access one object, since the number depends on both.
+    #[track_caller]
+    pub fn permits(&self) -> usize {
+        silently(|engine| engine.coarsen(self.object, Coarsening::Tried));
+        perform(self.op(Order::TRY_RESULT), Location::caller(), |engine| {
+            let permits = engine.objects.semaphores.get(self.number).available();
+            engine.see(Seen::Permits(self.number, permits));
+            engine.record(|name| format!("{name}.permits() -> {permits}"));
+            permits
+        })
+    }
+
+    /// Records the number of permits that were not requested, for users.
+    fn tell(&self, engine: &mut Engine) {
+        if engine.watch.records {
+            let permits = engine.objects.semaphores.get(self.number).available();
+            engine.record_stock(engine.op.object, counted(permits as u64, "permit"));
+        }
+    }
+
+    fn op(&self, form: Form) -> Op {
+        let op = form.on(self.object);
+        match self.is_counted && op.object != ObjectId::NONE {
+            true => Op {
+                object: self.object,
+                ..op
+            },
+            false => op,
+        }
+    }
+}

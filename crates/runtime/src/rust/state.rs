@@ -1,0 +1,118 @@
+//! Parts of the state of processes and tables that others read and write. Each part is one object.
+
+use crate::engine::perform::{perform, silently};
+use crate::rust::thread::place;
+use crate::watch::seen::Seen;
+use explore::{Access, ObjectId, Op, OpKind, Token};
+use objects::Coarsening;
+use std::panic::Location;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Mutex, PoisonError};
+
+/// A value that is an object: reading it is one event, changing it is another.
+///
+/// Accesses of the value run no code of the program under test.
+pub struct State<T> {
+    object: ObjectId,
+    /// The value, and the number of times that it was written.
+    value: Mutex<(T, u64)>,
+}
+
+impl<T> State<T> {
+    /// Creates a state with this value, which traces call `kind`.
+    #[track_caller]
+    pub fn new(kind: &str, value: T) -> State<T> {
+        let location = Location::caller();
+        let object = silently(|engine| {
+            let object = engine.create(1);
+            engine.name_object(object, kind, location);
+            object
+        });
+        State {
+            object,
+            value: Mutex::new((value, 0)),
+        }
+    }
+
+    /// Returns the id of the object, which is the same in all executions.
+    pub fn object(&self) -> ObjectId {
+        self.object
+    }
+
+    /// Creates a part of the object `whole`. `key` names it in all executions. Keys with the same
+    /// number share one object, which is only coarser.
+    pub fn part_of<U>(whole: &State<U>, key: u64, value: T) -> State<T> {
+        State {
+            object: silently(|engine| engine.names.part(whole.object, key)),
+            value: Mutex::new((value, 0)),
+        }
+    }
+
+    /// Reads the value in one event. `text` describes the result for users.
+    #[track_caller]
+    pub fn read<R>(&self, look: impl FnOnce(&T) -> R, text: impl FnOnce(&R) -> String) -> R {
+        let location = place(Location::caller());
+        perform(self.op(Access::Read), location, |engine| {
+            let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+            let result = look(&value.0);
+            let token = Token(value.1);
+            engine.note(token, token);
+            engine.see(Seen::Value(self.object, token));
+            if engine.watch.races {
+                let thread = engine.running;
+                engine.happens_before.load(thread, self.object, SeqCst);
+            }
+            engine.record(|_| text(&result));
+            result
+        })
+    }
+
+    /// Changes the value in one event. `text` describes the change for users.
+    #[track_caller]
+    pub fn write<R>(&self, change: impl FnOnce(&mut T) -> R, text: impl FnOnce(&R) -> String) -> R {
+        let location = place(Location::caller());
+        perform(self.op(Access::Write), location, |engine| {
+            let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+            let result = change(&mut value.0);
+            value.1 += 1;
+            engine.note(Token(value.1 - 1), Token(value.1));
+            if engine.watch.races {
+                let thread = engine.running;
+                engine.happens_before.load(thread, self.object, SeqCst);
+                engine.happens_before.publish(thread, self.object, SeqCst);
+            }
+            engine.record(|_| text(&result));
+            result
+        })
+    }
+
+    fn op(&self, access: Access) -> Op {
+        let kind = match access {
+            Access::Write => OpKind::StateWrite,
+            Access::Read | Access::None => OpKind::StateRead,
+        };
+        Op {
+            kind,
+            access,
+            object: self.object,
+        }
+    }
+
+    /// Uses the value without an event. For uses whose order no schedule can change.
+    pub fn silently<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
+        let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        act(&mut value.0)
+    }
+
+    /// Checks whether this coarsening of the state is known to be needed. If `learn`, it is needed:
+    /// the exploration starts again if that was unknown.
+    pub fn is_coarse(&self, coarsening: Coarsening, learn: bool) -> bool {
+        silently(|engine| {
+            let is_known = engine.names.is_coarse(self.object, coarsening);
+            if learn {
+                engine.coarsen(self.object, coarsening);
+            }
+            is_known || learn
+        })
+    }
+}

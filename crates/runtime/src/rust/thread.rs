@@ -1,0 +1,309 @@
+//! Threads: start, end, park and scope.
+
+mod handle;
+#[cfg(feature = "enforce")]
+pub(crate) mod system;
+
+pub use handle::{Handle, park_here, park_here_for};
+
+use crate::engine::panic_count;
+use crate::engine::perform::{self, commuting, perform, silently};
+use crate::engine::waiting::Wait;
+use crate::engine::{Engine, Job};
+use crate::rust::choice::spurious;
+use crate::rust::outside::outside;
+use crate::watch::seen::Seen;
+use explore::{ObjectId, Request, ThreadId};
+use objects::{Coarsening, Park, Thread};
+use std::any::Any;
+use std::panic::Location;
+
+/// The payload of a thread's panic.
+pub type Panic = Box<dyn Any + Send + 'static>;
+
+/// Leaks the panic of a thread that was not joined, unless it is a message: destructors of other
+/// payloads are code of the program, whose execution is over.
+pub(crate) fn forget_panic(panic: Panic) {
+    if !panic.is::<String>() && !panic.is::<&str>() {
+        std::mem::forget(panic);
+    }
+}
+
+/// Starts a thread. It returns its results through the closure's captures. A panic is passed to the
+/// joining thread, and is a failure if there is none.
+#[inline(always)]
+#[track_caller]
+pub fn spawn(name: Option<String>, body: impl FnOnce() + 'static) -> ThreadId {
+    spawn_at(Location::caller(), name, Box::new(body))
+}
+
+/// Requests a stack of at least this many bytes for the running thread's next child.
+#[track_caller]
+pub fn ask_for_stack(bytes: usize) {
+    outside!(system::ask_for_stack(bytes));
+    silently(|engine| engine.thread().stack_of_child = bytes);
+}
+
+/// The code that a thread runs.
+pub(crate) type Body = Box<dyn FnOnce()>;
+
+/// Starts a thread at the given place of the program; see [`spawn`].
+#[inline(always)]
+#[track_caller]
+pub fn spawn_at(
+    location: &'static Location<'static>,
+    name: Option<String>,
+    body: Box<dyn FnOnce()>,
+) -> ThreadId {
+    start(location, name, body, |_, body| body)
+}
+
+/// Starts a thread that performs a call of an object. Traces show it as a message to the thread.
+pub fn call_at(
+    location: &'static Location<'static>,
+    method: &str,
+    body: Box<dyn FnOnce()>,
+) -> ThreadId {
+    let child = spawn_at(location, Some(method.to_owned()), body);
+    silently(|engine| {
+        engine.record_thread(child, |name| format!("call {name}"));
+        if engine.watch.records {
+            let event = engine.event();
+            engine.recorder.note_call(child, event);
+        }
+    });
+    child
+}
+
+/// Starts a thread. `admit` returns the code that it runs when it starts.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn start(
+    location: &'static Location<'static>,
+    name: Option<String>,
+    body: Body,
+    admit: impl FnOnce(ThreadId, Body) -> Body,
+) -> ThreadId {
+    let announce = |engine: &mut Engine| {
+        let child = engine.upcoming_child(0);
+        let op = Thread::SPAWN.on(engine.names.end(child));
+        engine.announce(Request::plain(op), location);
+    };
+    let child = commuting(announce, |engine| {
+        let child = engine.spawn(location, name, |child| Job::Spawned(admit(child, body)));
+        engine.record_thread(child, |name| format!("spawn() -> {name}"));
+        child
+    });
+    if silently(|engine| engine.children_go_first) {
+        perform::let_others_run();
+    }
+    child
+}
+
+/// Waits for the end of a thread. Returns its panic as `Err`. Only one join is allowed per thread.
+#[inline(always)]
+#[track_caller]
+pub fn join(thread: ThreadId) -> Result<(), Panic> {
+    let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
+    let mut panic = None;
+    perform::wait(op, Wait::Join(thread), Location::caller(), |engine| {
+        panic = engine.threads[thread.index()].panic.take();
+        if panic.is_some() {
+            engine.learns_of_panic();
+        }
+        let how = if panic.is_some() { " -> panicked" } else { "" };
+        engine.record_thread(thread, |name| format!("{name}.join(){how}"));
+    });
+    panic.map_or(Ok(()), Err)
+}
+
+/// Returns the child that the current thread starts after this many others.
+#[track_caller]
+pub fn upcoming_child(others: u32) -> ThreadId {
+    silently(|engine| engine.upcoming_child(others))
+}
+
+/// Waits for the end of a thread, any number of times. Waits forever if it panics, which is then
+/// the failure.
+pub fn await_end(location: &'static Location<'static>, thread: ThreadId) {
+    let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
+    perform::wait(op, Wait::Return(thread), location, |engine| {
+        engine.record_thread(thread, |name| format!("await {name}"));
+        if engine.watch.records {
+            engine.recorder.note_return(thread);
+        }
+    });
+}
+
+/// Checks whether a thread has ended, without waiting.
+#[track_caller]
+pub fn is_finished(thread: ThreadId) -> bool {
+    let end = silently(|engine| {
+        let end = engine.names.end(thread);
+        engine.coarsen(end, Coarsening::Polled);
+        end
+    });
+    perform(Thread::IS_FINISHED.on(end), Location::caller(), |engine| {
+        let is_finished = engine.objects.ends[thread.index()].is_finished();
+        if !is_finished {
+            engine.see(Seen::Runs(thread));
+        }
+        engine.record(|_| format!("is_finished() -> {is_finished}"));
+        is_finished
+    })
+}
+
+/// Returns the current thread.
+#[track_caller]
+#[inline]
+pub fn current() -> ThreadId {
+    silently(|engine| engine.running)
+}
+
+/// Returns the name that a thread was given. The name of the main thread is `main`.
+#[track_caller]
+pub fn name(thread: ThreadId) -> Option<String> {
+    let name = silently(|engine| engine.threads[thread.index()].name.clone());
+    name.or_else(|| (thread == ThreadId::MAIN).then(|| "main".to_owned()))
+}
+
+/// Checks whether a model runs here, so that operations are possible.
+pub fn is_in_model() -> bool {
+    perform::current().is_some()
+}
+
+/// Checks whether the execution is over and the remaining threads are unwound.
+pub fn is_over() -> bool {
+    outside!(false);
+    silently(|engine| engine.is_tearing_down)
+}
+
+/// Checks whether a panic is a failure even if another thread observes it.
+pub fn panics_fail() -> bool {
+    outside!(false);
+    silently(|engine| engine.config.panics_fail)
+}
+
+/// Marks the current thread as a server: it may wait for letters at the end without a deadlock.
+pub fn serve() {
+    silently(|engine| engine.thread().serves = true);
+}
+
+/// Sets the place that traces show for operations of the current thread at mailboxes and states.
+/// Without one they show where the operation is called. Returns the previous setting.
+#[track_caller]
+pub fn stand_at(
+    location: Option<&'static Location<'static>>,
+) -> Option<&'static Location<'static>> {
+    outside!(location);
+    silently(|engine| std::mem::replace(&mut engine.thread().place, location))
+}
+
+/// Returns the place that traces show for an operation at a mailbox or state called from here.
+#[track_caller]
+pub fn place(caller: &'static Location<'static>) -> &'static Location<'static> {
+    outside!(caller);
+    silently(|engine| engine.thread().place).unwrap_or(caller)
+}
+
+/// Checks whether the current thread is unwinding by a panic (or by the end of the execution).
+#[track_caller]
+pub fn panicking() -> bool {
+    outside!(std::thread::panicking());
+    std::thread::panicking() && (panic_count::IS_OWN || silently(|engine| engine.is_unwinding()))
+}
+
+/// Waits for the park token of the current thread.
+#[track_caller]
+pub fn park() {
+    let location = Location::caller();
+    if spurious() {
+        park_some_time(location);
+        return;
+    }
+    let (thread, token, own_round) = request_token(location);
+    perform::wait(
+        Park::WAIT.on(token),
+        Wait::Park(thread),
+        location,
+        |engine| {
+            // A wait is an effect, unless it is for a token that the thread gave to itself.
+            if let Some(had_effect) = own_round {
+                engine.thread().round.set_effect(had_effect);
+            }
+        },
+    );
+}
+
+/// Waits for the park token with a time limit. Returns whether the thread got it.
+#[track_caller]
+pub fn park_timed() -> bool {
+    let is_granted = park_some_time(Location::caller());
+    if !is_granted {
+        crate::rust::mutex::expire();
+    }
+    is_granted
+}
+
+#[track_caller]
+fn park_some_time(location: &'static Location<'static>) -> bool {
+    let (thread, token, _) = request_token(location);
+    perform(Park::RESOLVE.on(token), location, |engine| {
+        let is_granted = engine.objects.parks[thread.index()].resolve();
+        if is_granted && engine.watch.races {
+            engine.happens_before.parked(thread);
+        }
+        engine.record(|_| match is_granted {
+            true => "park_timeout(): unparked in time".to_owned(),
+            false => "park_timeout(): not unparked in time".to_owned(),
+        });
+        is_granted
+    })
+}
+
+/// Requests the park token of the current thread. Returns the thread and the token. If the thread
+/// gave the token to itself, also returns whether it had an effect in its round so far.
+// Numbers of events differ from round to round, so they must not lie in a frame of the program
+// (await rule).
+#[inline(never)]
+#[track_caller]
+fn request_token(location: &'static Location<'static>) -> (ThreadId, ObjectId, Option<bool>) {
+    let (thread, token) = silently(|engine| (engine.running, engine.names.park(engine.running)));
+    let own_round = perform(Park::REQUEST.on(token), location, |engine| {
+        let park = &mut engine.objects.parks[thread.index()];
+        let given = park.given();
+        park.request();
+        let round = &mut engine.thread().round;
+        round.takes(token, given).then_some(round.has_effect())
+    });
+    (thread, token, own_round)
+}
+
+/// Gives a thread its park token.
+// Numbers of events differ from round to round, so they must not lie in a frame of the program
+// (await rule).
+#[inline(never)]
+#[track_caller]
+pub fn unpark(thread: ThreadId) {
+    let token = silently(|engine| engine.names.park(thread));
+    perform(Park::UNPARK.on(token), Location::caller(), |engine| {
+        let event = engine.event();
+        let park = &mut engine.objects.parks[thread.index()];
+        let was_given = park.given().is_some();
+        park.unpark(event);
+        let is_own = thread == engine.running;
+        let round = &mut engine.thread().round;
+        if is_own && !round.waits_for(token) {
+            round.owns(token);
+        }
+        round.gives(token, event, was_given);
+        if was_given {
+            engine.see(Seen::Unparked(thread));
+        }
+        if engine.watch.races {
+            engine.happens_before.unparks(engine.running, thread);
+        }
+        let name = engine.thread_name(thread);
+        engine.record(|_| format!("{name}.unpark()"));
+    });
+}

@@ -1,0 +1,523 @@
+//! The failures of an execution.
+
+use crate::engine::Engine;
+use crate::engine::trap::{Crash, Trap};
+use crate::native::{Native, SPARE_STACK};
+use crate::rust::thread::Panic;
+use crate::trace::Shown;
+use explore::{Halt, OpKind, Outcome, Pending, ThreadId};
+use report::{FailureKind, Suppressed, Suppression};
+use std::collections::BTreeSet;
+use std::ptr::NonNull;
+
+/// The failure of a thread that waits for another thread in the operating system.
+const BLOCKED: &str = "is blocked in a lock or channel that is not of mazurka, probably because another thread of the \
+    model holds it across an operation of mazurka: all threads of a model are run by one thread of the operating \
+    system, so nobody can give it back. Use the types of mazurka::sync there, or give the lock back before the \
+    operation";
+
+/// The failure of a thread that runs on without an operation.
+const ENDLESS: &str = "runs on without an operation of mazurka: it is in an endless loop, it waits for a variable that is \
+    not of mazurka, or it computes for longer than Checker::patience allows";
+
+/// The failure of a thread that ends the process.
+const EXIT: &str = "calls std::process::exit, which would end the check with the process: return from the threads of \
+    the model instead";
+
+/// The panic of a second call of `std::process::exit`, which occurs when the execution is recorded.
+const EXIT_AGAIN: &str = "std::process::exit called re-entrantly";
+
+/// A panic as the hook observed it.
+#[derive(Clone, Debug)]
+pub(crate) struct Noticed {
+    pub(crate) message: String,
+    pub(crate) location: String,
+}
+
+/// Addresses below this are null pointers plus the offset of a field.
+const NULL_PAGE: usize = 4096;
+
+/// The properties that distinguish a failure from others of the same execution.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The kind of the failure.
+    pub kind: FailureKind,
+    /// The message, which may name objects differently when the execution is recorded.
+    pub message: String,
+    /// The place of the failure, if known.
+    pub location: Option<String>,
+}
+
+/// The failures of an execution, in order.
+#[derive(Default)]
+pub(crate) struct Failures {
+    shown: Vec<Shown>,
+    /// The failure to report if there are several.
+    wanted: Option<Wanted>,
+    pub(crate) suppressions: Vec<Suppression>,
+    /// The failures that were suppressed in all executions.
+    pub(crate) suppressed: BTreeSet<Suppressed>,
+}
+
+impl Failures {
+    pub(crate) fn clear(&mut self) {
+        self.shown.clear();
+    }
+
+    /// Checks whether any suppressions exist.
+    pub(crate) fn may_suppress(&self) -> bool {
+        !self.suppressions.is_empty()
+    }
+
+    /// Checks whether the user has suppressed this failure. `names` are its places, functions and
+    /// variables.
+    pub(crate) fn suppresses(&mut self, shown: &Shown, names: &[String]) -> bool {
+        let place = shown.location.as_deref().unwrap_or_default();
+        let mut texts = vec![place];
+        texts.extend(names.iter().map(String::as_str));
+        // The message of a race contains words that would match many patterns: write, main.
+        if shown.kind != FailureKind::DataRace {
+            texts.push(&shown.message);
+        }
+        let mut all = self.suppressions.iter();
+        let is_covered = all.any(|own| own.covers(shown.kind, &texts));
+        if is_covered {
+            self.suppressed.insert(Suppressed {
+                kind: shown.kind,
+                location: shown.location.clone(),
+            });
+        }
+        is_covered
+    }
+
+    /// Adds a failure unless it is suppressed. Returns whether it was added.
+    pub(crate) fn push(&mut self, shown: Shown) -> bool {
+        if self.may_suppress() && self.suppresses(&shown, &[]) {
+            return false;
+        }
+        crate::native::stop_for_debugger(&shown.message);
+        self.shown.push(shown);
+        true
+    }
+
+    /// Returns the wanted failure, or the first one.
+    fn chosen(&self) -> Option<&Shown> {
+        let likeness = |own: &Shown| match &self.wanted {
+            Some(wanted) if own.kind == wanted.kind => {
+                1 + u32::from(own.location == wanted.location)
+                    + 2 * u32::from(own.message == wanted.message)
+            }
+            Some(_) | None => 0,
+        };
+        // The first of several that match equally well.
+        self.shown.iter().rev().max_by_key(|own| likeness(own))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.shown.len()
+    }
+}
+
+impl Engine {
+    /// Handles a thread that a panic has unwound. Returns the thread's new state.
+    pub(crate) fn unwound(&mut self, id: ThreadId, panic: Panic) -> Pending {
+        let is_failure = id == ThreadId::MAIN || self.config.panics_fail;
+        if !is_failure {
+            self.threads[id.index()].panic = Some(panic);
+            return Pending::Finished;
+        }
+        let mut shown = self.panic_of(id, Some(&panic));
+        if let Some(cause) = self.cause_of(&shown, id) {
+            shown.message = format!("{} ({cause})", shown.message);
+        }
+        let is_kept = self.failures.push(shown);
+        match is_kept {
+            true if id == ThreadId::MAIN => return Pending::Failed,
+            true => {}
+            false => return Pending::Halted(Halt::Assume),
+        }
+        self.threads[id.index()].panic = Some(panic);
+        Pending::Finished
+    }
+
+    /// Records that the running thread misused an object. The thread stops.
+    #[cold]
+    pub(crate) fn misuse(&mut self, message: &str) {
+        if self.is_tearing_down {
+            return;
+        }
+        let location = self.shown_place_of(self.running);
+        let message = message.to_owned();
+        self.failures.push(Shown {
+            kind: FailureKind::Misuse,
+            message,
+            location,
+            event: Some(self.event()),
+        });
+    }
+
+    /// Records a use that cannot be enforced as a failure, if the program must be enforceable.
+    pub(crate) fn refuse_to_enforce(&mut self, what: &str) {
+        if !self.config.is_enforceable || self.is_tearing_down {
+            return;
+        }
+        let location = self.shown_place_of(self.running);
+        self.failures.push(Shown {
+            kind: FailureKind::Unsupported,
+            message: format!("the program {what}, which cannot be enforced"),
+            location,
+            event: Some(self.event()),
+        });
+    }
+
+    /// Returns the panic of a thread whose join was unwrapped, so that the message is lost.
+    fn cause_of(&self, shown: &Shown, id: ThreadId) -> Option<String> {
+        let is_unwrapped = shown.message.ends_with("Any { .. }");
+        let mut others = self
+            .born()
+            .iter()
+            .filter(|&&other| other != id && is_unwrapped);
+        others.find_map(|&other| {
+            let noticed = self.threads[other.index()].noticed.as_ref()?;
+            let name = self.thread_name(other);
+            Some(format!(
+                "{name} panicked at {}: {}",
+                noticed.location, noticed.message
+            ))
+        })
+    }
+
+    fn exhausted(&self, id: ThreadId) -> String {
+        let bytes = self.threads[id.index()].fibre.room();
+        match self.config.native {
+            Some(_) => format!(
+                "exhausted its stack of {} KiB",
+                bytes.saturating_sub(SPARE_STACK) / 1024
+            ),
+            None => format!(
+                "exhausted its stack of {} KiB (Checker::stack_size and thread::Builder::stack_size give more)",
+                bytes / 1024
+            ),
+        }
+    }
+
+    /// Handles a thread that a signal ended.
+    #[cold]
+    pub(crate) fn trapped(&mut self, id: ThreadId, trap: Option<Trap>, engine: NonNull<Engine>) {
+        let (kind, message) = match trap {
+            Some(Trap::Abort) => (FailureKind::Abort, "aborted".to_owned()),
+            Some(Trap::Blocked) => (FailureKind::Misuse, BLOCKED.to_owned()),
+            Some(Trap::Endless) => (FailureKind::EndlessLoop, ENDLESS.to_owned()),
+            Some(Trap::Exit) => (FailureKind::Misuse, EXIT.to_owned()),
+            Some(Trap::Signal(crash)) => self.crashed(id, crash),
+            Some(Trap::StackOverflow) | None => (FailureKind::StackOverflow, self.exhausted(id)),
+        };
+        self.give_up(id, engine);
+        if self.is_tearing_down {
+            self.end_thread(id);
+            self.pending[id.index()] = Pending::Finished;
+            self.lost_destructor();
+            return;
+        }
+        self.pending[id.index()] = Pending::Failed;
+        self.recorder.mark_failed();
+        let name = self.thread_name(id);
+        let why = self.threads[id.index()]
+            .noticed
+            .as_ref()
+            .map(|noticed| noticed.message.clone());
+        let (kind, message, why) = match why.as_deref() {
+            Some(EXIT_AGAIN) => (FailureKind::Misuse, EXIT.to_owned(), None),
+            Some(_) | None => (kind, message, why),
+        };
+        let message = match why {
+            Some(why) => format!("{name} {message} after a panic: {why}"),
+            None => format!("{name} {message}"),
+        };
+        let location = self.shown_place_of(id);
+        let is_kept = self.failures.push(Shown {
+            kind,
+            message,
+            location,
+            event: Some(self.event()),
+        });
+        if !is_kept {
+            self.pending[id.index()] = Pending::Halted(Halt::Assume);
+        }
+    }
+
+    /// Describes the failure of a native program that a signal ended.
+    fn crashed(&mut self, id: ThreadId, crash: Crash) -> (FailureKind, String) {
+        let is_known = |native: Native| native.source_map.place(crash.code).is_some();
+        if self.config.native.is_some_and(is_known) {
+            self.threads[id.index()].code = crash.code;
+        }
+        let what = match crash.signal {
+            signal if crash.is_sent => format!("sends itself signal {signal}"),
+            libc::SIGSEGV if crash.address < NULL_PAGE => "dereferences a null pointer".to_owned(),
+            libc::SIGSEGV => format!("accesses the invalid address {:#x}", crash.address),
+            libc::SIGBUS => format!(
+                "accesses the address {:#x}, which has no memory",
+                crash.address
+            ),
+            libc::SIGFPE => "divides by zero, or overflows in a division".to_owned(),
+            libc::SIGILL => "executes an illegal instruction".to_owned(),
+            libc::SIGTRAP => "executes a trap".to_owned(),
+            libc::SIGVTALRM => {
+                "runs on without an operation that others could see: an endless loop".to_owned()
+            }
+            signal => format!("was ended by signal {signal}"),
+        };
+        let kind = match crash.signal {
+            libc::SIGVTALRM => FailureKind::EndlessLoop,
+            _ => FailureKind::Crash,
+        };
+        (kind, what)
+    }
+
+    fn panic_of(&self, id: ThreadId, panic: Option<&Panic>) -> Shown {
+        let thread = &self.threads[id.index()];
+        let (message, location) = match &thread.noticed {
+            Some(noticed) => (noticed.message.clone(), Some(noticed.location.clone())),
+            None => (panic.map_or_else(String::new, payload_text), None),
+        };
+        Shown {
+            kind: FailureKind::Panic,
+            message,
+            location,
+            event: thread.last,
+        }
+    }
+
+    /// Returns how the current execution ended.
+    pub(crate) fn outcome(&self) -> Outcome {
+        if self.failures.len() > 0 {
+            return Outcome::Failed;
+        }
+        match self.outcome_but_for_panics() {
+            // In another execution a polling thread may continue and join the thread that panicked.
+            Outcome::Halted if !self.is_cut() => Outcome::Halted,
+            _ if self.is_panic_left() => Outcome::Failed,
+            outcome => outcome,
+        }
+    }
+
+    /// Returns how the current execution ended, without panics of threads that were not joined.
+    fn outcome_but_for_panics(&self) -> Outcome {
+        if self.is_quiet() {
+            return self.completed();
+        }
+        let outcome = match Outcome::of(&self.pending, |thread| self.goes_on(thread)) {
+            // Tasks whose conditions never become true wait for each other; they do not spin.
+            Outcome::Stuck if !self.spins() => Outcome::Deadlock,
+            other => other,
+        };
+        let may_wait = self.config.waiting_after_main && self.has_program_ended();
+        match outcome {
+            Outcome::Deadlock | Outcome::Stuck if may_wait => self.completed(),
+            Outcome::Deadlock if self.only_servers_wait() => self.completed(),
+            Outcome::Deadlock if self.is_excused() => Outcome::Halted,
+            Outcome::Deadlock | Outcome::Stuck if self.is_passed_over() => self.completed(),
+            Outcome::Completed => self.completed(),
+            other => other,
+        }
+    }
+
+    /// Checks whether the program has ended, so that threads that still wait do not matter. The
+    /// main thread of a native program may end before the program does.
+    pub(crate) fn has_program_ended(&self) -> bool {
+        match self.config.native {
+            Some(_) => self.native.has_exited,
+            None => self.pending.first() == Some(&Pending::Finished),
+        }
+    }
+
+    /// Checks whether a thread is in a spin loop without progress.
+    fn spins(&self) -> bool {
+        let spins = |&thread: &ThreadId| {
+            self.pending[thread.index()] == Pending::Halted(Halt::Await)
+                && self.threads[thread.index()].condition.is_none()
+        };
+        self.born().iter().any(spins)
+    }
+
+    /// Returns the outcome without other failures: completed, unless letters or values remain.
+    fn completed(&self) -> Outcome {
+        let goes_on = |pending: &Pending| pending.enabled().is_some();
+        if (self.objects.mailboxes.is_empty() && self.owned.is_empty())
+            || self.pending.iter().any(goes_on)
+        {
+            return Outcome::Completed;
+        }
+        match self.left_behind() {
+            Some(_) => Outcome::Failed,
+            None => Outcome::Completed,
+        }
+    }
+
+    /// Returns the failure for letters and undropped values that remain, if there are any.
+    fn left_behind(&self) -> Option<Shown> {
+        let letters = || self.left_letters();
+        self.is_quiet()
+            .then(|| self.leak())
+            .flatten()
+            .or_else(letters)
+    }
+
+    /// Checks whether all waiting threads are servers that wait for letters.
+    fn only_servers_wait(&self) -> bool {
+        self.born()
+            .iter()
+            .all(|thread| match &self.pending[thread.index()] {
+                Pending::Waiting(request) => {
+                    self.threads[thread.index()].serves && request.op.kind == OpKind::LetterWait
+                }
+                Pending::Halted(Halt::Await) => false,
+                _ => true,
+            })
+    }
+
+    /// Checks whether a thread of a native program waits whose wait ends in another execution.
+    fn is_excused(&self) -> bool {
+        let waits = |thread: &ThreadId| matches!(self.pending[thread.index()], Pending::Waiting(_));
+        self.native.excused.iter().any(waits)
+    }
+
+    /// Checks whether a bound or an assumption halted a thread.
+    fn is_cut(&self) -> bool {
+        self.pending.iter().any(|pending| match pending {
+            Pending::Halted(Halt::Bound(_) | Halt::Assume) => true,
+            Pending::Halted(Halt::Await)
+            | Pending::Enabled(_)
+            | Pending::Waiting(_)
+            | Pending::Failed
+            | Pending::Finished
+            | Pending::Unborn => false,
+        })
+    }
+
+    /// Checks whether a thread panicked that no other thread has joined.
+    fn is_panic_left(&self) -> bool {
+        let panicked = |thread: &ThreadId| self.threads[thread.index()].panic.is_some();
+        self.born().iter().any(panicked)
+    }
+
+    /// Returns the threads in the order of their spawn paths, which is the same in all schedules.
+    fn by_name(&self) -> Vec<ThreadId> {
+        let mut threads = self.born().to_vec();
+        threads.sort_by_cached_key(|&thread| self.names.path(thread));
+        threads
+    }
+
+    /// Returns a thread that panicked and was not joined.
+    fn unjoined_panic(&self) -> Option<ThreadId> {
+        let panicked = |thread: &ThreadId| self.threads[thread.index()].panic.is_some();
+        self.by_name().into_iter().find(panicked)
+    }
+
+    /// Returns the failure, if the outcome is a bug.
+    pub(crate) fn failure(&self) -> Option<Shown> {
+        match self.outcome() {
+            Outcome::Failed => Some(self.first_failure()),
+            Outcome::Deadlock => Some(self.deadlock()),
+            Outcome::Stuck => Some(self.stuck()),
+            Outcome::Halted | Outcome::Completed | Outcome::Blocked => None,
+        }
+    }
+
+    /// Returns all failures, if the outcome is a bug: several threads may fail in an execution.
+    pub(crate) fn all_failures(&self) -> Vec<Shown> {
+        match self.failures.shown.as_slice() {
+            [] => self.failure().into_iter().collect(),
+            shown => shown.to_vec(),
+        }
+    }
+
+    /// Selects the failure to report for executions that have several.
+    pub(crate) fn want_failure(&mut self, wanted: Option<Wanted>) {
+        self.failures.wanted = wanted;
+    }
+
+    fn first_failure(&self) -> Shown {
+        if let Some(shown) = self.failures.chosen() {
+            return shown.clone();
+        }
+        match self.unjoined_panic() {
+            Some(id) => self.panic_of(id, self.threads[id.index()].panic.as_ref()),
+            None => self
+                .left_behind()
+                .expect("a failed execution has a failure"),
+        }
+    }
+
+    fn deadlock(&self) -> Shown {
+        let waiting: Vec<ThreadId> = self
+            .by_name()
+            .into_iter()
+            .filter(|thread| {
+                matches!(self.pending[thread.index()], Pending::Waiting(_))
+                    || self.threads[thread.index()].condition.is_some()
+            })
+            .collect();
+        let message = waiting
+            .iter()
+            .map(|&thread| self.named_end(thread))
+            .collect::<Vec<_>>()
+            .join("; ");
+        let location = waiting
+            .first()
+            .and_then(|thread| self.shown_place_of(*thread));
+        Shown {
+            kind: FailureKind::Deadlock,
+            message,
+            location,
+            event: None,
+        }
+    }
+
+    fn stuck(&self) -> Shown {
+        let spinning: Vec<ThreadId> = self
+            .by_name()
+            .into_iter()
+            .filter(|thread| self.pending[thread.index()] == Pending::Halted(Halt::Await))
+            .collect();
+        let message = spinning
+            .iter()
+            .map(|&thread| self.named_end(thread))
+            .collect::<Vec<_>>()
+            .join("; ");
+        let location = spinning
+            .first()
+            .and_then(|thread| self.shown_place_of(*thread));
+        Shown {
+            kind: FailureKind::Stuck,
+            message,
+            location,
+            event: None,
+        }
+    }
+
+    /// Returns the message of a panic whose thread was not joined.
+    pub(crate) fn panic_text(&self, id: ThreadId) -> Option<String> {
+        self.threads[id.index()].panic.as_ref().map(payload_text)
+    }
+
+    /// Returns the name of a thread for users.
+    pub(crate) fn thread_name(&self, id: ThreadId) -> String {
+        match &self.threads[id.index()].name {
+            Some(name) => name.clone(),
+            None if id == ThreadId::MAIN => "main".to_owned(),
+            None => {
+                let numbers: Vec<String> = self.names.path(id).iter().map(u32::to_string).collect();
+                format!("T{}", numbers.join("."))
+            }
+        }
+    }
+}
+
+/// Returns the message of a panic that no hook observed.
+fn payload_text(panic: &Panic) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic".to_owned())
+}

@@ -1,0 +1,10 @@
+//! Watchers of an execution: races, spin loops without progress, states, hidden synchronization.
+
+pub(crate) mod await_rule;
+pub(crate) mod footprint;
+pub(crate) mod happens_before;
+pub(crate) mod heap_changes;
+pub(crate) mod hidden;
+pub(crate) mod seen;
+pub(crate) mod snapshot;
+pub(crate) mod undone;

@@ -1,0 +1,467 @@
+//! The await rule: a thread whose spin loop makes no progress stops.
+//!
+//! At each hint the thread's stack and registers are compared with those at its last hints. Suppose
+//! that they are the same, and that since then the thread has only read, failed a try, written
+//! values that were already there, or had effects that it has [undone](crate::watch::undone) before other
+//! threads observed them. Then it repeats this until another thread writes a value that it reads,
+//! so it stops. The executions in which it reads later are explored anyway. The values that it read
+//! are kept. If it would read another value at the end of the execution, the thread is only halted.
+//! Otherwise its loop never ends, which is a bug.
+//!
+//! If other threads have observed an effect before it was undone, the thread continues. Two threads
+//! may observe each other's rounds forever, so it stops at a bound.
+//!
+//! A comparison of bytes must cover nothing but the state of the thread. So its stack begins clean
+//! in each execution, the remains of the model's own calls below the frames of the program are
+//! zeroed, and registers that a switch leaves undefined are cleared.
+//!
+//! [`heap_changes`](crate::watch::heap_changes) finds writes to the heap between two hints. On other
+//! machines than x86-64 there is no await rule, and these loops run into the bound on events.
+
+use crate::engine::Engine;
+use crate::watch::seen::Seen;
+use crate::watch::undone::{Effects, is_of_lock};
+use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId};
+use rustc_hash::FxHasher;
+use std::collections::BTreeMap;
+use std::hash::Hasher;
+
+/// The maximum number of visits that are kept: the last ones, and an older one for longer rounds.
+const MOST_VISITS: usize = 128;
+
+/// The state of a thread at a hint.
+#[derive(Default)]
+struct Visit {
+    /// The stack pointer.
+    pointer: usize,
+    /// The content of the stack from the stack pointer on, registers first.
+    stack: Vec<u8>,
+    /// The digest of `stack`.
+    digest: u64,
+    /// The number of effects that other threads had observed by then.
+    noticed: u32,
+    /// The number of observations that the thread had recorded by then.
+    seen: usize,
+    /// The number of locks that the thread had released by then.
+    released: usize,
+}
+
+/// The result of comparing a thread at a hint with its earlier visits.
+#[repr(u8)]
+pub(crate) enum Lap {
+    /// The state differs from all earlier ones.
+    GoesOn,
+    /// The state is as before, and no other thread has observed an effect of the thread since.
+    IsVain,
+    /// The state has recurred too often, although others have observed effects of the thread.
+    IsNoticed,
+}
+
+/// A record of what a thread has done since its last hint.
+#[derive(Default)]
+pub(crate) struct Round {
+    /// The last hints since the thread had an effect that was not undone.
+    visits: Vec<Visit>,
+    /// The number of hints that the thread has reached since then.
+    hints: u32,
+    /// The number of times that the state recurred although other threads had observed an effect.
+    returns: u32,
+    /// The number of rounds without progress after which the thread continued nevertheless.
+    alone: u32,
+    /// Whether the thread had an effect that cannot be undone: not just reads and failed tries.
+    has_effect: bool,
+    /// Its effects that can be undone.
+    pub(crate) effects: Effects,
+    /// The bytes of the heap that the thread has changed since, with their values before and after.
+    changed: BTreeMap<usize, (u8, u8)>,
+    /// The number of heap objects that the thread has allocated, minus those that it has freed.
+    live: u32,
+    /// The token that the thread waits for, or last waited for.
+    token: Option<ObjectId>,
+    /// The last event by which the thread gave this token to itself.
+    gift: Option<EventId>,
+    /// Whether the thread's last operation on the token gave it to itself, or took a token that it
+    /// had given itself.
+    wakes_itself: bool,
+    /// Whether the token that the thread last gave was already there.
+    gives_in_vain: bool,
+    seen: Vec<Seen>,
+    /// The lock that the thread did not get in a round of `std::lock`. Kept until the beginning of
+    /// the next round.
+    pub(crate) missed: Option<Seen>,
+}
+
+impl Round {
+    /// Resets the record.
+    pub(crate) fn clear(&mut self) {
+        self.visits.clear();
+        (self.returns, self.hints) = (0, 0);
+        self.alone = 0;
+        // Clearing an empty tree costs a call, and this runs for each thread of each execution.
+        if !self.changed.is_empty() {
+            self.changed.clear();
+        }
+        self.live = 0;
+        self.effects.clear();
+        self.token = None;
+        self.gift = None;
+        self.seen.clear();
+        self.missed = None;
+    }
+
+    /// Checks whether changes of the heap matter: the thread has reached a hint and has had no
+    /// effect since.
+    pub(crate) fn is_watched(&self) -> bool {
+        !self.visits.is_empty() && !self.has_effect
+    }
+
+    /// Records that the thread has changed a byte of the heap, with its values before and after.
+    /// Differences that other threads have made since the thread's last change do not count: a
+    /// count of readers or shares depends on the order of independent events.
+    pub(crate) fn changes(&mut self, address: usize, before: u8, after: u8) {
+        let (first, last) = self.changed.entry(address).or_insert((before, before));
+        *first = first.wrapping_add(before.wrapping_sub(*last));
+        *last = after;
+    }
+
+    /// Adds to the number of heap objects that the thread has allocated but not freed.
+    pub(crate) fn makes(&mut self, live: u32) {
+        self.live = self.live.wrapping_add(live);
+    }
+
+    /// Records that the thread is the one that waits for this token.
+    pub(crate) fn owns(&mut self, token: ObjectId) {
+        self.token = Some(token);
+        self.gift = None;
+    }
+
+    /// Checks whether the thread waits for this token, or last waited for it.
+    pub(crate) fn waits_for(&self, token: ObjectId) -> bool {
+        self.token == Some(token)
+    }
+
+    /// Checks whether the thread has given the token that it waits for to itself.
+    pub(crate) fn has_gift(&self) -> bool {
+        self.gift.is_some()
+    }
+
+    /// Records that the thread gives this token by `event`. `was_given`: it was already there.
+    pub(crate) fn gives(&mut self, token: ObjectId, event: EventId, was_given: bool) {
+        self.gives_in_vain = was_given;
+        if self.waits_for(token) {
+            self.gift = Some(event);
+            self.wakes_itself = true;
+        }
+    }
+
+    /// Records that the thread begins to wait for this token. `given` is the event that gave it, if
+    /// it is there. Returns whether the thread gave it to itself.
+    pub(crate) fn takes(&mut self, token: ObjectId, given: Option<EventId>) -> bool {
+        let gift = self.gift.take();
+        self.wakes_itself = given.is_some() && self.token == Some(token) && given == gift;
+        self.token = Some(token);
+        self.wakes_itself
+    }
+
+    /// Checks whether the heap differs from its state at the last hint because of the thread.
+    pub(crate) fn has_changed_heap(&self) -> bool {
+        self.live != 0 || self.changed.values().any(|(before, after)| before != after)
+    }
+
+    /// Copies the other record.
+    #[inline]
+    pub(crate) fn copy(&mut self, other: &Round) {
+        self.alone = other.alone;
+        self.has_effect = other.has_effect;
+        self.missed = other.missed;
+        self.seen.clear();
+        self.seen.extend_from_slice(&other.seen);
+    }
+
+    /// Records that the thread had an effect: it did more than read or fail a try.
+    pub(crate) fn take_effect(&mut self) {
+        self.has_effect = true;
+    }
+
+    pub(crate) fn has_effect(&self) -> bool {
+        self.has_effect
+    }
+
+    pub(crate) fn set_effect(&mut self, has_effect: bool) {
+        self.has_effect = has_effect;
+    }
+
+    /// Records what the thread observed in its last round, which made no progress.
+    pub(crate) fn learnt(&mut self, seen: &[Seen]) {
+        self.seen.clear();
+        self.seen.extend_from_slice(seen);
+    }
+
+    /// Returns the observations since the last hint.
+    fn recently_seen(&self) -> &[Seen] {
+        let start = self.visits.last().map_or(0, |visit| visit.seen);
+        &self.seen[start..]
+    }
+
+    /// Compares a thread at a hint, with this stack from `pointer` on, with its earlier visits.
+    fn arrive(&mut self, pointer: usize, stack: &[u8], most: u32) -> Lap {
+        if self.has_effect || !self.effects.are_undone() || self.has_changed_heap() {
+            self.visits.clear();
+            self.seen.clear();
+            self.effects.clear();
+            (self.returns, self.hints) = (0, 0);
+        }
+        self.hints += 1;
+        self.has_effect = false;
+        self.changed.clear();
+        self.live = 0;
+        let mut hasher = FxHasher::default();
+        hasher.write(stack);
+        let digest = hasher.finish();
+        let is_here = |visit: &Visit| {
+            visit.pointer == pointer && visit.digest == digest && visit.stack == stack
+        };
+        let known = self.visits.iter().rposition(is_here);
+        if let Some(index) = known {
+            let mut visit = self.visits.remove(index);
+            if visit.noticed == self.effects.noticed() {
+                self.seen.drain(..visit.seen);
+                self.effects.forget_releases(visit.released);
+                (visit.seen, visit.released) = (0, 0);
+                self.visits = vec![visit];
+                return Lap::IsVain;
+            }
+            self.returns += 1;
+        } else if self.visits.len() == MOST_VISITS {
+            // The first visit is kept twice as long each time, so that it finally lies in the loop,
+            // however long a round is (Brent).
+            match self.hints.is_power_of_two() {
+                true => self.visits.clear(),
+                false => drop(self.visits.remove(1)),
+            }
+        }
+        self.visits.push(Visit {
+            pointer,
+            stack: stack.to_vec(),
+            digest,
+            noticed: self.effects.noticed(),
+            seen: self.seen.len(),
+            released: self.effects.released().len(),
+        });
+        match self.returns > most {
+            true => Lap::IsNoticed,
+            false => Lap::GoesOn,
+        }
+    }
+}
+
+impl Engine {
+    /// Checks whether the running thread continues after a round without effect. It does if it has
+    /// joined all other threads, so that it can only wait for time to pass. (It is not enough that
+    /// the others have ended: in an equivalent execution they may end later.)
+    #[cold]
+    pub(crate) fn waits_for_time(&mut self) -> bool {
+        let most = self.config.waits_alone;
+        let is_alone = self.live == 1 && self.native.joined + 1 >= self.born().len();
+        let round = &mut self.thread().round;
+        let goes_on = is_alone && round.alone < most;
+        round.alone += u32::from(goes_on);
+        goes_on
+    }
+
+    /// Applies the await rule to the running thread, which is at a hint.
+    ///
+    /// # Safety
+    ///
+    /// `pointer` is an address in the stack of the running thread, and nothing writes above it.
+    pub(crate) unsafe fn arrive(&mut self, pointer: usize) -> Lap {
+        self.look_at_reads();
+        self.end_heap_segment();
+        let top = self.stack_top();
+        // SAFETY: the bytes between the stack pointer and the top of the stack are initialised as
+        // far as a comparison of their content needs, and nothing writes them meanwhile.
+        let stack = unsafe { std::slice::from_raw_parts(pointer as *const u8, top - pointer) };
+        let most = self.config.noticed_rounds;
+        let lap = self.thread().round.arrive(pointer, stack, most);
+        if matches!(lap, Lap::IsVain) {
+            self.was_idle();
+        }
+        self.begin_heap_segment();
+        lap
+    }
+
+    /// Makes the stacks of threads begin clean and observations be recorded from now on. The
+    /// executions so far had neither, so the exploration starts again.
+    fn look_at_reads(&mut self) {
+        if !self.watch.stacks {
+            self.names.meet_hint();
+            self.watch.reads = true;
+            self.watch.stacks = true;
+            self.is_coarsened = true;
+        }
+    }
+
+    /// Records an observation that the running thread made without changing anything.
+    #[cold]
+    pub(crate) fn see(&mut self, seen: Seen) {
+        if self.config.native.is_some() {
+            if self.thread().laps.learn(seen) {
+                self.wipe_stacks();
+            }
+        } else if self.watch.reads {
+            let round = &mut self.thread().round;
+            let is_own = matches!(seen, Seen::Value(object, _) if round.effects.is_written(object));
+            if !is_own && !round.recently_seen().contains(&seen) {
+                round.seen.push(seen);
+            }
+        }
+    }
+
+    /// Records that an operation that might have changed nothing has changed something.
+    pub(crate) fn take_effect(&mut self) {
+        let thread = self.thread();
+        thread.round.take_effect();
+        thread.laps.take_effect();
+    }
+
+    /// Ends an operation of the running thread. The thread returns to code of the program, which
+    /// may reach a hint before the step is over.
+    #[cold]
+    pub(crate) fn end_effect(&mut self) {
+        if self.watch.compares {
+            self.compare_after_effect();
+        }
+        if !self.watch.reads {
+            return;
+        }
+        if self.is_in_event && self.config.native.is_none() {
+            self.note_effect(self.running);
+        }
+        self.begin_segment();
+    }
+
+    /// Records whether the event of the thread changed anything.
+    pub(crate) fn note_effect(&mut self, thread: ThreadId) {
+        if !self.is_effect_noted {
+            self.is_effect_noted = true;
+            self.watch_effect(thread);
+        }
+    }
+
+    #[cold]
+    fn watch_effect(&mut self, thread: ThreadId) {
+        let op = self.op;
+        if op.access == Access::Write {
+            if self.values.len() <= op.object.index() {
+                self.values.resize(op.object.index() + 1, None);
+            }
+            self.values[op.object.index()] = Some(self.after);
+        }
+        if !self.undoes() {
+            return;
+        }
+        self.note_access(thread);
+        self.note_publication(thread);
+        let may_change_nothing = match op.kind {
+            OpKind::Load
+            | OpKind::Fence
+            | OpKind::IsFinished
+            | OpKind::OnceGet
+            | OpKind::MutexTryPlace
+            | OpKind::MutexTryResult
+            | OpKind::TryRead
+            | OpKind::TryWrite
+            | OpKind::SemaphoreTryPlace
+            | OpKind::SemaphoreTryResult
+            | OpKind::SendTryPlace
+            | OpKind::SendTryResult
+            | OpKind::ReceiveTryPlace
+            | OpKind::ReceiveTryResult
+            | OpKind::ClosedCheck
+            | OpKind::LetterLook
+            | OpKind::StateRead => true,
+            OpKind::CompareExchange | OpKind::Store | OpKind::ReadModifyWrite => {
+                if self.before != self.after {
+                    self.note_write(thread);
+                }
+                true
+            }
+            OpKind::Unpark | OpKind::ParkRequest | OpKind::ParkWait | OpKind::ParkResolve => {
+                let round = &self.threads[thread.index()].round;
+                let is_in_vain = op.kind == OpKind::Unpark && round.gives_in_vain;
+                is_in_vain || round.wakes_itself && round.waits_for(op.object)
+            }
+            // Locks count when they are released.
+            kind => is_of_lock(kind),
+        };
+        if !may_change_nothing {
+            self.threads[thread.index()].round.has_effect = true;
+        }
+    }
+
+    /// Checks whether a thread that the await rule halted could continue by now: the condition that
+    /// it waits for holds, or it would observe something else in its round.
+    pub(crate) fn goes_on(&self, id: ThreadId) -> bool {
+        let thread = &self.threads[id.index()];
+        if let Some(condition) = thread.condition {
+            return condition.holds;
+        }
+        let mut seen = thread.round.seen.iter();
+        seen.any(|&seen| !self.is_still(seen)) || self.is_overtaken(id)
+    }
+
+    pub(crate) fn is_still(&self, seen: Seen) -> bool {
+        let objects = &self.objects;
+        match seen {
+            Seen::Value(object, token) => match self.values.get(object.index()) {
+                Some(&Some(now)) => now == token,
+                Some(None) | None => true,
+            },
+            Seen::Memory {
+                address,
+                length,
+                digest,
+            } => {
+                // SAFETY: the program has read this memory, which stays until the execution is
+                // reset.
+                let now = unsafe { crate::native::digest_at(address, length) };
+                now == digest
+            }
+            Seen::Locked(number) => objects.mutexes.get(number).order.holder().is_some(),
+            Seen::Held(number) => objects
+                .rwlocks
+                .get(number)
+                .clone()
+                .try_write(ThreadId::MAIN)
+                .is_none(),
+            Seen::Written(number) => objects
+                .rwlocks
+                .get(number)
+                .clone()
+                .try_read(ThreadId::MAIN)
+                .is_none(),
+            Seen::NoPermit(number) => objects.semaphores.get(number).available() == 0,
+            Seen::Permits(number, permits) => objects.semaphores.get(number).available() == permits,
+            Seen::NoMessage(number) => {
+                let mut channel = objects.channels.get(number).clone();
+                let ticket = channel.receive_request(EventId(0));
+                !channel.is_receive_over(ticket)
+            }
+            Seen::NoRoom(number) => {
+                let mut channel = objects.channels.get(number).clone();
+                let ticket = channel.send_request(EventId(0));
+                ticket.is_some_and(|ticket| !channel.is_send_over(ticket))
+            }
+            Seen::Letters(number, count) => objects.mailboxes.get(number).order.count() == count,
+            Seen::NotDone(number) => !objects.onces.get(number).order.is_done(),
+            Seen::Shares(number, count) => self.owned.get(number).shares == count,
+            Seen::WeakShares(number, count) => self.owned.get(number).weak_shares == count,
+            Seen::Runs(thread) => !objects.ends[thread.index()].is_finished(),
+            Seen::Unparked(thread) => objects.parks[thread.index()].given().is_some(),
+            Seen::Notified(number) => objects.notifies.get(number).given().is_some(),
+        }
+    }
+}
+
+/// The reason why a thread stops after a round without progress.
+pub(crate) const HALT: Halt = Halt::Await;

@@ -1,0 +1,305 @@
+//! The full state of an execution, for algorithms that compare states.
+//!
+//! The stack of a coroutine cannot be compared. So a comparable thread is written as a state
+//! machine that reports its local state, and each object reports its state, too. If every thread
+//! and every object of an execution does, the model has a fingerprint.
+
+use crate::engine::Engine;
+use crate::engine::perform::silently;
+use explore::{Fingerprint, ObjectId, OpKind, Pending, ThreadId};
+use objects::{Network, Routes};
+use std::collections::BTreeMap;
+use std::hash::Hash;
+
+/// A function that returns the state of a thread or an object.
+type Tell = Box<dyn Fn() -> Fingerprint>;
+
+/// Declares that the current thread is a state machine. `tell` returns all of its local state.
+///
+/// Call this at the start of the thread, before its first operation. From then on `tell` is called
+/// while the thread waits at an operation. Two runs in which the thread waits at the same operation
+/// and reported equal states must continue in the same way. So the state includes all values that
+/// the code keeps from one operation to a later one, and its position. It must not contain
+/// addresses, counters of steps of other threads, or anything else that depends on the schedule.
+///
+/// `tell` is called outside of the program: it must not perform operations of a model.
+///
+/// The main thread needs no state as long as it only starts and joins threads. Without the states
+/// of all other threads and of all objects (see [`tell_state_of`]) the model has no fingerprint.
+///
+/// ```
+/// use explore::{Program, Step, ThreadId};
+/// use runtime::{Config, Model, Opaque, choose, forget, join, spawn, tell_state};
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+///
+/// /// The sum of two throws; `sum` is all that the thread knows between them.
+/// fn throws() {
+///     let sum = Rc::new(Cell::new(0));
+///     let told = Rc::clone(&sum);
+///     tell_state(move || told.get());
+///     for _ in 0..2 {
+///         sum.set(sum.get() + choose(6));
+///         forget(); // The throw itself is of no use any more.
+///     }
+/// }
+///
+/// let mut model = Model::new(Config::default(), || join(spawn(None, throws)).unwrap());
+/// let mut state_after = |throws: [u32; 2]| {
+///     let thread = ThreadId(1);
+///     model.reset();
+///     throws.map(|choice| model.step(Step { thread, choice }).map(drop).unwrap());
+///     model.fingerprint().unwrap()
+/// };
+/// assert_eq!(state_after([1, 4]), state_after([3, 2]));
+/// assert_ne!(state_after([1, 4]), state_after([3, 3]));
+///
+/// let closure = || drop(choose(2));
+/// let mut model = Model::new(Config::default(), move || join(spawn(None, closure)).unwrap());
+/// model.reset();
+/// assert_eq!(model.fingerprint(), None);
+/// assert_eq!(model.opaque(), Some(Opaque::Thread("T0".to_owned())));
+/// ```
+pub fn tell_state<S: Eq + Hash + 'static>(tell: impl Fn() -> S + 'static) {
+    silently(|engine| {
+        let thread = engine.running;
+        let tell: Tell = Box::new(move || Fingerprint::of(tell()));
+        engine.snapshots.threads.insert(thread, tell);
+        engine.watch.states = true;
+    });
+}
+
+/// Registers `tell`, which returns all state that an object's operations depend on, except for the
+/// threads that wait for it, which the model tracks.
+///
+/// A model has a fingerprint only if every object that was created in the execution reports its
+/// state.
+pub fn tell_state_of<S: Eq + Hash + 'static>(object: ObjectId, tell: impl Fn() -> S + 'static) {
+    silently(|engine| {
+        let tell: Tell = Box::new(move || Fingerprint::of(tell()));
+        let is_fresh = engine.snapshots.objects.insert(object, tell).is_none();
+        if is_fresh && engine.names.is_created(engine.running, object) {
+            engine.snapshots.created += 1;
+        }
+        engine.watch.states = true;
+    });
+}
+
+/// Registers the state of a part of an object that is [named by a key](crate::State::part_of).
+pub fn tell_state_of_part<S: Eq + Hash + 'static>(part: ObjectId, tell: impl Fn() -> S + 'static) {
+    silently(|engine| {
+        let tell: Tell = Box::new(move || Fingerprint::of(tell()));
+        engine.snapshots.objects.insert(part, tell);
+        engine.watch.states = true;
+    });
+}
+
+/// Adds a result of the current operation to the local state of the current thread, until the
+/// thread [forgets](forget) it.
+///
+/// The position of the main thread and all its results determine its behaviour. So it has a state
+/// if its operations other than starting and joining threads call this. In a thread that
+/// [reports](tell_state) its state, results are values that are on its stack for a while.
+pub fn learn<V: Clone + Eq + Hash + 'static>(value: &V) {
+    silently(|engine| {
+        let thread = engine.running;
+        let is_main = thread == ThreadId::MAIN && engine.config.native.is_none();
+        let snapshots = &mut engine.snapshots;
+        if is_main || snapshots.threads.contains_key(&thread) {
+            let before = snapshots.learnt.remove(&thread);
+            let learnt = Fingerprint::of((before, value.clone()));
+            snapshots.learnt.insert(thread, learnt);
+        }
+    });
+}
+
+/// Removes the current thread's results: its reported state has them, or they are not needed.
+pub fn forget() {
+    silently(|engine| {
+        let thread = engine.running;
+        if thread != ThreadId::MAIN {
+            engine.snapshots.learnt.remove(&thread);
+        }
+    });
+}
+
+/// Returns how many operations the current thread has performed.
+pub fn operations() -> u32 {
+    silently(|engine| engine.thread().operations)
+}
+
+/// The reported states of the current execution.
+#[derive(Default)]
+pub(crate) struct Snapshots {
+    threads: BTreeMap<ThreadId, Tell>,
+    objects: BTreeMap<ObjectId, Tell>,
+    /// The number of these objects that threads created. Others belong to a thread from its start.
+    created: u32,
+    /// Whether the main thread's state is unknown, since it got a result that it did not report.
+    main_has_learnt: bool,
+    /// The digests of the results of threads, in order, that are not in their reported states.
+    learnt: BTreeMap<ThreadId, Fingerprint>,
+}
+
+impl Snapshots {
+    /// Returns the reported states of these objects.
+    pub(crate) fn told(&self, which: impl Fn(ObjectId) -> bool) -> Vec<(ObjectId, Fingerprint)> {
+        let objects = self.objects.iter().filter(|(object, _)| which(**object));
+        objects.map(|(&object, tell)| (object, tell())).collect()
+    }
+
+    /// Abandons the execution. The closures that report states leak with the values that they own.
+    pub(crate) fn forget(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.threads));
+        std::mem::forget(std::mem::take(&mut self.objects));
+    }
+
+    /// Discards the execution and drops values of its threads, whose memory must still exist.
+    pub(crate) fn clear(&mut self) {
+        self.threads.clear();
+        self.objects.clear();
+        self.created = 0;
+        self.main_has_learnt = false;
+        self.learnt.clear();
+    }
+}
+
+/// The reason why a state cannot be compared.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Opaque {
+    /// A thread that does not report its state.
+    #[error(
+        "{0} is a closure, whose local state cannot be read: write it as a state machine (a network that carries what a closure has sent is one, too)"
+    )]
+    Thread(String),
+    /// The main thread, which does more than start and join threads.
+    #[error("the main thread does more than to start and to join threads, and tells no state")]
+    Main,
+    /// Objects that do not report their state.
+    #[error(
+        "it uses objects that tell no state: locks, atomic variables, park tokens, plain memory, mailboxes of processes that are closures…: write its parts as state machines (Behaviour, Task), or take another algorithm"
+    )]
+    Object,
+    /// The await rule compares stacks.
+    #[error("a loop with a hint ends by its stack, which cannot be compared")]
+    Hint,
+}
+
+/// The full state of an execution.
+#[derive(PartialEq, Eq, Hash)]
+struct State {
+    threads: Vec<ThreadState>,
+    objects: Vec<(ObjectId, Fingerprint)>,
+    networks: Vec<Routes>,
+    failures: usize,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) struct ThreadState {
+    thread: ThreadId,
+    pending: Pending,
+    local: Option<Fingerprint>,
+    /// Results of its operations that are not in its local state.
+    learnt: Option<Fingerprint>,
+    /// The message of its panic, for the thread that joins it.
+    panic: Option<String>,
+    /// The number of its operations, which has a bound; the position of a thread without a state.
+    operations: u32,
+    expiries: u32,
+    /// The numbers that the names of its next child and of its next object depend on.
+    named: (u32, u32),
+}
+
+impl Engine {
+    /// Returns why there is no fingerprint, if there is none.
+    pub(crate) fn opaque(&self) -> Option<Opaque> {
+        if !self.all_objects_tell() {
+            return Some(Opaque::Object);
+        }
+        if self.names.has_hints() {
+            return Some(Opaque::Hint);
+        }
+        let closure = self.born.iter().find(|&&thread| {
+            thread != ThreadId::MAIN && !self.snapshots.threads.contains_key(&thread)
+        });
+        if let Some(&thread) = closure {
+            return Some(Opaque::Thread(self.thread_name(thread)));
+        }
+        self.is_main_lost().then_some(Opaque::Main)
+    }
+
+    /// Returns the full state, if every thread and every object reports it.
+    pub(crate) fn fingerprint(&self) -> Option<Fingerprint> {
+        if self.opaque().is_some() {
+            return None;
+        }
+        let objects = self.snapshots.objects.iter();
+        let mut threads: Vec<ThreadState> = self.born.iter().map(|&id| self.state_of(id)).collect();
+        threads.sort_unstable_by_key(|state| state.thread);
+        Some(Fingerprint::of(State {
+            threads,
+            objects: objects.map(|(&object, tell)| (object, tell())).collect(),
+            networks: self.objects.networks.iter().map(Network::routes).collect(),
+            failures: self.failures.len(),
+        }))
+    }
+
+    pub(crate) fn state_of(&self, id: ThreadId) -> ThreadState {
+        let thread = &self.threads[id.index()];
+        ThreadState {
+            thread: id,
+            pending: self.pending[id.index()],
+            local: self.snapshots.threads.get(&id).map(|tell| tell()),
+            learnt: self.snapshots.learnt.get(&id).cloned(),
+            panic: self.panic_text(id),
+            operations: thread.operations,
+            expiries: thread.expiries,
+            named: thread.named(),
+        }
+    }
+
+    /// Checks whether all created objects report their state, and no others are in use.
+    fn all_objects_tell(&self) -> bool {
+        let threads = || self.born.iter().map(|thread| thread.index());
+        let created: u32 = threads().map(|thread| self.threads[thread].named().1).sum();
+        created == self.snapshots.created
+            && self.residents.count() == 0
+            && threads().all(|thread| self.objects.parks[thread].is_unused())
+            && self.plain.is_empty()
+    }
+
+    /// Checks whether the main thread has state besides its position.
+    fn is_main_lost(&self) -> bool {
+        self.snapshots.main_has_learnt
+            && self.pending[ThreadId::MAIN.index()] != Pending::Finished
+            && !self.snapshots.threads.contains_key(&ThreadId::MAIN)
+    }
+
+    /// Records whether the current operation of the main thread makes its state unknown.
+    pub(crate) fn watch_main(&mut self) {
+        // Operations that await a future, perform a segment or use parts of a process report their
+        // results. Sending a letter has no result.
+        let is_position = matches!(
+            self.op.kind,
+            OpKind::Spawn
+                | OpKind::Join
+                | OpKind::End
+                | OpKind::Segment
+                | OpKind::Send
+                | OpKind::StateRead
+                | OpKind::StateWrite
+                | OpKind::Choose
+        );
+        self.snapshots.main_has_learnt |= !is_position;
+    }
+
+    /// Records that the running thread observed something by a wait.
+    pub(crate) fn learns_by_wait(&mut self) {
+        self.snapshots.main_has_learnt |= self.running == ThreadId::MAIN;
+    }
+
+    /// Records that the running thread observed the panic of another thread.
+    pub(crate) fn learns_of_panic(&mut self) {
+        self.snapshots.main_has_learnt |= self.running == ThreadId::MAIN;
+    }
+}

@@ -1,0 +1,350 @@
+//! Effects that a round of a loop undoes before another thread observes them: a lock is taken and
+//! released, or a variable gets its old value back. Without the round all other threads would see
+//! the same, so the await rule treats the round as one without effect.
+//!
+//! An effect is *open* from the event that has it to the event that undoes it. Whether another
+//! thread has observed it is a function of the trace, since the observation happens between these
+//! two events: an access of the variable, or a try that fails because of the lock. For memory that
+//! is no variable of the model, a chain of conflicts has to lead from a write of the thread to
+//! another thread and back.
+
+use crate::engine::Engine;
+use crate::engine::waiting::Wait;
+use crate::watch::seen::Seen;
+use explore::{Access, EventId, ObjectId, OpKind, ThreadId, Token};
+use objects::Ticket;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A lock that a thread has taken: its number and the place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Hold {
+    Mutex(u32, Ticket),
+    RwLock(u32, Ticket),
+    /// A variable, which may be a lock implemented by the program, and the event that changed it.
+    Variable(ObjectId, EventId),
+}
+
+/// The effects of a round.
+#[derive(Default)]
+pub(crate) struct Effects {
+    /// Variables that do not have their values from before the round's first write.
+    written: Vec<Written>,
+    /// Locks that were taken and not released.
+    held: Vec<Hold>,
+    /// Locks that were taken and released, and changes of variables that were undone.
+    released: Vec<Hold>,
+    /// The number of effects that other threads observed before they were undone.
+    noticed: u32,
+    /// The first event that might show another thread memory while it is changed: a write, or the
+    /// release of a lock.
+    published: Option<EventId>,
+}
+
+struct Written {
+    object: ObjectId,
+    before: Token,
+    since: EventId,
+}
+
+impl Effects {
+    /// Resets to no effects.
+    pub(crate) fn clear(&mut self) {
+        self.written.clear();
+        self.held.clear();
+        self.released.clear();
+        self.noticed = 0;
+        self.published = None;
+    }
+
+    /// Checks whether all effects have been undone.
+    pub(crate) fn are_undone(&self) -> bool {
+        self.written.is_empty() && self.held.is_empty()
+    }
+
+    /// Checks whether the variable currently has a value that the round has written.
+    pub(crate) fn is_written(&self, object: ObjectId) -> bool {
+        self.written.iter().any(|written| written.object == object)
+    }
+
+    /// Returns the number of effects that other threads observed before they were undone.
+    pub(crate) fn noticed(&self) -> u32 {
+        self.noticed
+    }
+
+    /// Records that another thread has observed an effect.
+    pub(crate) fn notice(&mut self) {
+        self.noticed += 1;
+    }
+
+    /// Discards the first `count` releases.
+    pub(crate) fn forget_releases(&mut self, count: usize) {
+        self.released.drain(..count);
+    }
+
+    /// Returns the locks that were taken and released.
+    pub(crate) fn released(&self) -> &[Hold] {
+        &self.released
+    }
+}
+
+/// The access of an event of the current execution.
+struct Accessed {
+    thread: ThreadId,
+    object: ObjectId,
+    access: Access,
+    /// Whether it changed the value and does not belong to a round without progress.
+    has_effect: bool,
+}
+
+/// The events of the execution, while threads are watched.
+#[derive(Default)]
+pub(crate) struct History {
+    /// The event of the first entry.
+    start: u32,
+    events: Vec<Accessed>,
+    /// Synchronization edges: the later event, the earlier event.
+    edges: Vec<(EventId, EventId)>,
+}
+
+impl History {
+    pub(crate) fn clear(&mut self) {
+        self.events.clear();
+        self.edges.clear();
+    }
+
+    fn since(&self, event: EventId) -> &[Accessed] {
+        let first = (event.0 - self.start) as usize;
+        &self.events[first.min(self.events.len())..]
+    }
+
+    /// Checks whether another thread has accessed the object since the event.
+    fn is_noticed(&self, thread: ThreadId, object: ObjectId, since: EventId) -> bool {
+        let mut events = self.since(since).iter();
+        events.any(|event| event.object == object && event.thread != thread)
+    }
+
+    /// Checks whether another event has changed the object since, and may have changed the data
+    /// that it guards.
+    fn is_overtaken(&self, object: ObjectId, since: EventId) -> bool {
+        let mut events = self.since(since).iter().skip(1);
+        events.any(|event| event.object == object && event.has_effect)
+    }
+
+    /// Records that the event belongs to a round without progress.
+    fn was_idle(&mut self, event: EventId) {
+        self.events[(event.0 - self.start) as usize].has_effect = false;
+    }
+
+    /// Checks whether a chain of conflicts and synchronization edges leads from the thread, at
+    /// `since` or later, to another thread and back to an event up to `last`. (`pending`:
+    /// synchronization edges to the thread's next event.)
+    fn comes_back(
+        &self,
+        thread: ThreadId,
+        since: EventId,
+        last: EventId,
+        pending: &[EventId],
+    ) -> bool {
+        let mut threads = BTreeSet::new();
+        // Events of the thread itself, and events of others that follow one of them.
+        let mut later = BTreeSet::new();
+        let is_foreign = |event: &EventId| {
+            let at = (event.0 - self.start) as usize;
+            self.events[at].thread != thread
+        };
+        let mut own = BTreeSet::new();
+        // Whether a write is among the accesses of other threads, by object.
+        let mut others = BTreeMap::new();
+        for (offset, event) in self.since(since).iter().enumerate() {
+            let id = EventId(since.0 + offset as u32);
+            let is_write = event.access == Access::Write;
+            let is_access = event.access != Access::None;
+            let mut edges = self.edges.iter().filter(|&&(to, _)| to == id);
+            let is_after = edges.any(|(_, from)| {
+                later.contains(from) && (event.thread != thread || is_foreign(from))
+            });
+            let written = others.get(&event.object).copied();
+            let follows =
+                is_after || is_access && written.is_some_and(|written| is_write || written);
+            if event.thread == thread {
+                if follows && id <= last {
+                    return true;
+                }
+                if is_write {
+                    own.insert(event.object);
+                }
+                later.insert(id);
+                continue;
+            }
+            let reads_own = is_access && own.contains(&event.object);
+            if follows || reads_own || threads.contains(&event.thread) {
+                threads.insert(event.thread);
+                later.insert(id);
+                if is_access {
+                    *others.entry(event.object).or_insert(false) |= is_write;
+                }
+            }
+        }
+        pending
+            .iter()
+            .any(|event| later.contains(event) && is_foreign(event))
+    }
+}
+
+/// Checks whether the wait is for a lock, which may be released in the same round.
+pub(crate) fn is_for_lock(wait: Wait) -> bool {
+    matches!(wait, Wait::Mutex(..) | Wait::RwLock(..))
+}
+
+impl Engine {
+    /// Checks whether undone effects are tracked.
+    pub(crate) fn undoes(&self) -> bool {
+        self.watch.reads && self.config.native.is_none()
+    }
+
+    /// Records the current event.
+    pub(crate) fn note_access(&mut self, thread: ThreadId) {
+        let event = self.event();
+        let history = &mut self.history;
+        if history.events.is_empty() {
+            history.start = event.0;
+        }
+        history.events.push(Accessed {
+            thread,
+            object: self.op.object,
+            access: self.op.access,
+            has_effect: self.op.access == Access::Write && self.before != self.after,
+        });
+        let edges = self.edges.iter().map(|&edge| (event, edge));
+        history.edges.extend(edges);
+    }
+
+    /// Records that the thread has changed a variable's value, which it may undo.
+    pub(crate) fn note_write(&mut self, thread: ThreadId) {
+        let (object, before, after) = (self.op.object, self.before, self.after);
+        let event = self.event();
+        let effects = &self.threads[thread.index()].round.effects;
+        let mut written = effects.written.iter();
+        let index = written.position(|written| written.object == object);
+        if index.is_none() {
+            self.see(Seen::Value(object, before));
+        }
+        let effects = &mut self.threads[thread.index()].round.effects;
+        effects.released.push(Hold::Variable(object, event));
+        let Some(index) = index else {
+            effects.written.push(Written {
+                object,
+                before,
+                since: event,
+            });
+            return;
+        };
+        let since = effects.written[index].since;
+        if effects.written[index].before == after {
+            effects.written.swap_remove(index);
+        }
+        if self.history.is_noticed(thread, object, since) {
+            self.threads[thread.index()].round.effects.notice();
+        }
+    }
+
+    /// Records that the thread has performed an event while memory is changed.
+    pub(crate) fn note_publication(&mut self, thread: ThreadId) {
+        let event = self.event();
+        let round = &mut self.threads[thread.index()].round;
+        if round.has_changed_heap() {
+            round.effects.published.get_or_insert(event);
+        }
+    }
+
+    /// Ends a change of memory by the running thread: the memory has its old content again. Returns
+    /// whether another thread may have observed the change.
+    pub(crate) fn was_published(&mut self) -> bool {
+        let thread = self.running;
+        let own = self.thread();
+        let (published, last) = (own.round.effects.published.take(), own.last);
+        let (Some(since), Some(last)) = (published, last) else {
+            return false;
+        };
+        let pending = &self.threads[thread.index()].edges;
+        self.history.comes_back(thread, since, last, pending)
+    }
+
+    /// Records that the running thread has taken the lock.
+    pub(crate) fn takes(&mut self, hold: Hold) {
+        let is_watched = self.undoes();
+        let thread = self.thread();
+        thread.laps.take_effect();
+        if is_watched {
+            thread.round.effects.held.push(hold);
+        }
+    }
+
+    /// Records that the running thread is about to release the lock.
+    pub(crate) fn gives_back(&mut self, hold: Hold) {
+        if !self.undoes() {
+            return;
+        }
+        let is_noticed = match hold {
+            Hold::Mutex(number, place) => self.objects.mutexes.get(number).order.is_noticed(place),
+            Hold::RwLock(number, place) => self.objects.rwlocks.get(number).is_noticed(place),
+            Hold::Variable(object, event) => self.history.is_noticed(self.running, object, event),
+        };
+        let round = &mut self.thread().round;
+        let held = round.effects.held.iter().position(|&held| held == hold);
+        match held {
+            Some(index) => {
+                round.effects.held.swap_remove(index);
+                round.effects.released.push(hold);
+                round.effects.noticed += u32::from(is_noticed);
+            }
+            None => round.take_effect(),
+        }
+    }
+
+    /// Records that the round of the running thread made no progress: it changed no data that a
+    /// lock guards.
+    pub(crate) fn was_idle(&mut self) {
+        let released = std::mem::take(&mut self.thread().round.effects.released);
+        for &hold in &released {
+            match hold {
+                Hold::Mutex(number, place) => {
+                    self.objects.mutexes.get_mut(number).order.was_idle(place);
+                }
+                Hold::RwLock(number, place) => self.objects.rwlocks.get_mut(number).was_idle(place),
+                Hold::Variable(_, event) => self.history.was_idle(event),
+            }
+        }
+        self.thread().round.effects.released = released;
+    }
+
+    /// Checks whether other threads have since taken the locks of the thread's round, and may have
+    /// changed the data that these guard.
+    pub(crate) fn is_overtaken(&self, thread: ThreadId) -> bool {
+        let released = self.threads[thread.index()].round.effects.released();
+        released.iter().any(|&hold| match hold {
+            Hold::Mutex(number, place) => {
+                self.objects.mutexes.get(number).order.is_overtaken(place)
+            }
+            Hold::RwLock(number, place) => self.objects.rwlocks.get(number).is_overtaken(place),
+            Hold::Variable(object, event) => self.history.is_overtaken(object, event),
+        })
+    }
+}
+
+/// Checks whether operations of this kind belong to a lock, so that they are effects until it is
+/// released.
+pub(crate) fn is_of_lock(kind: OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::MutexRequest
+            | OpKind::MutexWait
+            | OpKind::MutexUnlock
+            | OpKind::ReadRequest
+            | OpKind::ReadWait
+            | OpKind::ReadRelease
+            | OpKind::WriteRequest
+            | OpKind::WriteWait
+            | OpKind::WriteRelease
+    )
+}
