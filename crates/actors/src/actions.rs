@@ -1,4 +1,4 @@
-//! What a process that is a state machine does after a reaction.
+//! The actions of a process that is a state machine.
 
 use crate::behaviour::Behaviour;
 use crate::ties::Ties;
@@ -10,7 +10,7 @@ use std::hash::Hash;
 use std::panic::Location;
 use std::rc::Rc;
 
-/// What a process does after a reaction, in order.
+/// The actions that a process performs after a reaction, in order.
 pub struct Actions<M> {
     me: Pid<M>,
     system: System,
@@ -18,12 +18,12 @@ pub struct Actions<M> {
     pub(crate) actions: VecDeque<Action<M>>,
 }
 
-/// Something that a process does.
+/// One action of a process.
 pub(crate) struct Action<M> {
-    /// What it is, as a part of the state of the process.
+    /// Identifies the action in the state of the process.
     pub(crate) told: Fingerprint,
     pub(crate) location: &'static Location<'static>,
-    /// Gives the answer, if the process has asked for one.
+    /// Performs the action. Returns the answer if the process has asked for one.
     pub(crate) perform: Perform<M>,
 }
 
@@ -39,12 +39,12 @@ impl<M: Message> Actions<M> {
         }
     }
 
-    /// The process id of the process at hand.
+    /// Returns the id of the current process.
     pub fn pid(&self) -> Pid<M> {
         self.me.clone()
     }
 
-    /// A table that the process owns: when the process ends, the table is gone.
+    /// Makes a table that the process owns. The table is gone when the process ends.
     #[track_caller]
     pub fn table<K: Key, V: Value>(&self, name: &str) -> Table<K, V> {
         let table = self.system.table(name);
@@ -63,7 +63,7 @@ impl<M: Message> Actions<M> {
         });
     }
 
-    /// Starts a process that is a state machine. Messages to it may be sent by later actions.
+    /// Starts a process that is a state machine. Later actions may send messages to it.
     #[track_caller]
     pub fn spawn<B: Behaviour>(&mut self, name: &str, behaviour: B) -> Pid<B::Message> {
         let child = self.child(name);
@@ -71,7 +71,7 @@ impl<M: Message> Actions<M> {
         child
     }
 
-    /// The same, linked to this one from its start.
+    /// Starts a process that is a state machine and is linked to this one from its start.
     #[track_caller]
     pub fn spawn_link<B: Behaviour>(&mut self, name: &str, behaviour: B) -> Pid<B::Message> {
         let child = self.child(name);
@@ -79,7 +79,8 @@ impl<M: Message> Actions<M> {
         child
     }
 
-    /// The same, monitored from its start: see [`Process::monitor`].
+    /// Starts a process that is a state machine and is monitored from its start: see
+    /// [`Process::monitor`].
     #[track_caller]
     pub fn spawn_monitor<B: Behaviour>(
         &mut self,
@@ -96,14 +97,15 @@ impl<M: Message> Actions<M> {
         (child, monitor)
     }
 
-    /// Does something else: uses tables, names, links, monitors or signals, or makes a choice. It does so as other
-    /// processes do, with `me`, but receives nothing. `operation` captures nothing: what it needs is `on`.
+    /// Performs any other operation: uses tables, names, links, monitors or signals, or makes a
+    /// choice. It does so through `me`, like other processes, but receives nothing. `operation`
+    /// must not capture anything: the data that it needs is passed as `on`.
     ///
     /// ```
     /// use actors::{Actions, Behaviour, Delivery, Input, Next, System, Table};
     /// use mazurka::{Algorithm, Checker};
     ///
-    /// /// Counts visits in a table, and looks how many there were.
+    /// /// Counts visits in a table and reads their number.
     /// #[derive(Clone, PartialEq, Eq, Hash)]
     /// struct Visitor(Table<&'static str, u32>);
     ///
@@ -154,8 +156,8 @@ impl<M: Message> Actions<M> {
         });
     }
 
-    /// The same with an answer, which the process gets as [`Input::Answer`](crate::Input::Answer) before it
-    /// receives a message.
+    /// Performs an operation like [`perform`](Actions::perform) and passes its result to the
+    /// process as [`Input::Answer`](crate::Input::Answer), before the process receives a message.
     #[track_caller]
     pub fn ask<D, F>(&mut self, on: D, operation: F)
     where
@@ -167,7 +169,7 @@ impl<M: Message> Actions<M> {
         self.add(told, move |me| Some(operation(me, on)));
     }
 
-    /// The address of a state machine that is about to be started.
+    /// Returns the address of a state machine that is about to be started.
     #[track_caller]
     fn child<N: Message + Eq + Hash>(&self, name: &str) -> Pid<N> {
         let child = self.system.address(name);

@@ -4,10 +4,11 @@ use crate::{Actions, Message};
 use std::hash::Hash;
 use std::time::Duration;
 
-/// A process that is a state machine: what it is between two messages is plain data, not a stack.
+/// A process that is a state machine: between two messages its state is plain data, not a stack.
 ///
-/// A system of such processes ([`System::spawn_machine`](crate::System::spawn_machine)) can tell its whole state, which the algorithm
-/// `context-sensitive` compares: orders of messages that come to the same are explored once.
+/// A system of these processes ([`System::spawn_machine`](crate::System::spawn_machine)) can report
+/// its whole state. The algorithm `context-sensitive` compares states and explores orders of
+/// messages that lead to the same state once.
 ///
 /// ```
 /// use actors::{Actions, Behaviour, Delivery, Input, Next, Pid, System};
@@ -63,50 +64,51 @@ use std::time::Duration;
 /// assert_eq!(executions(Algorithm::ContextSensitive), 1);
 /// ```
 ///
-/// Tables, names, links, monitors and signals are used by [`Actions::perform`] and [`Actions::ask`]; they are a part of
-/// the state. What else two processes share (a cell, a static) is not seen.
+/// Tables, names, links, monitors and signals are used through [`Actions::perform`] and
+/// [`Actions::ask`] and are part of the state. Other shared data (a cell, a static) is not seen.
 pub trait Behaviour: Clone + Eq + Hash + Send + 'static {
-    /// What it receives.
+    /// The type of the messages that the process receives.
     type Message: Message + Eq + Hash;
 
-    /// Whether it may wait for messages for ever: that it does so at the end is no deadlock.
+    /// Checks whether the process may wait for messages for ever. If so, it is no deadlock when the
+    /// process still waits at the end.
     fn is_server(&self) -> bool {
         false
     }
 
-    /// Whether it receives this message next; one that does not fit stays in the mailbox.
+    /// Checks whether the process receives this message next. If not, it stays in the mailbox.
     fn fits(&self, _message: &Self::Message) -> bool {
         true
     }
 
-    /// What it does when it starts, receives a message or has waited too long. It performs no operation of the
-    /// model: what is to be done is added to `actions`, and happens before the process goes on.
+    /// Reacts to the start, a message, an answer or a timeout. It performs no operation of the
+    /// model: it adds operations to `actions`, which are performed before the process continues.
     ///
-    /// The result depends on the state and the input alone.
+    /// The result must depend on the state and the input alone.
     fn react(&mut self, input: Input<Self::Message>, actions: &mut Actions<Self::Message>) -> Next;
 }
 
-/// What a process reacts to.
+/// An input that a process reacts to.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Input<M> {
-    /// The process starts.
+    /// The process has started.
     Start,
-    /// It received a message.
+    /// The process has received a message.
     Message(M),
-    /// What it has [asked](Actions::ask) for.
+    /// The answer that the process has [asked](Actions::ask) for.
     Answer(M),
-    /// There was no message in time.
+    /// No message has arrived in time.
     Timeout,
 }
 
-/// How a process goes on.
+/// How a process continues.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Next {
-    /// It waits for a message that fits; if it has asked for something, for the answer.
+    /// Waits for a message that fits, or for the answer if the process has asked for one.
     Receive,
-    /// It receives a message that fits if there is one in time: see
+    /// Receives a message that fits if one arrives in time: see
     /// [`receive_within`](crate::Process::receive_within). An answer comes before any message.
     ReceiveWithin(Duration),
-    /// It ends when its actions are done. Nobody hears their answers.
+    /// Ends the process when its actions are done. Their answers are dropped.
     Stop,
 }

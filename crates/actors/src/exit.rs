@@ -1,4 +1,4 @@
-//! Why processes end, and who is told.
+//! The reasons why processes end, and the notices that other processes get.
 
 use crate::{Monitor, ProcessId};
 use std::any::Any;
@@ -7,35 +7,35 @@ use std::fmt;
 /// Why a process ended.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ExitReason {
-    /// Its code came to its end.
+    /// Its code returned.
     Normal,
     /// It was killed.
     Killed,
-    /// There was no such process any more when somebody wanted to know of its end.
+    /// The process had ended already when another process linked to it or monitored it.
     NoProcess,
-    /// It panicked, with this message.
+    /// The process panicked with this message.
     Panic(String),
-    /// What it said itself, or was told to end with.
+    /// The reason that the process gave itself, or that an exit signal gave.
     Other(String),
 }
 
-/// A linked process ended, or somebody sent an exit signal: what a process that traps exits is told.
+/// The notice of the end of a linked process, or of an exit signal, to a process that traps exits.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Exit {
-    /// Who ended, or sent the signal; none for code that is no process.
+    /// The process that ended or sent the signal; `None` if the sender is no process.
     pub process: Option<ProcessId>,
-    /// Why.
+    /// The reason of the end or of the signal.
     pub reason: ExitReason,
 }
 
-/// A monitored process ended.
+/// The notice that a monitored process has ended.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Down {
-    /// The monitor that tells it.
+    /// The monitor that reports the end.
     pub monitor: Monitor,
-    /// Who ended.
+    /// The process that ended.
     pub process: ProcessId,
-    /// Why.
+    /// The reason of the end.
     pub reason: ExitReason,
 }
 
@@ -51,12 +51,12 @@ impl fmt::Display for ExitReason {
     }
 }
 
-/// What a process is unwound with that ends before the end of its code.
+/// The panic payload that unwinds a process that ends before its code returns.
 pub(crate) struct Ending {
     pub(crate) exit: Exit,
 }
 
-/// The message of a panic.
+/// Returns the message of a panic.
 pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
     let text = payload
         .downcast_ref::<&str>()

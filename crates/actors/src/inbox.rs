@@ -1,4 +1,4 @@
-//! A process as others see it: its mailbox with the letters that came in, its signals and its relations.
+//! A process as others see it: its mailbox with the letters that arrived, signals and relations.
 
 use crate::exit::{Down, Ending, Exit, ExitReason};
 use crate::system::Shared;
@@ -9,12 +9,12 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What came in at a position, until it is received.
+/// A letter that has arrived at a position of the mailbox and is not yet received.
 pub(crate) struct Letter<M> {
     pub(crate) content: Content<M>,
-    /// How it came, if the network brought it.
+    /// The handle of the network, if the network delivered the letter.
     pub(crate) posted: Option<Posted>,
-    /// Which one it is, where that matters.
+    /// The identity of the letter, if it is part of the state.
     pub(crate) name: Option<(ThreadId, u32)>,
 }
 
@@ -29,46 +29,46 @@ impl<M> Letter<M> {
     }
 }
 
-/// What a letter says.
+/// The content of a letter.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Content<M> {
     Message(M),
-    /// To a process that traps exits.
+    /// An exit notice for a process that traps exits.
     Exit(Exit),
     Down(Down),
     /// Wakes a process that has to end.
     End(Exit),
 }
 
-/// A letter that is no message: any process can get it.
+/// A letter that is no message, so that any process can get it.
 pub(crate) enum Notice {
     Exit(Exit),
     Down(Down),
     End(Exit),
 }
 
-/// What all processes have, whatever they receive.
+/// The parts of a process that do not depend on the type of its messages.
 pub(crate) struct Control {
     pub(crate) id: ProcessId,
     pub(crate) mailbox: Mailbox,
     pub(crate) system: Arc<Shared>,
     pub(crate) signals: State<Signals<Exit>>,
     pub(crate) relations: State<Relations<ProcessId, Address>>,
-    /// It is being unwound by its end.
+    /// Whether the process is being unwound because it ends.
     is_ending: AtomicBool,
 }
 
-/// How to reach a process without knowing what it receives.
+/// The address of a process whose message type is unknown.
 pub(crate) type Address = Arc<dyn Addressee>;
 
-/// A process that notices can be sent to.
+/// A process that can get notices.
 pub(crate) trait Addressee: Send + Sync {
     fn control(&self) -> &Control;
-    /// A notice has come in at this position.
+    /// Puts a notice that has arrived at this position into the mailbox.
     fn put_notice(&self, position: usize, notice: Notice, posted: Option<Posted>);
 }
 
-/// A process as those see it who know what it receives.
+/// A process for those that have the type of its messages.
 pub(crate) struct Inbox<M> {
     pub(crate) control: Control,
     /// Indexed by position.
@@ -77,31 +77,31 @@ pub(crate) struct Inbox<M> {
 
 struct Letters<M> {
     there: Vec<Option<Letter<M>>>,
-    /// Letters at smaller positions are known to the process to have come in.
+    /// The process has observed all letters at smaller positions.
     known: usize,
-    /// How many came in that nobody received, once the process has ended.
+    /// The number of letters never received, once the process has ended.
     left: usize,
-    /// The process has ended: letters are dropped.
+    /// Whether the process has ended, so that letters are dropped.
     is_closed: bool,
 }
 
 impl Control {
-    /// Whether others send signals to the process. If `learn`, they do from now on.
+    /// Checks whether others send signals to the process. If `learn`, they do from now on.
     pub(crate) fn is_signalled(&self, learn: bool) -> bool {
         self.signals.is_coarse(Coarsening::Shared, learn)
     }
 
-    /// Whether others want to know of its end.
+    /// Checks whether others are linked to it or monitor it. If `learn`, they do from now on.
     pub(crate) fn is_related(&self, learn: bool) -> bool {
         self.relations.is_coarse(Coarsening::Shared, learn)
     }
 
-    /// Whether the process ever has a name.
+    /// Checks whether the process ever has a name. If `learn`, it has one from now on.
     pub(crate) fn is_registered(&self, learn: bool) -> bool {
         self.relations.is_coarse(Coarsening::Registered, learn)
     }
 
-    /// If the process was told to end, why. An event only if others send it signals.
+    /// Returns the exit that a signal asked for. An event only if others send the process signals.
     #[track_caller]
     pub(crate) fn exit(&self) -> Option<Exit> {
         if !self.is_signalled(false) {
@@ -118,19 +118,19 @@ impl Control {
         exit
     }
 
-    /// Whether the code of the process is being unwound, so that it must not be once more.
+    /// Checks whether the code of the process is being unwound, which must not happen twice.
     pub(crate) fn is_unwinding(&self) -> bool {
         self.is_ending.load(Relaxed) || runtime::panicking()
     }
 
-    /// Ends the process at hand, which this is.
+    /// Ends the current process, which must be this one.
     pub(crate) fn end_by(&self, exit: Exit) -> ! {
         self.is_ending.store(true, Relaxed);
         runtime::learn(&exit);
         resume_unwind(Box::new(Ending { exit }))
     }
 
-    /// That the process ended with this reason.
+    /// Returns the exit of this process with this reason.
     pub(crate) fn reason(&self, reason: ExitReason) -> Exit {
         Exit {
             process: Some(self.id.clone()),
@@ -161,17 +161,17 @@ impl<M> Inbox<M> {
         }
     }
 
-    /// Letters before this position are known to the process to have come in.
+    /// Returns the position up to which the process has observed its letters.
     pub(crate) fn known(&self) -> usize {
         self.letters().known
     }
 
-    /// The process knows letters before this position to have come in.
+    /// Records that the process has observed the letters before this position.
     pub(crate) fn know(&self, count: usize) {
         self.letters().known = count;
     }
 
-    /// Drops what is there and what will come: letters may hold process ids, and these their inboxes.
+    /// Drops all letters, now and in future, since they may hold process ids, and these inboxes.
     pub(crate) fn close(&self) {
         let mut letters = self.letters();
         letters.is_closed = true;
@@ -183,14 +183,14 @@ impl<M> Inbox<M> {
         drop(related);
     }
 
-    /// Never held while another process runs.
+    /// Locks the letters. The lock is never held while another process runs.
     fn letters(&self) -> MutexGuard<'_, Letters<M>> {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<M: Message> Inbox<M> {
-    /// A letter has come in at this position.
+    /// Puts a letter that has arrived at this position into the mailbox.
     pub(crate) fn put(&self, position: usize, letter: Letter<M>) {
         let mut letters = self.letters();
         if letters.is_closed {
@@ -205,7 +205,7 @@ impl<M: Message> Inbox<M> {
         letters.tell(self.control.mailbox.object());
     }
 
-    /// Takes the letter at this position; none if it was received before.
+    /// Takes the letter at this position; `None` if it was received before.
     pub(crate) fn take(&self, position: usize) -> Option<Letter<M>> {
         let mut letters = self.letters();
         let taken = letters.there.get_mut(position)?.take();
@@ -215,7 +215,7 @@ impl<M: Message> Inbox<M> {
 }
 
 impl<M: Message> Letters<M> {
-    /// Says what is in the mailbox after the event at hand.
+    /// Reports the contents of the mailbox after the current event.
     fn tell(&self, mailbox: ObjectId) {
         runtime::tell_contents(mailbox, mailbox, || {
             let there = self.there.iter().flatten();
@@ -230,7 +230,7 @@ impl<M: Message> Letters<M> {
     }
 }
 
-/// The contents of a mailbox or a table, for people: the first of them, if they are many.
+/// Formats the contents of a mailbox or a table for people: at most eight entries in full.
 pub(crate) fn contents(texts: impl Iterator<Item = String>) -> String {
     const SHOWN: usize = 8;
     let mut texts = texts.peekable();
@@ -244,7 +244,7 @@ pub(crate) fn contents(texts: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// What [`Inbox::tell_state`] tells.
+/// The state of a mailbox as [`Inbox::snapshot`] returns it.
 type Snapshot<M> = (
     Vec<(Content<M>, Option<(ThreadId, u32)>)>,
     usize,
@@ -253,13 +253,13 @@ type Snapshot<M> = (
 );
 
 impl<M: Message + Eq + Hash> Inbox<M> {
-    /// The mailbox and what belongs to the process tell their state from now on.
+    /// Makes the mailbox, the signals and the relations of the process report their state.
     pub(crate) fn tell_state(self: &Arc<Inbox<M>>) {
         let control = &self.control;
         let [own, signalled, related] = [(); 3].map(|()| Arc::clone(self));
         runtime::tell_state_of(control.mailbox.object(), move || own.snapshot());
         runtime::tell_state_of(control.signals.object(), move || {
-            // Nobody listens to them any more where the process has ended.
+            // No process reads the signals of a process that has ended.
             let is_heard = !signalled.letters().is_closed;
             let signals = &signalled.control.signals;
             is_heard.then(|| signals.silently(|signals| signals.clone()))
@@ -270,8 +270,9 @@ impl<M: Message + Eq + Hash> Inbox<M> {
         });
     }
 
-    /// The letters that are not received, in order; which are known to the process; how many will never be
-    /// received. The positions do not matter, as what was received counts for nothing any more.
+    /// Returns the letters not received yet, in order; how many of them the process has observed;
+    /// how many letters are never received; whether the mailbox is closed. Positions no longer
+    /// matter.
     fn snapshot(&self) -> Snapshot<M> {
         let letters = self.letters();
         let known = letters.there.iter().take(letters.known);

@@ -1,8 +1,8 @@
-//! Processes that talk by messages, to be checked by Mazurka: mailboxes and selective receive as in Erlang,
-//! under the delivery models of one node, of TCP, of causal broadcast and of UDP.
+//! Processes that communicate by messages, to be checked by Mazurka: mailboxes and selective
+//! receive as in Erlang, with delivery as on one node, by TCP, by causal broadcast and by UDP.
 //!
-//! A [`System`] is made inside a model. Its processes are threads of the model, so that every algorithm,
-//! replay and report works as for other programs.
+//! A [`System`] is made inside a model. Its processes are threads of the model, so that every
+//! algorithm, replay and report works as for other programs.
 //!
 //! ```
 //! use actors::{Delivery, Pid, Process, System};
@@ -33,18 +33,20 @@
 //! });
 //! ```
 //!
-//! With [`Delivery::Unordered`] the same model panics: the question may overtake what was to be added.
+//! With [`Delivery::Unordered`] the same model panics: `Ask` may overtake the numbers to be added.
 //!
-//! A process can also be a state machine, a [`Behaviour`], which tells its state; [`Actions`] are what it does.
+//! A process can also be a state machine, a [`Behaviour`], which reports its state. It acts through
+//! [`Actions`].
 //!
-//! [`object`] has concurrent objects whose tasks run atomically between release points, as in ABS.
+//! The module [`object`] has concurrent objects with tasks that are atomic between release points,
+//! as in ABS.
 //!
-//! # What is one step
+//! # Steps
 //!
-//! A send is a write of the mailbox; where delivery is not immediate the network brings the message in by a
-//! step of its own. To receive is to wait, without an access: the first message that fits cannot change any
-//! more once it is there. Only a receive with a timeout looks at the mailbox, a read. Messages between
-//! different pairs of processes are independent.
+//! A send is a write of the mailbox. Where delivery is not immediate, the network delivers the
+//! message in a separate step. A receive is a wait without an access: the first message that fits
+//! cannot change once it has arrived. Only a receive with a timeout reads the mailbox. Messages
+//! between different pairs of processes are independent.
 
 #![forbid(unsafe_code)]
 

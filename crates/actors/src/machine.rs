@@ -1,7 +1,7 @@
-//! How a process runs that is a state machine.
+//! Runs a process that is a state machine.
 //!
-//! It tells its behaviour, what it has still to do of its last reaction, and how it goes on. What it has
-//! received is in none of these, and what it will receive its mailbox tells.
+//! Its state consists of its behaviour, the actions left from its last reaction, and how it
+//! continues. Messages already received are not in it; the mailbox reports those still to come.
 
 use crate::{Actions, Behaviour, Input, Next, Process};
 use runtime::Fingerprint;
@@ -13,26 +13,26 @@ use std::time::Duration;
 
 type Place = &'static Location<'static>;
 
-/// What a process is while it waits at an operation.
+/// The state of a process while it waits at an operation.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Local<B: Behaviour> {
     behaviour: B,
-    /// What it reacts to, if the reaction is not over: it panicked.
+    /// The input of a reaction that is not over, because it panicked.
     input: Option<Input<B::Message>>,
-    /// What it has still to do.
+    /// The actions still to be performed.
     actions: VecDeque<Fingerprint>,
-    /// What it has asked for, and not reacted to.
+    /// The answers to which the process has not reacted yet.
     answers: VecDeque<B::Message>,
     next: Next,
 }
 
-/// A process that runs.
+/// A running process.
 struct Running<'p, B: Behaviour> {
     me: &'p Process<B::Message>,
     local: Rc<RefCell<Local<B>>>,
 }
 
-/// The code of a process that is started at this place.
+/// Returns the code of a process that is started at this place.
 pub(crate) fn body<B: Behaviour>(
     behaviour: B,
     start: Place,
@@ -69,7 +69,7 @@ impl<B: Behaviour> Running<'_, B> {
         }
     }
 
-    /// None where the process ends.
+    /// Returns the next input; `None` when the process ends.
     fn next_input(&self) -> Option<Input<B::Message>> {
         let fits = |message: &B::Message| self.local.borrow().behaviour.fits(message);
         let next = self.local.borrow().next;
@@ -88,7 +88,7 @@ impl<B: Behaviour> Running<'_, B> {
         })
     }
 
-    /// No event: the reaction belongs to the one that brought the input.
+    /// Runs one reaction. It is no event: it belongs to the event that delivered the input.
     fn react(&self, input: Input<B::Message>) -> Actions<B::Message> {
         let Local {
             mut behaviour,
@@ -113,7 +113,7 @@ impl<B: Behaviour> Running<'_, B> {
         actions
     }
 
-    /// What an action learns on its way belongs to the state until its answer does.
+    /// Performs the actions. Values read by an action belong to the state until its answer does.
     fn perform(&self, actions: Actions<B::Message>) {
         for action in actions.actions {
             let start = runtime::stand_at(Some(action.location));

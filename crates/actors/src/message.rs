@@ -1,8 +1,8 @@
-//! What processes send each other.
+//! The messages of processes.
 
 use std::fmt::Debug;
 
-/// A value that can be sent: it can be copied, for a network that duplicates, and shown in reports.
+/// A value that can be sent. It can be copied, for a network that duplicates, and shown in reports.
 pub trait Message: Clone + Debug + Send + 'static {}
 
 impl<M: Clone + Debug + Send + 'static> Message for M {}

@@ -1,10 +1,10 @@
-//! Concurrent objects, as ABS has them (Johnsen, Hähnle, Schäfer, Schlatte, Steffen, FMCO 2010) and SYCO
-//! checks them (Albert, Gómez-Zamalloa, Isabel, CC 2016).
+//! Concurrent objects as in ABS (Johnsen, Hähnle, Schäfer, Schlatte, Steffen, FMCO 2010) and as
+//! checked by SYCO (Albert, Gómez-Zamalloa, Isabel, CC 2016).
 //!
-//! An [`Object`] has a state. A call of an object starts a *task* and returns a [`Future`] at once. Tasks
-//! of one object take turns: a task has the object for itself from one *release point* to the next, and
-//! then any other task may go on. What it does between two release points, a *segment*, is one event,
-//! however long it is, so that only the order of segments at one object matters.
+//! An [`Object`] has a state. A call of an object starts a *task* and returns a [`Future`] at once.
+//! Tasks of one object take turns: a task has the object to itself from one *release point* to the
+//! next, where any other task may continue. The code between two release points, a *segment*, is
+//! one event, however long it is. So only the order of segments at one object matters.
 //!
 //! ```
 //! use actors::object::Object;
@@ -22,7 +22,8 @@
 //! });
 //! ```
 //!
-//! A task that checks the balance in one segment and withdraws in another is overtaken between the two:
+//! If a task checks the balance in one segment and withdraws in another, a second task may run
+//! between the two:
 //!
 //! ```
 //! use actors::object::Object;
@@ -47,25 +48,26 @@
 //! # assert!(found.is_err());
 //! ```
 //!
-//! # What a task can do
+//! # Actions of a task
 //!
-//! * A *segment*: [`write`](Object::write), or [`read`](Object::read) if it only looks; reads commute.
-//!   All code behind it up to the next operation belongs to it.
-//! * *Await a condition*: [`write_when`](Object::write_when), [`read_when`](Object::read_when). Several tasks whose
-//!   conditions hold go on in any order. Where the condition does not hold the task stops for good, and the
-//!   execution is counted as halted: in other executions it comes later. If no order lets it go on, that is a
-//!   deadlock.
+//! * A *segment*: [`write`](Object::write), or [`read`](Object::read) if it only reads the state.
+//!   Reads commute. All code after it, up to the next operation, belongs to the segment.
+//! * *Await a condition*: [`write_when`](Object::write_when), [`read_when`](Object::read_when).
+//!   Tasks whose conditions hold continue in any order. If the condition does not hold, the task
+//!   stops for good and the execution is counted as halted; other executions schedule the task
+//!   later. If no order lets the task continue, that is a deadlock.
 //! * *Await a future*: [`Future::get`].
-//! * *Suspend*: every segment begins with a release point; [`write`](Object::write) twice is a task that
-//!   suspends itself in between.
+//! * *Suspend*: every segment begins with a release point. A task that calls
+//!   [`write`](Object::write) twice suspends itself in between.
 //! * Create objects and call them.
 //!
-//! A call whose end the caller awaits at once needs no task: the caller may perform its segments itself.
+//! A call whose end the caller awaits at once needs no task: the caller may perform its segments
+//! itself.
 //!
 //! # Fields
 //!
-//! Tasks that touch different fields do not depend on each other if the fields are objects of their own. A segment
-//! that touches several names them all, its *access set*:
+//! Tasks that access different fields are independent if each field is an object of its own. A
+//! segment that accesses several objects names all of them, its *access set*:
 //!
 //! ```
 //! use actors::object::{AccessSet, Object};
@@ -86,14 +88,15 @@
 //! });
 //! ```
 //!
-//! Objects that are in one access set count as one from then on (when that is noticed, the search starts again). A
-//! [`Task`] has the type of its access set.
+//! The objects of an access set count as one object from then on. When this is found, the search
+//! starts again. The type of a [`Task`] includes its access set.
 //!
 //! # Tasks as state machines
 //!
-//! A [`Task`] is a state machine with one step per segment. A system of which all tasks are state machines can tell its
-//! whole state, which context-sensitive algorithms compare. (The main thread may be a closure: what it does depends on
-//! what its futures and segments gave it, and this is told.)
+//! A [`Task`] is a state machine with one step per segment. A system whose tasks are all state
+//! machines can report its whole state, which context-sensitive algorithms compare. (The main
+//! thread may be a closure: its behaviour depends on the values of its futures and segments, which
+//! are reported.)
 //!
 //! ```
 //! use actors::object::{Calls, Next, Object, Task};
@@ -132,10 +135,12 @@
 //! });
 //! ```
 //!
-//! Tasks share nothing but objects and futures: what else two closures share (a cell, a static) is not seen.
+//! Tasks must share only objects and futures: anything else that two closures share (a cell, a
+//! static) is not seen.
 //!
-//! Deviations from ABS: a task cannot keep its object while it waits for a future (`get` in a method of ABS blocks the
-//! object; here it releases it, as `await` does). Delivery is unordered: the calls of one caller may start in any order.
+//! Deviations from ABS: a task cannot keep its object while it waits for a future. (`get` in a
+//! method of ABS blocks the object; here it releases the object, like `await`.) Delivery is
+//! unordered: the calls of one caller may start in any order.
 
 mod access_set;
 mod awaiting;
@@ -153,7 +158,7 @@ use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// What an object may hold.
+/// A type that can be the state of an object.
 pub trait State: Clone + Eq + Hash + Send + 'static {}
 
 impl<S: Clone + Eq + Hash + Send + 'static> State for S {}
@@ -171,7 +176,7 @@ struct Shared<S> {
 }
 
 impl<S: State> Object<S> {
-    /// A new object of the execution.
+    /// Makes a new object in the current execution.
     #[track_caller]
     pub fn new(state: S) -> Object<S> {
         let kind = || format!("Object<{}>", short(type_name::<S>()));
@@ -188,7 +193,7 @@ impl<S: State> Object<S> {
         object
     }
 
-    /// Starts a task that runs `body`; `method` is its name in reports.
+    /// Starts a task that runs `body`. Reports show it as `method`.
     #[track_caller]
     pub fn call<T: Value>(
         &self,
@@ -206,13 +211,13 @@ impl<S: State> Object<S> {
         Future::start(method, task::body(self, task, Location::caller()))
     }
 
-    /// One segment that may change the state.
+    /// Performs one segment that may change the state.
     #[track_caller]
     pub fn write<R>(&self, segment: impl FnOnce(&mut S) -> R) -> R {
         access_set::write(self, segment)
     }
 
-    /// One segment that only looks at the state: it commutes with others like it.
+    /// Performs one segment that only reads the state. Reads commute.
     #[track_caller]
     pub fn read<R>(&self, segment: impl FnOnce(&S) -> R) -> R {
         access_set::read(self, segment)
@@ -228,7 +233,7 @@ impl<S: State> Object<S> {
         access_set::write_when(self, condition, segment)
     }
 
-    /// Awaits the condition and performs a segment that only looks at the state, in one event.
+    /// Awaits the condition and performs a segment that only reads the state, in one event.
     #[track_caller]
     pub fn read_when<R>(
         &self,
@@ -238,7 +243,7 @@ impl<S: State> Object<S> {
         access_set::read_when(self, condition, segment)
     }
 
-    /// The state, which a segment has for itself.
+    /// Locks the state for a segment.
     fn state(&self) -> MutexGuard<'_, S> {
         match self.shared.state.try_lock() {
             Ok(state) => state,
@@ -249,7 +254,7 @@ impl<S: State> Object<S> {
 }
 
 impl<S: State> Shared<S> {
-    /// The state; none in the middle of a segment.
+    /// Returns a copy of the state; `None` in the middle of a segment.
     fn snapshot(&self) -> Option<S> {
         match self.state.try_lock() {
             Ok(state) => Some(state.clone()),
@@ -291,7 +296,7 @@ impl<S> Clone for Object<S> {
     }
 }
 
-/// Whether they are the same object.
+/// Compares the identity of the objects.
 impl<S> PartialEq for Object<S> {
     fn eq(&self, other: &Object<S>) -> bool {
         self.shared.object == other.shared.object

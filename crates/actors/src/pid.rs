@@ -7,24 +7,23 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The address of a process that receives messages of type `M`: a value that can be copied, compared and
-/// sent.
+/// The address of a process that receives messages of type `M`. It can be copied, compared, sent.
 pub struct Pid<M> {
     pub(crate) inbox: Arc<Inbox<M>>,
 }
 
-/// Which process it is, whatever it receives. The order is that of the spawn paths, whatever the schedule.
+/// The identity of a process, whatever it receives. Ids are ordered by spawn path in any schedule.
 #[derive(Clone)]
 pub struct ProcessId {
-    /// The same in all executions.
+    /// The mailbox of the process. Its id is the same in all executions.
     object: runtime::ObjectId,
-    /// The spawn path of who started it, and after how many objects.
+    /// The spawn path of the thread that started it, and the number of objects made before.
     birth: (Arc<[u32]>, u32),
     name: Arc<str>,
 }
 
 impl ProcessId {
-    /// Of the process whose mailbox this is, which has just been made.
+    /// Returns the id of the process whose mailbox has just been made.
     pub(crate) fn new(name: &str, mailbox: Mailbox) -> ProcessId {
         let (path, number) = Mailbox::birth();
         ProcessId {
@@ -34,19 +33,19 @@ impl ProcessId {
         }
     }
 
-    /// The name it was started with.
+    /// Returns the name that the process was started with.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
 impl<M> Pid<M> {
-    /// Which process it is.
+    /// Returns the id of the process.
     pub fn id(&self) -> &ProcessId {
         &self.inbox.control.id
     }
 
-    /// The name that the process was started with.
+    /// Returns the name that the process was started with.
     pub fn name(&self) -> &str {
         self.id().name()
     }

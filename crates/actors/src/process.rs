@@ -1,4 +1,4 @@
-//! A process from within: its start and its end.
+//! A process as its own code sees it: its start and its end.
 
 use crate::exit::{Ending, Exit, ExitReason, panic_message};
 use crate::inbox::{Address, Control, Inbox};
@@ -10,19 +10,19 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The process at hand: what its code can do.
+/// The current process, with the operations that its code can perform.
 pub struct Process<M> {
     pid: Pid<M>,
     pub(crate) ties: Rc<Ties<M>>,
 }
 
 impl<M: Message> Process<M> {
-    /// Its own process id.
+    /// Returns the id of the process.
     pub fn pid(&self) -> Pid<M> {
         self.pid.clone()
     }
 
-    /// The system that it belongs to.
+    /// Returns the system that the process belongs to.
     pub fn system(&self) -> System {
         System {
             shared: Arc::clone(&self.control().system),
@@ -46,7 +46,7 @@ impl<M: Message> Process<M> {
         Arc::clone(&self.pid.inbox) as Address
     }
 
-    /// Runs the code of the process, from its start to its end, which is shown to be at `start`.
+    /// Runs the code of the process from start to end. Reports show the end at `start`.
     pub(crate) fn run(
         pid: Pid<M>,
         body: impl FnOnce(&Process<M>),
@@ -70,7 +70,7 @@ impl<M: Message> Process<M> {
         }
     }
 
-    /// The code of the process did not come to its end.
+    /// Handles the unwinding of the code of the process.
     fn unwound(&self, payload: Box<dyn Any + Send>) {
         if runtime::is_over() {
             resume_unwind(payload);
@@ -91,7 +91,7 @@ impl<M: Message> Process<M> {
         }
     }
 
-    /// The process ends, in good order or by a signal.
+    /// Ends the process after its code has returned or a signal has ended it.
     fn end(&self, exit: Exit) {
         let exit = match self.is_ended_by_signal(&exit) {
             true => exit,
@@ -109,7 +109,7 @@ impl<M: Message> Process<M> {
         exit.process.as_ref().is_some_and(|by| by != self.pid.id())
     }
 
-    /// Tells all who want to know that the process ends; whether anybody did but the one who ended it.
+    /// Announces the end of the process. Returns whether one other than its cause observes it.
     fn tell_end(&self, exit: &Exit) -> bool {
         let control = self.control();
         if control.is_registered(false) {
@@ -132,7 +132,7 @@ impl<M: Message> Process<M> {
     }
 }
 
-/// The end of a process, by whatever way.
+/// A guard that cleans up when the process ends, in whatever way.
 struct End<'p, M: Message>(&'p Process<M>);
 
 impl<M: Message> Drop for End<'_, M> {

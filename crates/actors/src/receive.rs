@@ -1,8 +1,8 @@
-//! Receiving: the first message in the order of the mailbox that fits, now or some time.
+//! Receiving the first message, in mailbox order, that fits, with or without a timeout.
 //!
-//! The process goes through its mailbox from the first letter on. A letter that it does not know yet it waits
-//! for, which is an event without access. So what it receives depends on nothing but the order in which
-//! letters came in.
+//! The process goes through its mailbox from the first letter on. It waits for each letter that it
+//! has not observed yet, which is an event without access. So the message that it receives depends
+//! only on the order in which letters arrive.
 
 use crate::exit::Exit;
 use crate::inbox::{Content, Letter};
@@ -10,13 +10,13 @@ use crate::{Message, Process};
 use std::time::Duration;
 
 impl<M: Message> Process<M> {
-    /// Waits for the next message.
+    /// Waits for the next message and returns it.
     #[track_caller]
     pub fn receive(&self) -> M {
         self.receive_if(|_| true)
     }
 
-    /// Waits for the first message that fits; the others stay in the mailbox.
+    /// Waits for the first message that fits. Other messages stay in the mailbox.
     ///
     /// ```
     /// use actors::{Delivery, Process, System};
@@ -47,9 +47,10 @@ impl<M: Message> Process<M> {
         }
     }
 
-    /// Receives a message if there is one in time: with [`Duration::ZERO`] only one that is there, with
-    /// [`Duration::MAX`] as [`receive`](Process::receive) does, else it may time out whenever there is none, however
-    /// long the limit.
+    /// Receives a message if one arrives in time. With [`Duration::ZERO`] it receives only a
+    /// message that has arrived. With [`Duration::MAX`] it waits like
+    /// [`receive`](Process::receive). With any other limit it may time out whenever there is no
+    /// message, however long the limit is.
     ///
     /// ```
     /// use actors::{Delivery, Process, System};
@@ -69,7 +70,7 @@ impl<M: Message> Process<M> {
         self.receive_if_within(limit, |_| true)
     }
 
-    /// Receives the first message that fits if there is one in time: see
+    /// Receives the first message that fits if one arrives in time: see
     /// [`receive_within`](Process::receive_within).
     #[track_caller]
     pub fn receive_if_within(&self, limit: Duration, fits: impl Fn(&M) -> bool) -> Option<M> {
@@ -110,8 +111,8 @@ impl<M: Message> Process<M> {
         positions.find_map(|position| self.receive_at(position, fits, is_known))
     }
 
-    /// Receives the letter at this position, if it is there and fits. If it was known before there was no
-    /// event, and the receive is one of its own.
+    /// Receives the letter at this position if it is there and fits. If the process had observed it
+    /// before, there was no event for it, and receiving it is an event of its own.
     #[track_caller]
     fn receive_at(&self, position: usize, fits: &impl Fn(&M) -> bool, is_known: bool) -> Option<M> {
         let Letter {
@@ -127,7 +128,7 @@ impl<M: Message> Process<M> {
             return None;
         }
         if is_known {
-            // It stays in the mailbox, which tells its state, until the event is performed.
+            // It stays in the mailbox, which reports its state, until the event is performed.
             let content = Content::Message(message.clone());
             self.inbox().put(position, Letter::new(content, posted));
             self.control().mailbox.wait(position);
@@ -141,7 +142,7 @@ impl<M: Message> Process<M> {
         Some(message)
     }
 
-    /// What the letter at this position says; none if nobody wants to know it any more.
+    /// Returns the message in the letter at this position; `None` if it is no longer wanted.
     fn message_of(&self, position: usize, content: Content<M>) -> Option<M> {
         let message = match content {
             Content::Message(message) => return Some(message),
@@ -165,7 +166,7 @@ impl<M: Message> Process<M> {
         message
     }
 
-    /// A letter woke the process, which has to end, unless its code is being unwound already.
+    /// Ends the process that a letter has woken, unless its code is being unwound already.
     fn end_by(&self, exit: Exit) -> Option<M> {
         if self.control().is_unwinding() {
             return None;

@@ -5,7 +5,7 @@ use crate::{Message, Pid, System};
 use runtime::Unregistered;
 use std::sync::Arc;
 
-/// Why a name was not registered.
+/// The reasons why a name cannot be registered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
 pub enum RegisterError {
     /// Another process has the name.
@@ -17,7 +17,8 @@ pub enum RegisterError {
 }
 
 impl System {
-    /// Gives a process a name, by which others find it. The end of the process takes it away.
+    /// Gives a process a name by which other processes find it. The name is free again when the
+    /// process ends.
     ///
     /// ```
     /// use actors::{Delivery, Process, RegisterError, System};
@@ -57,7 +58,7 @@ impl System {
         result
     }
 
-    /// Takes a name away; whether a process had it.
+    /// Removes a name. Returns whether a process had it.
     #[track_caller]
     pub fn unregister(&self, name: &str) -> bool {
         self.shared.checkpoint();
@@ -69,7 +70,7 @@ impl System {
         had
     }
 
-    /// The process that has the name.
+    /// Returns the process that has the name.
     ///
     /// # Panics
     ///

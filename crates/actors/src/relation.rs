@@ -1,7 +1,7 @@
 //! Links, monitors and exit signals (Erlang/OTP, reference manual, "Processes").
 //!
-//! A signal is two steps: it is written, for the process to read before its next operation, and it puts a
-//! letter into the mailbox, which tells a process that traps exits and wakes one that waits.
+//! A signal is two steps. It is written, and read by the process before its next operation. It also
+//! puts a letter into the mailbox, to notify a process that traps exits or to wake one that waits.
 
 use crate::exit::{Down, Exit, ExitReason};
 use crate::inbox::{Address, Control, Notice};
@@ -10,7 +10,7 @@ use runtime::{Fingerprint, Posted, Signalled, Strength};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A monitor of a process, which tells another of its end.
+/// A monitor of a process, which reports its end to another process.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Monitor {
     watched: ProcessId,
@@ -22,7 +22,7 @@ impl Monitor {
         Monitor { watched, number }
     }
 
-    /// Which of the watcher's monitors it is.
+    /// Returns the number of the monitor among those of its watcher.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
@@ -59,7 +59,7 @@ impl<M: Message> Process<M> {
         (child, monitor)
     }
 
-    /// Links this process with a child that is about to be started.
+    /// Links this process to a child that is about to be started.
     #[track_caller]
     pub(crate) fn link_child<N: Message>(&self, child: &Pid<N>) {
         let control = &child.inbox.control;
@@ -69,7 +69,7 @@ impl<M: Message> Process<M> {
         self.link_own_side(Arc::clone(&child.inbox) as Address);
     }
 
-    /// This process watches a child that is about to be started.
+    /// Monitors a child that is about to be started.
     pub(crate) fn watch_child<N: Message>(&self, child: &Pid<N>, number: u32) {
         let control = &child.inbox.control;
         control.is_related(true);
@@ -78,8 +78,8 @@ impl<M: Message> Process<M> {
         relations.silently(|own| own.monitor(watcher, number, address));
     }
 
-    /// Links this process with another: when one ends, the other gets an exit signal, and ends unless the
-    /// reason is normal or it [traps exits](Process::trap_exits).
+    /// Links this process to another. When one of them ends, the other gets an exit signal. It
+    /// ends, too, unless the reason is normal or it [traps exits](Process::trap_exits).
     #[track_caller]
     pub fn link<N: Message>(&self, other: &Pid<N>) {
         self.control().system.checkpoint();
@@ -100,7 +100,7 @@ impl<M: Message> Process<M> {
         }
     }
 
-    /// Takes a link away.
+    /// Removes a link.
     #[track_caller]
     pub fn unlink<N: Message>(&self, other: &Pid<N>) {
         self.control().system.checkpoint();
@@ -112,7 +112,7 @@ impl<M: Message> Process<M> {
         self.control().relations.write(|of| of.unlink(id), text);
     }
 
-    /// From now on both get signals of the other's end.
+    /// Records that each process gets a signal when the other ends.
     fn becomes_linked(&self, other: &Control) {
         for control in [self.control(), other] {
             control.is_related(true);
@@ -128,7 +128,7 @@ impl<M: Message> Process<M> {
         relations.write(|own| own.link(id, other), |_| text);
     }
 
-    /// Watches another process: when it ends, or has ended, this one gets the message that `told` makes.
+    /// Monitors another process: when it ends, or has ended, this one gets the message of `told`.
     ///
     /// ```
     /// use actors::{Delivery, Down, ExitReason, Process, System};
@@ -166,7 +166,7 @@ impl<M: Message> Process<M> {
         monitor
     }
 
-    /// Watches no longer; what was told already is forgotten.
+    /// Stops monitoring. A notice that is already in the mailbox is dropped.
     #[track_caller]
     pub fn demonitor<N: Message>(&self, other: &Pid<N>, monitor: &Monitor) {
         self.control().system.checkpoint();
@@ -177,8 +177,8 @@ impl<M: Message> Process<M> {
         relations.write(|of| of.demonitor(watcher, number), text);
     }
 
-    /// From now on this process does not end by exit signals but gets messages, which `told` makes. A kill
-    /// ends it nevertheless.
+    /// Makes this process survive exit signals: it gets the messages that `told` makes of them
+    /// instead. A kill still ends it.
     #[track_caller]
     pub fn trap_exits(&self, told: impl Fn(Exit) -> M + 'static) {
         self.control().system.checkpoint();
@@ -194,7 +194,7 @@ impl<M: Message> Process<M> {
         }
     }
 
-    /// Tells all related processes of the end; whether there were any but the one who caused it.
+    /// Reports the end to all related processes. Returns whether any but its cause is related.
     #[track_caller]
     pub(crate) fn tell_related(&self, exit: &Exit) -> bool {
         let control = self.control();
@@ -218,7 +218,8 @@ impl<M: Message> Process<M> {
 }
 
 impl<M: Message> Pid<M> {
-    /// Sends an exit signal: the process ends with this reason, unless that is normal or it traps exits.
+    /// Sends an exit signal: the process ends with this reason if abnormal and exits are not
+    /// trapped.
     #[track_caller]
     pub fn exit(&self, reason: ExitReason) {
         let strength = match reason {
@@ -228,7 +229,7 @@ impl<M: Message> Pid<M> {
         self.send_signal(reason, strength);
     }
 
-    /// Ends the process, whether it traps exits or not.
+    /// Ends the process even if it traps exits.
     ///
     /// ```
     /// use actors::{Delivery, Process, System};
@@ -236,7 +237,7 @@ impl<M: Message> Pid<M> {
     /// mazurka::model(|| {
     ///     let system = System::new(Delivery::MailboxOrder);
     ///     let patient = system.spawn("patient", |me: &Process<()>| me.receive());
-    ///     patient.kill(); // else it would wait for ever, which is a deadlock
+    ///     patient.kill(); // otherwise it waits for ever, which is a deadlock
     /// });
     /// ```
     #[track_caller]
@@ -255,7 +256,7 @@ impl<M: Message> Pid<M> {
         signal(&address, Exit { process, reason }, strength);
     }
 
-    /// Whether the process has not ended.
+    /// Checks whether the process has not ended yet.
     #[track_caller]
     pub fn is_alive(&self) -> bool {
         let control = &self.inbox.control;
@@ -284,7 +285,7 @@ impl Control {
     }
 }
 
-/// Sends an exit signal, by the network if there is one.
+/// Sends an exit signal, through the network if there is one.
 #[track_caller]
 fn signal(to: &Address, exit: Exit, strength: Strength) {
     let text = format!("exit signal to {}: {}", to.control().id, exit.reason);
@@ -324,7 +325,7 @@ fn tell_down(watcher: &Address, down: Down) {
     });
 }
 
-/// Does this at once, or when the network gets to it: what it is, for people and as a part of the state.
+/// Performs `act` at once or when the network delivers it; `told` is its part of the state.
 #[track_caller]
 fn carry(
     to: &Address,

@@ -1,4 +1,4 @@
-//! Sending: at once, or by the network.
+//! Sending messages at once or through the network.
 
 use crate::inbox::{Content, Inbox, Letter};
 use crate::{Message, Pid};
@@ -6,7 +6,7 @@ use runtime::{Fingerprint, Posted};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// What the network does with a message.
+/// The fate of a message in the network.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Delivered,
@@ -15,13 +15,13 @@ enum Fate {
 }
 
 impl<M: Message> Pid<M> {
-    /// Sends a message. Nobody is told if the process has ended, or if the network loses it.
+    /// Sends a message. It is dropped silently if the process has ended or the network loses it.
     #[track_caller]
     pub fn send(&self, message: M) {
         self.send_as(message, None);
     }
 
-    /// Sends a message that is a part of the state while it is under way: `told` says what and to whom.
+    /// Sends a message that is part of the state in transit: `told` identifies it and its receiver.
     #[track_caller]
     pub(crate) fn send_as(&self, message: M, told: Option<Fingerprint>) {
         self.inbox.control.system.checkpoint();
@@ -35,7 +35,7 @@ impl<M: Message> Pid<M> {
         }
     }
 
-    /// Chooses what happens to the message, where there is a choice.
+    /// Chooses the fate of the message if there is a choice.
     #[track_caller]
     fn fate(&self, message: &M) -> Fate {
         let system = &self.inbox.control.system;
@@ -84,7 +84,7 @@ impl<M: Message> Pid<M> {
 }
 
 impl<M: Message> Inbox<M> {
-    /// What the network does for each message.
+    /// Delivers one message: the code of the network's thread for it.
     fn bring(&self, posted: Posted, message: M) {
         posted.wait();
         let text = || format!("{message:?} comes in at {}", self.control.id);
@@ -92,7 +92,7 @@ impl<M: Message> Inbox<M> {
         self.hand_in(position, message, Some(posted));
     }
 
-    /// The event at hand brought a message.
+    /// Puts the message that the current event has delivered into the mailbox.
     fn hand_in(&self, position: Option<usize>, message: M, posted: Option<Posted>) {
         let Some(position) = position else {
             let policy = self.control.system.options.dead_letters;

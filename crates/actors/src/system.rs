@@ -1,4 +1,4 @@
-//! A system of processes: how messages travel, and who is started.
+//! Systems of processes: delivery of messages, and the start of processes.
 
 use crate::inbox::{Address, Inbox};
 use crate::{Behaviour, Message, Pid, Process, ProcessId, machine};
@@ -14,22 +14,22 @@ pub struct System {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// A process id of whatever type.
+/// A process id of any type.
 pub(crate) type AnyPid = Arc<dyn Any + Send + Sync>;
 
-/// What the processes of a system have in common.
+/// The data that the processes of a system share.
 pub(crate) struct Shared {
-    /// None if a message is in the mailbox when it is sent.
+    /// `None` if a message is in the mailbox as soon as it is sent.
     pub(crate) network: Option<Network>,
     pub(crate) options: Options,
     pub(crate) directory: State<Directory<ProcessId, AnyPid>>,
-    /// How often the network may still lose or duplicate a message of each thread.
+    /// The number of messages of each thread that the network may still lose or duplicate.
     budgets: Mutex<BTreeMap<ThreadId, Budget>>,
-    /// The processes that run, by their threads.
+    /// The running processes by their threads.
     running: Mutex<BTreeMap<ThreadId, Address>>,
 }
 
-/// How messages travel, and what is to happen to those that nobody receives.
+/// The model of delivery, and the policies for messages that no process receives.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Options {
     delivery: Delivery,
@@ -45,8 +45,8 @@ pub(crate) struct Budget {
 }
 
 impl System {
-    /// A system whose messages come in as this model of delivery says. None is lost; one that nobody
-    /// receives is a warning; one to a process that has ended is dropped, as in Erlang.
+    /// Makes a system with this model of delivery. No message is lost. A message that is never
+    /// received is a warning. A message to a process that has ended is dropped, as in Erlang.
     pub fn new(delivery: Delivery) -> System {
         System::of(Options {
             delivery,
@@ -55,19 +55,19 @@ impl System {
         })
     }
 
-    /// The network may lose up to this many of the messages that each process sends.
+    /// Lets the network lose up to this many of the messages that each process sends.
     ///
-    /// This and the other options are to be said before the first process is started.
+    /// This and the other options must be set before the first process is started.
     pub fn losing(self, losses: u32) -> System {
         self.with(|options| options.budget.losses = losses)
     }
 
-    /// The network may duplicate up to this many of the messages that each process sends.
+    /// Lets the network duplicate up to this many of the messages that each process sends.
     pub fn duplicating(self, duplicates: u32) -> System {
         self.with(|options| options.budget.duplicates = duplicates)
     }
 
-    /// What is to happen if a message is never received, by the end of the execution.
+    /// Sets the policy for messages that are not received by the end of the execution.
     ///
     /// ```
     /// use actors::{Delivery, Policy, Process, System};
@@ -88,9 +88,9 @@ impl System {
         self.with(|options| options.unhandled = policy)
     }
 
-    /// What is to happen if a message is sent to a process that has ended. Unless allowed, the end of a
-    /// process and messages to it are ordered, and a message that comes too late counts as a dead letter, not
-    /// as unhandled.
+    /// Sets the policy for messages to a process that has ended. Unless they are allowed, the end
+    /// of a process and messages to it are ordered, and a message that comes too late counts as a
+    /// dead letter, not as unhandled.
     pub fn dead_letters(self, policy: Policy) -> System {
         self.with(|options| options.dead_letters = policy)
     }
@@ -125,7 +125,7 @@ impl System {
         System { shared }
     }
 
-    /// Starts a process. Its name is for people.
+    /// Starts a process. Its name is shown in reports.
     #[track_caller]
     pub fn spawn<M: Message>(
         &self,
@@ -138,7 +138,8 @@ impl System {
         pid
     }
 
-    /// Starts a process that may wait for messages for ever: that it does so at the end is no deadlock.
+    /// Starts a process that may wait for messages for ever. It is no deadlock if the process still
+    /// waits at the end.
     ///
     /// ```
     /// use actors::{Delivery, Pid, Process, System};
@@ -167,11 +168,11 @@ impl System {
         })
     }
 
-    /// Starts a process that is a state machine. Its name is for people.
+    /// Starts a process that is a state machine. Its name is shown in reports.
     ///
-    /// If all processes of a system are, then the system tells its state: see [`Behaviour`]. Messages to such
-    /// processes are best sent by such processes: one that another thread sends tells nothing while a network
-    /// carries it.
+    /// A system whose processes are all state machines reports its state: see [`Behaviour`]. State
+    /// machines should get their messages from state machines: a message that another thread sends
+    /// reports no state while a network carries it.
     #[track_caller]
     pub fn spawn_machine<B: Behaviour>(&self, name: &str, behaviour: B) -> Pid<B::Message> {
         self.shared.checkpoint();
@@ -181,7 +182,7 @@ impl System {
         pid
     }
 
-    /// Starts the state machine with this address, shown to be at this place.
+    /// Starts the state machine with this address. Reports show its start at `start`.
     pub(crate) fn start_machine<B: Behaviour>(
         &self,
         pid: &Pid<B::Message>,
@@ -191,7 +192,7 @@ impl System {
         self.start_at(start, pid, machine::body(behaviour, start));
     }
 
-    /// The address of a process that is about to be started.
+    /// Returns the address of a process that is about to be started.
     #[track_caller]
     pub(crate) fn address<M>(&self, name: &str) -> Pid<M> {
         Pid {
@@ -226,7 +227,8 @@ impl System {
 }
 
 impl Shared {
-    /// What the network may still do to messages of the thread at hand, after `change`.
+    /// Returns how many messages of the current thread the network may still lose or duplicate,
+    /// after `change`.
     pub(crate) fn budget(&self, change: impl FnOnce(&mut Budget)) -> Budget {
         let thread = runtime::current();
         let mut budgets = self.budgets();
@@ -239,13 +241,13 @@ impl Shared {
         self.budgets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The process at hand, if the thread at hand is one.
+    /// Returns the current process, if the current thread is one.
     pub(crate) fn current(&self) -> Option<Address> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.get(&runtime::current()).cloned()
     }
 
-    /// The thread at hand is this process, or none any more.
+    /// Records the process that the current thread runs, or that it runs none any more.
     pub(crate) fn run(&self, process: Option<Address>) {
         let thread = runtime::current();
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -255,7 +257,7 @@ impl Shared {
         };
     }
 
-    /// Before a visible operation: the process at hand ends here if it was told to.
+    /// Ends the current process, before a visible operation, if a signal has ended it.
     #[track_caller]
     pub(crate) fn checkpoint(&self) {
         if let Some(process) = self.current()

@@ -1,7 +1,7 @@
 //! Tables that processes share (Erlang/OTP, `ets`: public tables of type `set`).
 //!
-//! An operation looks whether the table is alive, and then accesses the one key that it is about. So operations
-//! on different keys are independent. A table that is ever scanned is one object.
+//! An operation first reads whether the table is alive and then accesses only its key. So
+//! operations on different keys are independent. A table that is ever scanned is one object.
 
 use crate::inbox::contents;
 use crate::ties::Ties;
@@ -13,22 +13,22 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Add;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A table from keys to values, shared by whoever has a handle.
+/// A table from keys to values, shared by all that have a handle.
 pub struct Table<K, V> {
     rows: Arc<Rows<K, V>>,
 }
 
-/// The process that owned the table has ended, or the table was deleted.
+/// The error of an operation on a table whose owner has ended, or that was deleted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
 #[error("the table is gone: its owner has ended, or it was deleted")]
 pub struct TableGone;
 
-/// What can be a key of a table.
+/// A type that can be the key of a table.
 pub trait Key: Clone + Ord + Hash + Debug + Send + 'static {}
 
 impl<K: Clone + Ord + Hash + Debug + Send + 'static> Key for K {}
 
-/// What can be a value of a table: a part of the state of the system.
+/// A type that can be a value of a table. Values are part of the state of the system.
 pub trait Value: Message + Eq + Hash {}
 
 impl<V: Message + Eq + Hash> Value for V {}
@@ -37,19 +37,19 @@ struct Rows<K, V> {
     name: String,
     system: System,
     is_alive: Arc<State<bool>>,
-    /// One object for all keys, where the table is scanned.
+    /// The object that stands for all keys if the table is scanned.
     all: State<()>,
     keys: Mutex<Keys<K, V>>,
 }
 
-/// Each key that was asked for, with its value.
+/// Each key that was accessed, with its value.
 type Keys<K, V> = BTreeMap<K, Arc<Row<V>>>;
 
-/// The value of a key, if there is one.
+/// The value of a key, if it has one.
 type Row<V> = State<Option<V>>;
 
 impl System {
-    /// A table that no process owns, so that it lives until it is deleted.
+    /// Makes a table that no process owns, so that it lives until it is deleted.
     ///
     /// ```
     /// use actors::{Delivery, Process, System};
@@ -82,7 +82,7 @@ impl System {
 }
 
 impl<M: Message> Process<M> {
-    /// A table that this process owns: when the process ends, the table is gone.
+    /// Makes a table that this process owns. The table is gone when the process ends.
     #[track_caller]
     pub fn table<K: Key, V: Value>(&self, name: &str) -> Table<K, V> {
         let table = self.system().table(name);
@@ -92,14 +92,14 @@ impl<M: Message> Process<M> {
 }
 
 impl<M> Ties<M> {
-    /// The process owns this table.
+    /// Makes the process the owner of this table.
     pub(crate) fn own<K, V>(&self, table: &Table<K, V>) {
         let is_alive = Arc::clone(&table.rows.is_alive);
         self.tables.borrow_mut().push(is_alive);
     }
 }
 
-/// What is done to a key.
+/// The kind of access to a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     Look,
@@ -107,18 +107,18 @@ enum Access {
 }
 
 impl<K: Key, V: Value> Table<K, V> {
-    /// Inserts a value, in the place of the one that is there.
+    /// Inserts a value, replacing the value that the key has.
     ///
     /// # Errors
     ///
-    /// [`TableGone`], here and in all other operations.
+    /// Returns [`TableGone`], like all other operations.
     #[track_caller]
     pub fn insert(&self, key: K, value: V) -> Result<(), TableGone> {
         let text = format!("insert({key:?}, {value:?})");
         self.at(&key, Access::Change, |row| *row = Some(value), |()| text)
     }
 
-    /// Inserts a value if there is none; whether there was none.
+    /// Inserts a value if the key has none. Returns whether it had none.
     #[track_caller]
     pub fn insert_new(&self, key: K, value: V) -> Result<bool, TableGone> {
         let text = format!("insert_new({key:?}, {value:?})");
@@ -132,7 +132,7 @@ impl<K: Key, V: Value> Table<K, V> {
         })
     }
 
-    /// The value of a key, if there is one.
+    /// Returns the value of a key, if it has one.
     #[track_caller]
     pub fn lookup(&self, key: &K) -> Result<Option<V>, TableGone> {
         self.at(
@@ -143,7 +143,7 @@ impl<K: Key, V: Value> Table<K, V> {
         )
     }
 
-    /// Adds to the value of a key, in one step; gives the sum, none if there is no value.
+    /// Adds to the value of a key in one step. Returns the sum; `None` if the key has no value.
     #[track_caller]
     pub fn update_counter(&self, key: &K, increment: V) -> Result<Option<V>, TableGone>
     where
@@ -157,7 +157,7 @@ impl<K: Key, V: Value> Table<K, V> {
         self.at(key, Access::Change, act, |sum| format!("{text} -> {sum:?}"))
     }
 
-    /// Deletes the value of a key, and gives it.
+    /// Deletes the value of a key and returns it.
     #[track_caller]
     pub fn delete(&self, key: &K) -> Result<Option<V>, TableGone> {
         self.at(key, Access::Change, Option::take, |value| {
@@ -165,8 +165,8 @@ impl<K: Key, V: Value> Table<K, V> {
         })
     }
 
-    /// All keys and values, in the order of the keys. A table that is scanned is one object: its operations
-    /// are ordered even if they are about different keys.
+    /// Returns all keys and values, in the order of the keys. A table that is scanned is one
+    /// object: its operations are ordered even if they access different keys.
     #[track_caller]
     pub fn scan(&self) -> Result<Vec<(K, V)>, TableGone> {
         self.look_for_life()?;
@@ -206,7 +206,7 @@ impl<K: Key, V: Value> Table<K, V> {
         is_alive.then_some(()).ok_or(TableGone)
     }
 
-    /// An operation on one key.
+    /// Performs an operation on one key.
     #[track_caller]
     fn at<R: Clone + Eq + Hash + 'static>(
         &self,
@@ -248,7 +248,8 @@ impl<K: Key, V: Value> Table<K, V> {
     }
 }
 
-/// The rows that this object stands for tell their state. There may be several, if their keys have one hash.
+/// Makes the rows of this object report their state. There are several if their keys have the same
+/// hash.
 fn tell_state_of_part<K: Key, V: Value>(keys: &Keys<K, V>, object: ObjectId) {
     let same = keys.iter().filter(|(_, row)| row.object() == object);
     let same: Vec<(K, Arc<Row<V>>)> = same
@@ -268,7 +269,7 @@ impl<K, V> Rows<K, V> {
 }
 
 impl<K: Key, V: Value> Rows<K, V> {
-    /// What is in the table.
+    /// Returns the keys and values in the table.
     fn present(&self) -> Vec<(K, V)> {
         let keys = self.keys();
         let rows = keys.iter();
@@ -276,13 +277,14 @@ impl<K: Key, V: Value> Rows<K, V> {
             .collect()
     }
 
-    /// What is in the table, for people.
+    /// Formats the contents of the table for people.
     fn contents(&self) -> String {
         let rows = self.present().into_iter();
         contents(rows.map(|(key, value)| format!("{key:?}: {value:?}")))
     }
 
-    /// Whether the table is alive is told, and what is in it where it is one object. Elsewhere each part tells.
+    /// Makes the table report whether it is alive, and its contents if it is one object. Otherwise
+    /// each row reports its own state.
     fn tell_state(rows: &Arc<Rows<K, V>>) {
         let is_alive = Arc::clone(&rows.is_alive);
         let told = Arc::clone(&is_alive);
@@ -303,7 +305,7 @@ impl<K, V> Clone for Table<K, V> {
     }
 }
 
-/// Whether they are the same table.
+/// Compares the identity of the tables.
 impl<K, V> PartialEq for Table<K, V> {
     fn eq(&self, other: &Table<K, V>) -> bool {
         self.rows.all.object() == other.rows.all.object()

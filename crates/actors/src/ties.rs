@@ -1,4 +1,4 @@
-//! What a process has of others that nobody else knows: what it is told of their ends, and its tables.
+//! A process's private data about others: functions that make messages of notices, and tables.
 
 use crate::exit::{Down, Exit};
 use crate::{Monitor, Pid};
@@ -8,33 +8,33 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What ties a process to others, from its side.
+/// The ties of a process to others, from its own side.
 pub(crate) struct Ties<M> {
-    /// What the process is told of an exit signal, if it traps them.
+    /// Makes the message of an exit signal, if the process traps exits.
     pub(crate) on_exit: RefCell<Option<Told<Exit, M>>>,
-    /// What the process is told of the end of another, for each of its monitors.
+    /// Makes the message of the end of another process, for each monitor of this one.
     pub(crate) on_down: RefCell<BTreeMap<u32, Told<Down, M>>>,
-    /// How many monitors it has made.
+    /// The number of monitors that the process has made.
     monitors: Cell<u32>,
-    /// Whether its tables are alive.
+    /// For each table of the process, whether it is alive.
     pub(crate) tables: RefCell<Vec<Arc<State<bool>>>>,
-    /// It tells its state, so that what it is told must capture nothing.
+    /// Whether the process reports its state: then functions that make messages capture nothing.
     is_machine: Cell<bool>,
-    /// It performs an action, in which it receives nothing.
+    /// Whether the process performs an action, in which it must not receive.
     pub(crate) is_acting: Cell<bool>,
 }
 
-/// Makes a message of a notice.
+/// A function that makes a message of a notice.
 pub(crate) struct Told<N, M> {
     make: Box<dyn Fn(N) -> M>,
     function: TypeId,
 }
 
-/// Ties as a part of the state of the process.
+/// The ties as part of the state of the process.
 pub(crate) type Snapshot = (Option<TypeId>, BTreeMap<u32, TypeId>, u32, Vec<ObjectId>);
 
 impl<N, M> Told<N, M> {
-    /// The message.
+    /// Returns the message of a notice.
     pub(crate) fn message(&self, notice: N) -> M {
         (self.make)(notice)
     }
@@ -54,12 +54,12 @@ impl<M> Default for Ties<M> {
 }
 
 impl<M> Ties<M> {
-    /// The process is a state machine.
+    /// Marks the process as a state machine.
     pub(crate) fn of_machine(&self) {
         self.is_machine.set(true);
     }
 
-    /// What the process is to be told.
+    /// Wraps a function that makes a message of a notice.
     pub(crate) fn told<N, F: Fn(N) -> M + 'static>(&self, told: F) -> Told<N, M> {
         assert!(size_of::<F>() == 0 || !self.is_machine.get(), "{CAPTURES}");
         Told {
@@ -68,7 +68,7 @@ impl<M> Ties<M> {
         }
     }
 
-    /// One more monitor, of whose news the process is told so.
+    /// Makes a new monitor of `watched`, whose notice `told` turns into a message.
     pub(crate) fn monitor<N>(
         &self,
         watched: &Pid<N>,

@@ -1,4 +1,4 @@
-//! Which orders each model of delivery allows.
+//! The orders of messages that each model of delivery allows.
 
 mod outcomes;
 
@@ -6,7 +6,7 @@ use actors::{Delivery, Pid, Process, System};
 use outcomes::{Notes, agreed};
 use std::time::Duration;
 
-/// A process that receives so many messages and notes them.
+/// Starts a process that receives `count` messages and notes them.
 fn listener(system: &System, name: &'static str, count: usize, notes: &Notes) -> Pid<u32> {
     let notes = notes.clone();
     system.spawn(name, move |me: &Process<u32>| {
@@ -15,7 +15,7 @@ fn listener(system: &System, name: &'static str, count: usize, notes: &Notes) ->
     })
 }
 
-/// The orders in which one process gets two messages of another.
+/// Counts the orders in which one process gets two messages of another.
 fn two_of_one(delivery: Delivery) -> usize {
     let found = agreed(move |notes| {
         let system = System::new(delivery);
@@ -34,7 +34,7 @@ fn only_without_order_does_a_message_overtake_another_of_its_sender() {
     assert_eq!(orders, [1, 1, 1, 2]);
 }
 
-/// Ann tells Cy, then Ben, who tells Cy.
+/// Counts the orders when Ann sends to Cy, then to Ben, who sends to Cy.
 fn relayed(delivery: Delivery) -> usize {
     let found = agreed(move |notes| {
         let system = System::new(delivery);
@@ -55,7 +55,7 @@ fn an_effect_overtakes_its_cause_only_where_delivery_is_not_causal() {
     assert_eq!(orders, [1, 1, 2, 2]);
 }
 
-/// Ann tells Cy, then Di; Ben tells Di, then Cy.
+/// Counts the orders when Ann sends to Cy, then Di, and Ben sends to Di, then Cy.
 fn crossed(delivery: Delivery) -> usize {
     let found = agreed(move |notes| {
         let system = System::new(delivery);

@@ -54,7 +54,7 @@ fn a_demonitored_end_is_not_told() {
     assert_eq!(found.seen(), [vec!["None"]].into());
 }
 
-/// A process that waits for ever.
+/// Starts a process that waits for ever.
 fn sleeper(system: &System, notes: &Notes) -> Pid<()> {
     let notes = notes.clone();
     system.spawn("sleeper", move |me: &Process<()>| {
@@ -95,7 +95,7 @@ fn a_kill_may_come_before_or_after_each_operation() {
         });
         victim.kill();
     });
-    // Killed after its last send it has nothing more to read before its code ends.
+    // A process that is killed after its last send reads no more signals before its code ends.
     let seen = [vec![], vec!["1"], vec!["1", "11", "done"]];
     assert_eq!(found.seen(), seen.into());
 }
@@ -111,7 +111,7 @@ fn a_message_that_comes_before_the_kill_may_still_be_received() {
     assert_eq!(found.seen(), [vec!["woken"]].into());
 }
 
-/// What a process gets that is linked to one that ends so.
+/// Returns what a process observes that is linked to a process that ends for this reason.
 fn linked(traps: bool, reason: ExitReason) -> Vec<String> {
     let found = agreed(move |notes| {
         let notes = notes.clone();
@@ -123,7 +123,7 @@ fn linked(traps: bool, reason: ExitReason) -> Vec<String> {
             let child = me.spawn_link("child", move |me: &Process<()>| me.exit(reason));
             me.pid().send(None);
             me.receive_if(Option::is_none);
-            // Here an exit signal may already have ended the parent.
+            // Here an exit signal may have ended the parent already.
             let is_alive = child.is_alive();
             if traps {
                 let exit = me.receive().expect("what is left is the exit");
@@ -142,7 +142,7 @@ fn linked(traps: bool, reason: ExitReason) -> Vec<String> {
 fn a_linked_process_ends_with_the_other_unless_that_ends_normally() {
     let other = || ExitReason::Other("lost".to_owned());
     assert_eq!(linked(false, ExitReason::Normal), ["after", "before"]);
-    // Once the child has ended, its signal may come before the parent's next operation or after its last.
+    // The child's signal may arrive before the parent's next operation or after its last one.
     assert_eq!(linked(false, other()), ["", "after", "before"]);
 }
 
@@ -210,7 +210,7 @@ fn two_processes_cannot_have_one_name() {
     let seen = [
         vec!["ann follows", "ben leads"],
         vec!["ann leads", "ben follows"],
-        // The name is free again when its process has ended.
+        // The name is free again after its process has ended.
         vec!["ann leads", "ben leads"],
     ];
     assert_eq!(found.seen(), seen.into());

@@ -1,4 +1,4 @@
-//! What is reported, and how: deadlocks, panics, messages that nobody receives.
+//! Failures and their reports: deadlocks, panics, messages that are never received.
 
 use actors::{Delivery, Down, ExitReason, Policy, Process, System};
 use mazurka::sync::Arc;
@@ -10,7 +10,7 @@ fn system() -> System {
     System::new(Delivery::MailboxOrder)
 }
 
-/// The failure of a program, which its schedule shows again.
+/// Returns the failure of a program after replaying its schedule.
 fn failure(program: impl Fn() + Clone + 'static) -> Failure {
     let report = Checker::new().check(program.clone());
     let failure = report.errors.into_iter().next().expect("it has a bug");
@@ -102,7 +102,7 @@ fn a_panic_that_ends_a_linked_process_which_nobody_watches_is_a_failure() {
     );
 }
 
-/// One message too many for a process that ends.
+/// Sends one message too many to a process that ends.
 fn one_too_many(system: System) {
     let once = system.spawn("once", |me: &Process<u32>| {
         me.receive();
@@ -205,8 +205,8 @@ fn a_message_is_an_arrow_to_the_process_that_receives_it() {
     }
 }
 
-/// The children of two parents monitor a worker. The one that was made first panics if it sees that the
-/// other was told of the worker's end before it.
+/// The children of two parents monitor a worker. The child that was made first panics if it sees
+/// that the other was notified of the worker's end before it.
 fn children_of_two(system: System) {
     let [is_made, is_told] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
     let worker = system.spawn("worker", |me: &Process<()>| me.receive());

@@ -1,5 +1,5 @@
-//! State machines that use tables, names, links, monitors and signals, or choose: context-sensitive DPOR finds the final
-//! states of brute force.
+//! State machines that use tables, names, links, monitors and signals, or make choices:
+//! context-sensitive DPOR finds the final states of brute force.
 
 mod window;
 
@@ -11,7 +11,7 @@ use mazurka::{Algorithm, Checker, FailureKind};
 use std::hash::{Hash, Hasher};
 use window::{Finals, Window};
 
-/// Executions of `context-sensitive` and of `optimal`, if both find what brute force finds.
+/// Returns the executions of `context-sensitive` and `optimal`, and brute force's final states.
 fn counts(body: impl Fn(&Window) + Clone + 'static) -> ([u64; 2], Finals) {
     let explored = |algorithm| {
         let checker = Checker::new().algorithm(algorithm);
@@ -30,7 +30,7 @@ fn mailbox_order() -> System {
     System::new(Delivery::MailboxOrder)
 }
 
-/// What is shown of one process at the ends.
+/// Returns the different states that a process shows last.
 fn ends(finals: &Finals, process: &str) -> Vec<String> {
     let shown = finals.iter().filter_map(|(shown, _)| shown.get(process));
     let mut shown: Vec<String> = shown.cloned().collect();
@@ -38,7 +38,7 @@ fn ends(finals: &Finals, process: &str) -> Vec<String> {
     shown
 }
 
-/// Raises the value of a key to its own, if that is larger.
+/// Raises the value of a key to its own value if that is larger.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Raiser {
     table: Table<u32, u32>,
@@ -54,7 +54,7 @@ impl Behaviour for Raiser {
             Input::Start => {
                 let on = (self.table.clone(), self.own);
                 actions.ask(on, |_, (table, own)| {
-                    // Two operations: what the first one gave is learnt.
+                    // Two operations: the result of the first one is part of the state.
                     let value = table.lookup(&0).unwrap().unwrap_or(0);
                     if value < own {
                         table.insert(0, own).unwrap();
@@ -87,11 +87,11 @@ fn an_action_may_be_several_operations() {
     assert!(fewer < more, "{fewer} of {more}");
 }
 
-/// Owns a table, gives it away, and ends when it is told.
+/// Owns a table, sends it to others, and ends at a message.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Owner(Vec<Pid<Table<u32, u32>>>);
 
-/// Uses the table that it is given.
+/// Uses the table that it gets.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Guest {
     window: Window,
@@ -240,11 +240,11 @@ fn children_of_state_machines_can_be_linked_and_monitored() {
     }
 }
 
-/// What a process of a pair is told: the other one, which is the same kind.
+/// The message to a process of a pair: the id of its partner, which is of the same kind.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Meet(Pid<Meet>);
 
-/// Links with the other and ends with a reason, or unlinks from it and waits.
+/// Links to its partner and ends with a reason, or unlinks from it and waits.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Partner {
     unlinks: bool,
@@ -268,7 +268,7 @@ impl Behaviour for Partner {
     }
 }
 
-/// Brings partners together.
+/// Introduces two partners to each other.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Matchmaker([Pid<Meet>; 2]);
 
@@ -292,16 +292,16 @@ fn whether_processes_are_linked_is_a_part_of_the_state() {
         system.spawn_machine("matchmaker", Matchmaker(pair));
     };
     let (_, finals) = counts(pair);
-    // The one that waits was ended by the link, or was not.
+    // The waiting process was ended by the link, or was not.
     let outcomes: Vec<Outcome> = finals.into_iter().map(|(_, outcome)| outcome).collect();
     assert_eq!(outcomes, [Outcome::Deadlock, Outcome::Completed]);
 }
 
-/// Does one thing.
+/// Performs one reaction.
 #[derive(Clone)]
 struct Once(fn(&mut Actions<u32>));
 
-/// There is one of a kind in a system.
+/// A system has only one of these, so all are equal.
 impl PartialEq for Once {
     fn eq(&self, _: &Once) -> bool {
         true

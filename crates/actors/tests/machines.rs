@@ -1,4 +1,4 @@
-//! Processes that are state machines: context-sensitive DPOR finds the final states with fewer executions.
+//! State machines as processes: context-sensitive DPOR finds the final states in fewer executions.
 
 mod window;
 
@@ -13,8 +13,8 @@ fn explored(algorithm: Algorithm, body: impl Fn(&Window) + 'static) -> (Finals, 
     window::explored(Checker::new().algorithm(algorithm), body)
 }
 
-/// Complete and cut executions of `context-sensitive`, and the executions of `optimal`, if both find the same
-/// as brute force.
+/// Returns the complete and cut executions of `context-sensitive`, and the executions of `optimal`.
+/// Both must find the final states of brute force.
 fn counts(body: impl Fn(&Window) + Clone + 'static) -> ((u64, u64), u64) {
     let (optimal, all) = explored(Algorithm::Optimal, body.clone());
     let (brute, _) = explored(Algorithm::Exhaustive, body.clone());
@@ -25,7 +25,7 @@ fn counts(body: impl Fn(&Window) + Clone + 'static) -> ((u64, u64), u64) {
     ((fewer.executions, fewer.blocked), all.executions)
 }
 
-/// Sends numbers, one after the other.
+/// Sends numbers one after the other.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Sender(Pid<u32>, Vec<u32>);
 
@@ -40,7 +40,7 @@ impl Behaviour for Sender {
     }
 }
 
-/// How numbers are put together.
+/// A function that combines numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Fold {
     Sum,
@@ -58,7 +58,7 @@ impl Fold {
     }
 }
 
-/// Puts numbers together, until it has had as many as it wants.
+/// Combines numbers until it has received as many as it wants.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Accumulator {
     value: u32,
@@ -83,7 +83,7 @@ impl Behaviour for Accumulator {
     }
 }
 
-/// An accumulator, and senders of these numbers.
+/// Returns a system of an accumulator and one sender for each list of numbers.
 fn accumulated(fold: Fold, sent: &'static [&'static [u32]]) -> impl Fn(&Window) + Clone + 'static {
     move |window| {
         let system = System::new(Delivery::MailboxOrder);
@@ -133,7 +133,7 @@ fn orders_that_come_to_something_else_are_all_explored() {
     );
 }
 
-/// Hands out tickets, to whoever asks; asks whom it starts.
+/// Starts guests, and hands out tickets to the processes that ask for one.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Office {
     tickets: u32,
@@ -141,7 +141,7 @@ struct Office {
     window: Window,
 }
 
-/// Asks for a ticket and waits for it only so long.
+/// Asks for a ticket and waits for it with a timeout.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Guest {
     name: &'static str,
@@ -248,7 +248,7 @@ fn a_panic_of_one_order_is_found() {
     assert_eq!(report.errors[0].kind, FailureKind::Panic);
 }
 
-/// Sends without an action.
+/// Sends in a reaction, without an action.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Hasty(Pid<u32>);
 
@@ -272,7 +272,7 @@ fn an_operation_in_a_reaction_is_an_error() {
     assert!(message.contains("add it to the actions"), "{message}");
 }
 
-/// Why the model has no state after its main thread has come to its end.
+/// Returns the reason why the model has no state after its main thread has ended.
 fn opaque(body: impl Fn() + 'static) -> Option<Opaque> {
     let mut model = Model::new(Config::default(), body);
     model.reset();

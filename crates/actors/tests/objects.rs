@@ -1,4 +1,4 @@
-//! What a user of concurrent objects sees.
+//! Concurrent objects as their users see them.
 
 use actors::object::{AccessSet, Calls, Future, Next, Object, Task};
 use explore::{Program, Step, ThreadId};
@@ -136,7 +136,7 @@ fn a_condition_that_held_for_a_while_only_is_a_deadlock_for_who_came_too_late() 
         flag.write(|flag| *flag = false);
     });
     assert_eq!(report.verdict, Verdict::Bug);
-    // It comes before, between or after the two writes.
+    // The read comes before, between or after the two writes.
     assert_eq!(
         (report.executions, report.halted, report.deadlocks),
         (3, 0, 2)
@@ -205,7 +205,7 @@ fn a_failure_over_merged_objects_is_repeated() {
     assert_eq!(again.errors[0].message, found.errors[0].message);
 }
 
-/// Adds its number to a counter, or only looks at it.
+/// Adds its number to a counter, or only reads the counter.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Add {
     number: u32,
@@ -271,7 +271,7 @@ impl Task for Set {
     }
 }
 
-/// Takes one from the first object and adds it to the second.
+/// Moves one from the first object to the second.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Move;
 
@@ -311,7 +311,7 @@ fn a_state_machine_touches_several_objects_at_once() {
     assert!(report.executions < 6 && report.verdict == Verdict::Verified);
 }
 
-/// Expects a number that nobody has set.
+/// Fails if the number is set.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Unset;
 
@@ -329,7 +329,7 @@ impl Task for Unset {
     }
 }
 
-/// The first execution is in good order; that of the other order fails in the run that compares their states.
+/// The first execution succeeds. The other order fails in the probe that compares their states.
 #[test]
 fn a_failure_of_a_run_beside_the_exploration_is_reported_with_a_schedule() {
     let program = || {
@@ -358,7 +358,7 @@ fn two_additions() {
     other.get();
 }
 
-/// The state after both additions, in this order.
+/// Returns the model after both additions in this order.
 fn model_after(body: fn(), order: [u16; 2]) -> Model {
     let mut model = Model::new(Config::default(), body);
     model.reset();
@@ -374,7 +374,7 @@ fn state_machines_tell_their_state() {
     assert_eq!(model.opaque(), None);
     let same = model_after(two_additions, [1, 2]);
     assert_eq!(model.fingerprint(), same.fingerprint());
-    // The counter is the same, what the tasks returned is not.
+    // The counter is the same; the values that the tasks returned are not.
     let other = model_after(two_additions, [2, 1]);
     assert_ne!(model.fingerprint(), other.fingerprint());
 }

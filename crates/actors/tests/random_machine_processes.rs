@@ -1,6 +1,6 @@
-//! Random systems of processes, written as state machines: context-sensitive DPOR finds the final states that the naive
-//! semantics has, with tables, names, links, monitors, signals and every model of delivery. The seed is printed;
-//! `MAZURKA_SEED` sets it, `MAZURKA_PROGRAMS` the number of systems.
+//! Random systems of state machines: context-sensitive DPOR finds the final states of the naive
+//! semantics, with tables, names, links, monitors, signals and every model of delivery. The seed is
+//! printed. `MAZURKA_SEED` sets it; `MAZURKA_PROGRAMS` sets the number of systems.
 
 mod window;
 
@@ -21,10 +21,10 @@ use window::{Finals, Window};
 const MOST_STATES: usize = 20_000;
 const MOST_EXECUTIONS: u64 = 500;
 
-/// A debug build has some ten times as long for each of them.
+/// A debug build takes about ten times as long for each system.
 const SYSTEMS: u64 = if cfg!(debug_assertions) { 12 } else { 80 };
 
-/// What a process keeps of what it has seen. The less it is, the more orders come to the same.
+/// How much a process remembers. The less it remembers, the more orders lead to the same state.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Memory {
     All,
@@ -41,7 +41,7 @@ impl Memory {
     }
 }
 
-/// All processes, known before the first of them starts. They are the same in all executions, so no part of a state.
+/// All processes, known before the first starts. They never change, so they are no part of a state.
 #[derive(Clone, Default)]
 struct Pids(Arc<Mutex<Vec<Pid<Message>>>>);
 
@@ -60,11 +60,11 @@ impl Hash for Pids {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Message {
     Number(u32),
-    /// What an operation came to.
+    /// The result of an operation.
     Note(String),
 }
 
-/// A process, which performs its statements.
+/// A process that performs its statements.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Runner {
     number: usize,
@@ -128,7 +128,7 @@ impl Runner {
         self.pids.0.lock().unwrap()[of].clone()
     }
 
-    /// How the process goes on, if it has to wait for something.
+    /// Adds the actions of a statement. Returns how the process continues if it has to wait.
     fn perform(&self, statement: Statement, actions: &mut Actions<Message>) -> Option<Next> {
         match statement {
             Statement::Receive { .. } => return Some(Next::Receive),
@@ -279,7 +279,7 @@ impl Behaviour for Starter {
     }
 }
 
-/// Nobody owns its table.
+/// Returns a random system whose table no process owns.
 fn random_system(seed: u64) -> System {
     System {
         is_owned: false,
@@ -287,7 +287,7 @@ fn random_system(seed: u64) -> System {
     }
 }
 
-/// What the naive semantics has, as processes with this memory show it.
+/// Returns the final states of the naive semantics as processes with this memory show them.
 fn expected(program: &System, memory: Memory) -> Option<Finals> {
     let all = finals(program, MOST_STATES)?;
     let shown = all.into_iter().map(|(notes, waits)| {
@@ -308,7 +308,7 @@ fn expected(program: &System, memory: Memory) -> Option<Finals> {
     Some(shown.collect::<BTreeSet<_>>())
 }
 
-/// None if an algorithm has too much to do.
+/// Explores the system; `None` if the algorithm needs too many executions.
 fn explored(program: &System, memory: Memory, checker: Checker) -> Option<(Finals, Report)> {
     let checker = checker.timeouts(10).max_executions(MOST_EXECUTIONS);
     let own = program.clone();
@@ -316,7 +316,7 @@ fn explored(program: &System, memory: Memory, checker: Checker) -> Option<(Final
     report.bounds.is_empty().then_some((finals, report))
 }
 
-/// Executions of `context-sensitive` and of `optimal`; none if the system is too large.
+/// Returns the executions of `context-sensitive` and `optimal`; `None` if the system is too large.
 fn compared(program: &System, memory: Memory) -> Option<[u64; 2]> {
     let expected = expected(program, memory)?;
     let by = |algorithm| Checker::new().algorithm(algorithm);
@@ -338,7 +338,7 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// The more processes forget, the more it saves.
+/// Compares random systems. The more the processes forget, the fewer executions are needed.
 fn check_many(memory: Memory) {
     let seed = number("MAZURKA_SEED").unwrap_or(1);
     let systems = number("MAZURKA_PROGRAMS").unwrap_or(SYSTEMS);

@@ -1,6 +1,6 @@
-//! Random systems of processes that are state machines: context-sensitive DPOR finds the final states that
-//! a naive semantics has, whatever the model of delivery. The seed is printed; `MAZURKA_SEED` sets it, `MAZURKA_PROGRAMS` the number of
-//! systems.
+//! Random systems of processes that are state machines: context-sensitive DPOR finds the final
+//! states of a naive semantics under every model of delivery. The seed is printed. `MAZURKA_SEED`
+//! sets it; `MAZURKA_PROGRAMS` sets the number of systems.
 
 mod window;
 
@@ -17,20 +17,20 @@ use window::{Finals, Window};
 const MOST_STATES: usize = 20_000;
 const MOST_EXECUTIONS: u64 = 500;
 
-/// A debug build has some ten times as long for each of them.
+/// A debug build takes about ten times as long for each system.
 const SYSTEMS: u64 = if cfg!(debug_assertions) { 12 } else { 60 };
 
 const STATES: u64 = 3;
-/// Numbers that are sent.
+/// Numbers sent are below this one.
 const NUMBERS: u64 = 3;
 
-/// What each process does in each state at each input.
+/// The reaction of each process in each state to each input.
 type Program = Vec<Vec<Vec<Reaction>>>;
 
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 struct Reaction {
     state: usize,
-    /// To whom, and what.
+    /// Receiver and number of each message.
     sends: Vec<(usize, u32)>,
     then: Then,
 }
@@ -49,7 +49,7 @@ fn fits(then: Then, number: u32) -> bool {
     }
 }
 
-/// The place of an input in the table of a state.
+/// Returns the index of an input in the table of a state.
 fn place(input: &Input<u32>) -> usize {
     match input {
         Input::Start => 0,
@@ -85,7 +85,7 @@ fn random_program(random: &mut Random) -> Program {
 struct Naive {
     is_started: bool,
     state: usize,
-    /// How many reactions are left, but for the first.
+    /// The number of reactions left, without the first.
     left: u32,
     mailbox: Vec<u32>,
     sends: VecDeque<(usize, u32)>,
@@ -105,7 +105,7 @@ impl Naive {
     }
 }
 
-/// The processes, and the letters under way: from whom, to whom, what.
+/// The processes, and the letters in transit as (sender, receiver, number).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct State {
     processes: Vec<Naive>,
@@ -113,7 +113,7 @@ struct State {
 }
 
 impl State {
-    /// The state after the next step of a process, if it has one.
+    /// Returns the state after the next step of a process, if it has a step.
     fn step(&self, program: &Program, delivery: Delivery, number: usize) -> Option<State> {
         let mut state = self.clone();
         let process = &mut state.processes[number];
@@ -144,7 +144,7 @@ impl State {
         Some(state)
     }
 
-    /// The state after a letter has come in, if it may.
+    /// Returns the state after the delivery of a letter, if that is allowed.
     fn deliver(&self, delivery: Delivery, position: usize) -> Option<State> {
         let (from, to, _) = self.letters[position];
         let before = &self.letters[..position];
@@ -173,7 +173,7 @@ fn shown(process: &Naive) -> String {
     format!("{} {} {:?}", process.state, process.left, process.then)
 }
 
-/// The final states of all interleavings; none where there are too many states.
+/// Returns the final states of all interleavings; `None` if there are too many states.
 fn finals(program: &Program, delivery: Delivery) -> Option<Finals> {
     let idle = Naive {
         is_started: false,
@@ -213,7 +213,7 @@ fn finals(program: &Program, delivery: Delivery) -> Option<Finals> {
     Some(finals)
 }
 
-/// How many reactions a process has after the first.
+/// The number of reactions of a process after the first.
 const REACTIONS: u32 = 2;
 
 /// A process of the model.
@@ -221,7 +221,7 @@ const REACTIONS: u32 = 2;
 struct Machine {
     number: usize,
     table: Arc<Vec<Vec<Reaction>>>,
-    /// Empty until it has been told whom there is.
+    /// Empty until the process has received the addresses of all processes.
     pids: Vec<Pid<Message>>,
     state: usize,
     left: u32,
@@ -282,7 +282,7 @@ impl Machine {
     }
 }
 
-/// Tells all processes whom there is, and ends.
+/// Sends the addresses of all processes to each, and ends.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Starter(Vec<Pid<Message>>);
 
@@ -297,11 +297,11 @@ impl Behaviour for Starter {
     }
 }
 
-/// How letters travel.
+/// The network between the processes.
 #[derive(Clone, Copy)]
 struct Net {
     delivery: Delivery,
-    /// How many letters of each process may be lost, and how many duplicated.
+    /// How many messages of each process may be lost, and how many duplicated.
     mishaps: u32,
 }
 
@@ -324,7 +324,7 @@ fn run(program: &Program, net: Net, window: &Window) {
     system.spawn_machine("starter", Starter(pids));
 }
 
-/// None if an algorithm has too much to do.
+/// Explores the system; `None` if the algorithm needs too many executions.
 fn explored(program: &Program, net: Net, algorithm: Algorithm) -> Option<(Finals, Report)> {
     let checker = Checker::new()
         .algorithm(algorithm)
@@ -378,8 +378,8 @@ fn context_sensitive_finds_the_final_states_where_letters_are_lost_and_duplicate
     });
 }
 
-/// Compares it with `optimal`, and this with the naive semantics but for causal delivery and mishaps, which that
-/// has not.
+/// Compares `context-sensitive` with `optimal`, and `optimal` with the naive semantics, which has
+/// neither causal delivery nor mishaps.
 fn check_many(net: Net) {
     let seed = number("MAZURKA_SEED").unwrap_or(1);
     let systems = number("MAZURKA_PROGRAMS").unwrap_or(SYSTEMS);

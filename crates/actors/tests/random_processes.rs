@@ -1,5 +1,5 @@
-//! Random systems of processes: every algorithm finds what the naive semantics finds. The seed is printed;
-//! `MAZURKA_SEED` sets it, `MAZURKA_PROGRAMS` the number of systems.
+//! Random systems of processes: every algorithm finds the final states of the naive semantics. The
+//! seed is printed. `MAZURKA_SEED` sets it; `MAZURKA_PROGRAMS` sets the number of systems.
 
 mod outcomes;
 
@@ -17,7 +17,7 @@ use testkit::random::Random;
 const MOST_STATES: usize = 20_000;
 const MOST_EXECUTIONS: u64 = 1_000;
 
-/// What the processes of a running system share.
+/// The data that the processes of a running system share.
 struct Running {
     system: actors::System,
     pids: Mutex<Vec<Pid<u32>>>,
@@ -68,7 +68,7 @@ fn run(program: &System, notes: &Notes) {
         running.pids.lock().unwrap().push(pid);
     }
     running.start.wait();
-    // Process ids and what they lead to must not outlive the execution in a cycle.
+    // Process ids, and what they refer to, must not outlive the execution in a reference cycle.
     drop(system);
 }
 
@@ -201,7 +201,7 @@ fn told_exit(exit: Exit) -> u32 {
     2000 + 100 * reason_number(&exit.reason) + process_number(process.name()) as u32
 }
 
-/// What the executions of a search came to, as the naive semantics tells it.
+/// Converts the final states of a search to those of the naive semantics.
 fn seen(found: &Found, processes: usize) -> Finals {
     let finals = found.finals.iter().map(|(lines, outcome)| {
         let mut notes = vec![Vec::new(); processes];
@@ -215,7 +215,7 @@ fn seen(found: &Found, processes: usize) -> Finals {
     finals.collect()
 }
 
-/// None if an algorithm has too much to do.
+/// Explores the system; `None` if the algorithm needs too many executions.
 fn explored(program: &System, algorithm: Algorithm) -> Option<(Found, u64)> {
     let checker = Checker::new()
         .algorithm(algorithm)
@@ -228,7 +228,7 @@ fn explored(program: &System, algorithm: Algorithm) -> Option<(Found, u64)> {
     is_done.then_some((found, report.blocked))
 }
 
-/// Says which system it was if its comparison panics.
+/// Prints the system if its comparison panics.
 struct Shown<'p>(&'p System);
 
 impl Drop for Shown<'_> {
@@ -239,7 +239,7 @@ impl Drop for Shown<'_> {
     }
 }
 
-/// Whether the system is small enough to compare.
+/// Compares the algorithms. Returns whether the system is small enough.
 fn is_law_kept(program: &System) -> bool {
     let _shown = Shown(program);
     let Some(expected) = finals(program, MOST_STATES) else {
@@ -258,7 +258,7 @@ fn is_law_kept(program: &System) -> bool {
         };
         let context = format!("{algorithm} of {program:?}");
         assert_eq!(seen(&found, program.processes.len()), expected, "{context}");
-        // Ids of threads and objects are given as they are met, which is another order in each search.
+        // Ids of threads and objects follow the order of discovery, which differs between searches.
         assert_eq!(found.traces.len(), all.traces.len(), "{context}");
         if algorithm.is_optimal() {
             assert!(found.traces.values().all(|&times| times == 1), "{context}");

@@ -1,5 +1,5 @@
-//! Random systems of objects: every algorithm finds what the natural semantics has. The seed is printed;
-//! `MAZURKA_SEED` sets it, `MAZURKA_PROGRAMS` the number of systems.
+//! Random systems of objects: every algorithm finds the final states of the natural semantics. The
+//! seed is printed. `MAZURKA_SEED` sets it; `MAZURKA_PROGRAMS` sets the number of systems.
 
 mod systems;
 
@@ -12,13 +12,13 @@ use testkit::Key;
 use testkit::object_system::{Condition, Effect, Final, Statement, System, finals};
 use testkit::random::Random;
 
-/// A debug build has some ten times as long for each of them.
+/// A debug build takes about ten times as long for each system.
 const SYSTEMS: u64 = if cfg!(debug_assertions) { 80 } else { 300 };
 
 /// Systems with more states are left out.
 const MOST_STATES: usize = 1_000;
 
-/// Searches with more executions are left out, but for the algorithms that need fewest.
+/// Searches with more executions are left out, except with the algorithms that need fewest.
 const MOST_EXECUTIONS: u64 = 1_000;
 
 #[test]
@@ -39,8 +39,8 @@ fn segment(object: usize, condition: Option<Condition>, effect: Effect) -> State
     }
 }
 
-/// A task adds what it reads to its register. If a task that it awaits then has ended already, the register is
-/// overwritten at once, and it makes no difference what was read; else it does.
+/// A task adds the value that it reads to its register. If a task that it then awaits has ended,
+/// the register is overwritten at once, and the value makes no difference; otherwise it does.
 #[test]
 fn what_an_await_overwrites_makes_a_difference_until_the_awaited_task_ends() {
     let call = |method| Statement::Call { method };
@@ -105,7 +105,7 @@ fn number(variable: &str, default: u64) -> u64 {
     })
 }
 
-/// What one search of a system found.
+/// The results of one search of a system.
 #[derive(Default)]
 struct Found {
     log: Log,
@@ -136,9 +136,9 @@ impl Observer for Found {
     }
 }
 
-/// All algorithms agree with the natural semantics and each other; none where the system is too large.
+/// Checks that all algorithms agree with the semantics; `None` if the system is too large.
 fn check(system: &System, style: Style, expected: &BTreeSet<Final>) -> Option<Found> {
-    // One model for all, so that threads and objects have the same ids.
+    // All searches use one model, so that threads and objects have the same ids.
     let log = Log::default();
     let body = systems::main_task(system.clone(), style, log.clone());
     let mut model = Model::new(Config::default(), body);
@@ -160,7 +160,7 @@ fn check(system: &System, style: Style, expected: &BTreeSet<Final>) -> Option<Fo
     Some(optimal)
 }
 
-/// The laws of an algorithm that needs no states.
+/// Checks the laws of an algorithm that needs no states.
 fn agrees(
     found: &Found,
     optimal: &Found,
@@ -189,7 +189,7 @@ fn agrees(
     }
 }
 
-/// Explores the system to its end; none where that takes too long.
+/// Explores the system completely; `None` if that takes too many executions.
 fn search(model: &mut Model, log: &Log, algorithm: Algorithm) -> Option<Found> {
     loop {
         let mut found = Found {

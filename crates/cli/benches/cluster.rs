@@ -1,7 +1,8 @@
-//! How much sooner two workers of a NATS server on this machine are done than one job without a server: wall clock of the command, the
-//! best of several pairs that are run in turns.
+//! The speedup of two workers of a local NATS server over one job without a server: wall-clock time
+//! of the command, the best of several pairs that run in turns.
 //!
-//! `cargo bench -p mazurka-cli --bench cluster`; `MAZURKA_PAIRS=N` for other than two pairs. It needs `nats-server`.
+//! `cargo bench -p mazurka-cli --bench cluster`; `MAZURKA_PAIRS=N` sets the number of pairs
+//! (default two). It needs `nats-server`.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 use nats::{SETTINGS, Server};
@@ -55,7 +56,7 @@ fn alone() -> Child {
     command.spawn().expect("the command starts")
 }
 
-/// Seconds until it ends, and its executions.
+/// Returns the seconds until the command ends, and its number of executions.
 fn timed(start: impl FnOnce() -> Child) -> (f64, u64) {
     let began = Instant::now();
     let output = start().wait_with_output().expect("the command ends");

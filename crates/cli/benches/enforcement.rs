@@ -1,10 +1,11 @@
-//! What it costs to keep programs to what is verified: `cargo build --release && cargo bench -p mazurka-cli --bench enforcement`.
+//! The cost of enforcing the verified schedules of programs in C: `cargo build --release && cargo
+//! bench -p mazurka-cli --bench enforcement`.
 //!
-//! The programs are those of Metzler, Saissi, Bokor and Suri, written anew (`safe/`). Each is compiled twice, without and with
-//! hooks; pairs of runs, one of each, follow one another, and the ratio of their times is told as median and quartiles, for prefixes
-//! with all constraints down to none, which are relaxed from an execution in which few threads wait. Names behind `--` choose
-//! programs. `PAIRS` in the environment is the number of pairs, 1,000 if it is missing; `PLOT` names a file for a
-//! picture.
+//! The programs are those of Metzler, Saissi, Bokor and Suri, rewritten (`safe/`). Each is compiled
+//! without and with hooks, and run in pairs of one each. The ratio of their times is printed as
+//! median and quartiles, for prefixes with all constraints down to none. They are relaxed from an
+//! execution in which few threads wait. Names after `--` select programs. `PAIRS` in the
+//! environment is the number of pairs (default 1,000); `PLOT` names a file for a picture.
 
 use plotters::prelude::*;
 use serde_json::Value;
@@ -13,10 +14,10 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Nanoseconds that a run takes at least.
+/// Minimum duration of a run in nanoseconds.
 const LONG_ENOUGH: u64 = 10_000_000;
 
-/// A program, and what the paper says of it.
+/// A program, and its published overhead.
 struct Program {
     name: &'static str,
     published: &'static str,
@@ -57,10 +58,10 @@ const PROGRAMS: [Program; 8] = [
     },
 ];
 
-/// How much longer runs take that are kept to constraints, in percent.
+/// The slowdown of runs under constraints, in percent.
 struct Overhead {
     constraints: usize,
-    /// Of all that the first execution has.
+    /// The constraints as a part of those of the first execution.
     part: f64,
     quartiles: [f64; 3],
 }
@@ -132,7 +133,7 @@ impl Built {
         Ok(built)
     }
 
-    /// From all constraints to none, as far as that is verified in a minute.
+    /// Measures from all constraints down to none, as far as one minute of verification gets.
     fn measure(&self, pairs: usize) -> Result<Vec<Overhead>, Box<dyn Error>> {
         let all = self.verify(usize::MAX)?;
         let wanted: BTreeSet<usize> = (0..=4).map(|quarter| all * quarter / 4).collect();
@@ -154,7 +155,7 @@ impl Built {
         Ok(overheads)
     }
 
-    /// Verifies until no more constraints are left; how many are.
+    /// Verifies until at most `most` constraints are left. Returns their number.
     fn verify(&self, most: usize) -> Result<usize, Box<dyn Error>> {
         let mut command = mazurka();
         command.args(["verify", "--format", "json", "--stop-when", "time=60s"]);
@@ -203,12 +204,12 @@ fn mazurka() -> Command {
     Command::new(env!("CARGO_BIN_EXE_mazurka"))
 }
 
-/// The nanoseconds that a program prints.
+/// Returns the nanoseconds that a program prints.
 fn taken(command: &mut Command) -> Result<u64, Box<dyn Error>> {
     Ok(done(command)?.trim().parse()?)
 }
 
-/// What a command prints; an error if it fails.
+/// Returns the output of a command; an error if it fails.
 fn done(command: &mut Command) -> Result<String, Box<dyn Error>> {
     let output = command.output()?;
     match output.status.success() {

@@ -1,9 +1,10 @@
-//! What it costs to keep programs in Rust to what is verified:
-//! `cargo bench -p mazurka-cli --features enforce --bench enforcement_rust`.
+//! The cost of enforcing the verified schedules of programs in Rust: `cargo bench -p mazurka-cli
+//! --features enforce --bench enforcement_rust`.
 //!
-//! Each program is there twice, with the types of `std` and with those of `mazurka` (`safe_rust/`). Pairs of runs, one of each, follow one
-//! another, and the ratio of their times is told as median and quartiles, with all constraints and with as few as are verified in a
-//! minute. `PAIRS` in the environment is the number of pairs, 1,000 if it is missing. This binary is the programs, too.
+//! Each program exists with the types of `std` and with those of `mazurka` (`safe_rust/`), and is
+//! run in pairs of one each. The ratio of their times is printed as median and quartiles, with all
+//! constraints and with the constraints left after a minute of verification. `PAIRS` in the
+//! environment is the number of pairs (default 1,000). This binary also contains the programs.
 
 #[path = "safe_rust/programs.rs"]
 mod programs;
@@ -17,7 +18,7 @@ use std::time::{Duration, Instant};
 
 const PROGRAMS: [&str; 5] = ["lastzero", "indexer", "transfers", "pipeline", "cache"];
 
-/// A run takes at least so many nanoseconds.
+/// Minimum duration of a run in nanoseconds.
 const LONG_ENOUGH: u64 = 10_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -35,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs once; or as often as the environment says, and then prints the nanoseconds that it took.
+/// Runs the program once, or as often as the environment says; then prints the nanoseconds taken.
 fn repeat(body: fn(), again: fn()) {
     let Ok(times) = std::env::var("REPEAT") else {
         return body();
@@ -73,7 +74,7 @@ fn compare() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A program, and what is verified of it.
+/// A program, and its safe trace.
 struct Program {
     name: &'static str,
     binary: PathBuf,
@@ -81,7 +82,7 @@ struct Program {
 }
 
 impl Program {
-    /// Verifies for a minute at most; how many constraints are left.
+    /// Verifies for at most a minute. Returns the number of constraints left.
     fn verify(&self, stop: &[&str]) -> Result<usize, Box<dyn Error>> {
         let mut command = mazurka("verify", "-o", &self.trace);
         command
@@ -127,7 +128,7 @@ fn mazurka(subcommand: &str, option: &str, trace: &Path) -> Command {
     command
 }
 
-/// The nanoseconds that a program prints.
+/// Returns the nanoseconds that a program prints.
 fn taken(command: &mut Command, repeat: u32) -> Result<u64, Box<dyn Error>> {
     let output = command.env("REPEAT", repeat.to_string()).output()?;
     match output.status.success() {

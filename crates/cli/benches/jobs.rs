@@ -1,7 +1,7 @@
-//! How much sooner two jobs are done than one, in Rust and in C: wall clock of the search, the best of several pairs that are run in
-//! turns. Beside it what the machine has to give: two searches by one job at the same time.
+//! The speedup of two jobs over one, in Rust and in C: wall-clock time of the search, the best of
+//! several pairs that run in turns. For comparison: two simultaneous searches by one job each.
 //!
-//! `cargo bench -p mazurka-cli --bench jobs`; `MAZURKA_PAIRS=N` for other than six pairs.
+//! `cargo bench -p mazurka-cli --bench jobs`; `MAZURKA_PAIRS=N` runs N pairs instead of six.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 use serde_json::Value;
@@ -48,7 +48,7 @@ fn start(words: &[&str], jobs: &str) -> Child {
     command.spawn().expect("the command starts")
 }
 
-/// Seconds of the search, and its executions.
+/// Returns the seconds of the search, and its number of executions.
 fn end(child: Child) -> (f64, u64) {
     let output = child.wait_with_output().expect("the command ends");
     let report: Value = serde_json::from_slice(&output.stdout).expect("the command prints JSON");

@@ -1,4 +1,4 @@
-//! Executions and events per second of programs in C, natively run: the whole process that checks, without compiling.
+//! Executions and events per second of native programs in C, in the whole checking process.
 //!
 //! `cargo bench -p mazurka-cli`; add a name to run only some: `-- fib-bench`.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
@@ -19,7 +19,7 @@ fn main() {
     divan::main();
 }
 
-/// Programs with sizes.
+/// The programs with their sizes.
 const PROGRAMS: [(&str, &[u32]); 10] = [
     ("circular-buffer", &[7]),
     ("expmem", &[12]),
@@ -56,11 +56,11 @@ fn number(report: &Value, name: &str) -> u64 {
     report[name].as_u64().expect("a report has this number")
 }
 
-/// A program that is built.
+/// A compiled program.
 struct Check {
     program: Program,
     arguments: Vec<String>,
-    /// Of its executions, where the corpus knows their number at this size.
+    /// The number of executions, if the corpus has it for this size.
     expected: Option<u64>,
     folder: TempDir,
 }
@@ -86,7 +86,7 @@ impl Check {
         self.folder.path().join("program")
     }
 
-    /// A check that does not come to what is expected would measure something else.
+    /// Checks the program. An unexpected result would mean that something else is measured.
     fn run(&self) -> Value {
         let plain = match self.program.expectation.plain[0] {
             Plain::Race => "race",

@@ -1,4 +1,5 @@
-//! How long a browser takes to open the page of a failure of 10,000 events, and for a step in it: `cargo bench -p mazurka-cli --bench page`.
+//! The time that a browser takes to open the page of a failure of 10,000 events, and to take a step
+//! in it: `cargo bench -p mazurka-cli --bench page`.
 
 #[path = "../tests/chromium/mod.rs"]
 mod chromium;
@@ -10,10 +11,10 @@ use chromium::long::long;
 use chromium::scrolling::{UNFOLD, Work, scrolled};
 use chromium::{ask, look};
 
-/// How often each is measured.
+/// The number of measurements of each.
 const TIMES: usize = 5;
 
-/// Milliseconds of the slowest of 200 steps, with the arrows drawn: to the next event, and to one far away.
+/// Returns a script for the slowest of 200 steps, drawn with arrows, in milliseconds.
 fn slowest(to: &str) -> String {
     format!(
         "(() => {{ let slowest = 0; for (let step = 0; step < 200; step++) {{ const start = performance.now(); \

@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line.
 
 mod of_cluster;
 mod of_explorer;
@@ -281,7 +281,7 @@ pub struct CheckOptions {
     /// Save no schedule
     #[arg(long, conflicts_with = "output")]
     pub no_output: bool,
-    /// Whether the result is looked at in the explorer.
+    /// Whether the explorer shows the result.
     #[arg(skip)]
     pub is_explored: bool,
 }
@@ -471,7 +471,7 @@ pub struct CompareOptions {
 }
 
 impl Arguments {
-    /// Reads the command line; on wrong usage complains in one line.
+    /// Reads the command line. On wrong usage it prints one line.
     pub fn read() -> Result<Arguments, ExitCode> {
         if let Some(command) = wrapper(std::env::args_os().skip(1)) {
             return Ok(Arguments {
@@ -484,7 +484,7 @@ impl Arguments {
             | ErrorKind::DisplayVersion
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
                 let asked_for = !error.use_stderr();
-                // A reader that has gone away has seen enough.
+                // A reader that has closed the pipe has read enough.
                 let _ = error.print();
                 if asked_for {
                     ExitCode::SUCCESS
@@ -500,7 +500,8 @@ impl Arguments {
     }
 }
 
-/// A compiler's arguments are its own business, `--help` and `--version` among them.
+/// Returns the command of a compiler wrapper, whose arguments all go to the compiler, even
+/// `--help`.
 fn wrapper(mut arguments: impl Iterator<Item = OsString>) -> Option<Command> {
     let name = arguments.next()?;
     let options = |arguments| WrapperOptions { arguments };
@@ -511,12 +512,12 @@ fn wrapper(mut arguments: impl Iterator<Item = OsString>) -> Option<Command> {
     }
 }
 
-/// What is wrong and what was perhaps meant, without the usage that clap adds.
+/// Returns the error and a suggestion, if there is one, without the usage that clap adds.
 fn one_line(error: &str) -> String {
     let mut paragraphs = error.split("\n\n").map(str::trim);
     let first = paragraphs.next().unwrap_or(error);
     let first = first.strip_prefix("error: ").unwrap_or(first);
-    // Others tell how to pass it on as a value, which few want.
+    // Other tips explain how to pass the word as a value, which few users want.
     let tip = paragraphs.find_map(|paragraph| {
         let tip = paragraph.strip_prefix("tip: ")?;
         tip.lines().next().filter(|tip| tip.contains("similar"))
@@ -533,7 +534,7 @@ fn one_line(error: &str) -> String {
     )
 }
 
-/// The command that was typed, if it is one: its help tells more than that of all.
+/// Returns the typed command, if it exists: its help says more than the general help.
 fn typed_command() -> String {
     let typed = std::env::args().nth(1).unwrap_or_default();
     match Arguments::command().find_subcommand(&typed) {
@@ -543,7 +544,7 @@ fn typed_command() -> String {
 }
 
 impl CheckOptions {
-    /// The server whose workers search, if there is to be one.
+    /// Returns the server whose workers search, if one is given.
     pub fn server(&self) -> Option<Server> {
         Some(Server {
             url: self.cluster.clone()?,
@@ -551,17 +552,17 @@ impl CheckOptions {
         })
     }
 
-    /// Whether the result is to have the tree of the search.
+    /// Checks whether the result contains the tree of the search.
     pub fn draws(&self) -> bool {
         self.is_explored || self.report.html.is_some()
     }
 
-    /// How many jobs search.
+    /// Returns the number of jobs that search.
     pub fn jobs(&self) -> Jobs {
         Jobs::of(self.jobs)
     }
 
-    /// The findings that the user has suppressed, everywhere or at places that a file names.
+    /// Returns the findings that the user suppresses, everywhere or at places that a file names.
     pub fn suppressed(&self) -> Result<Vec<Suppression>, Refusal> {
         let mut all = self.allow.clone();
         if let Some(path) = &self.suppressions {
@@ -576,7 +577,8 @@ impl CheckOptions {
     }
 }
 
-/// The content of a file that a user has written. A pipe could be endless, or never be written.
+/// Returns the content of a text file that a user wrote. Pipes are refused: they may never end or
+/// never be written.
 fn text(path: &Path) -> Result<String, String> {
     match path.metadata() {
         Ok(file) if file.is_file() => std::fs::read_to_string(path),

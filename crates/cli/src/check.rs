@@ -1,4 +1,4 @@
-//! `mazurka check`: searches, saves the schedule of what failed, reports.
+//! `mazurka check`: searches, saves the schedules of failures and shows the report.
 
 use crate::arguments::{CheckOptions, Cuts, States};
 use crate::progress_line::ProgressLine;
@@ -51,7 +51,7 @@ pub fn check(options: &CheckOptions) -> Done {
     Ok(exit_code(report.verdict))
 }
 
-/// Searches.
+/// Searches and returns the report.
 pub fn search(
     options: &CheckOptions,
     subject: &Subject,
@@ -103,7 +103,7 @@ fn search_corpus(
     report
 }
 
-/// A checker with the options.
+/// Returns a checker with the options.
 pub fn checker(options: &CheckOptions) -> Checker {
     let mut checker = Checker::new()
         .of_command()
@@ -152,8 +152,7 @@ pub fn checker(options: &CheckOptions) -> Checker {
     checker
 }
 
-/// Saves the schedule of each failure and notes where. A bug that was found is told even if its
-/// schedule cannot be saved.
+/// Saves the schedule of each failure and records its file. The bug is reported in any case.
 fn save_schedules(report: &mut Report, path: &Path) {
     for (index, failure) in report.errors.iter_mut().enumerate() {
         let path = numbered(path, index + 1);
@@ -187,7 +186,7 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     path.with_file_name(format!("{stem}-{number}{dot}{extensions}"))
 }
 
-/// As a shell needs it.
+/// Quotes a word for a shell if necessary.
 pub fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,".contains(letter);
     match word.chars().all(is_plain) {
@@ -196,7 +195,7 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Whether a file could be written here. A pipe stays open as long as the result is held, for the process that reads it.
+/// Checks whether a file can be written here. Holds a pipe open for its reader in the result.
 pub fn is_writable(path: &Path) -> Result<Option<File>, Refusal> {
     has_directory(path)?;
     let is_pipe = path
@@ -209,7 +208,7 @@ pub fn is_writable(path: &Path) -> Result<Option<File>, Refusal> {
     })
 }
 
-/// Whether there is a directory for a file.
+/// Checks whether the directory of a file exists.
 pub fn has_directory(path: &Path) -> Result<(), Refusal> {
     if path.is_dir() {
         return Err(Refusal::Directory(path.to_owned()));
@@ -223,7 +222,7 @@ pub fn has_directory(path: &Path) -> Result<(), Refusal> {
     Err(Refusal::NoDirectory(directory.to_owned()))
 }
 
-/// A checkpoint takes the place of what is there: that may be a file, and no device, pipe or directory.
+/// Checks whether a checkpoint may replace this path: only a file, no device, pipe or directory.
 fn is_replaceable(path: &Path) -> Result<(), Refusal> {
     match path.metadata() {
         Ok(there) if !there.is_file() => Err(Refusal::NoFile(path.to_owned())),
@@ -231,7 +230,7 @@ fn is_replaceable(path: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// The schedule of a bug must not overwrite the state of the search.
+/// Checks that the schedule of a bug does not overwrite the state of the search.
 fn differ(output: Option<&Path>, state: Option<&Path>) -> Result<(), Refusal> {
     match (output, state) {
         (Some(output), Some(state)) if is_same(output, state) => {
@@ -241,11 +240,11 @@ fn differ(output: Option<&Path>, state: Option<&Path>) -> Result<(), Refusal> {
     }
 }
 
-/// Whether these are one file.
+/// Checks whether both paths name the same file.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     match (one.canonicalize(), other.canonicalize()) {
         (Ok(one), Ok(other)) => one == other,
-        // What is not there yet has no canonical path.
+        // A file that does not exist yet has no canonical path.
         _ => std::path::absolute(one).ok() == std::path::absolute(other).ok(),
     }
 }

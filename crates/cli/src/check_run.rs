@@ -1,4 +1,4 @@
-//! `mazurka check-run`: whether a recorded run kept to what is verified.
+//! `mazurka check-run`: checks whether a recorded run kept to the verified schedules.
 
 use crate::Done;
 use crate::arguments::CheckRunOptions;
@@ -6,7 +6,7 @@ use crate::refusal::Refusal;
 use report::{Case, Constraint, Recording, SafeTrace, harmless};
 use std::process::ExitCode;
 
-/// A run broke a constraint.
+/// Exit code if the run broke a constraint.
 const BROKEN: u8 = 1;
 
 /// Compares a record with a safe trace.

@@ -1,8 +1,9 @@
-//! Searches by many machines: a job lies on a NATS server, and workers do its errands.
+//! Searches on many machines: a job is stored on a NATS server, and workers do its errands.
 //!
-//! One of the workers leads the job: it has what is left of the search, gives errands out and takes what they bring. It saves
-//! that now and then, and says in a record that it is alive. If it falls silent, another worker leads from what was saved, in
-//! the next *term*: errands of earlier terms count no more. So nothing is counted twice, however often messages are delivered.
+//! One of the workers leads the job: it has the rest of the search, gives errands out and accepts
+//! their results. It regularly saves the rest and announces in a record that it is alive. If it
+//! stops, another worker continues from the saved state in the next *term*. Errands of earlier
+//! terms do not count any more. So nothing is counted twice, however often messages are delivered.
 
 mod job;
 mod lead;

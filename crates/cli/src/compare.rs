@@ -1,6 +1,6 @@
-//! `mazurka compare`: every algorithm on one program, each in a process of its own, so that the peak
-//! memory is that of the algorithm. That process ends early when its standard input does: when this one is
-//! interrupted, and when it ends by whatever way.
+//! `mazurka compare`: runs every algorithm on one program, each in its own process, so that the
+//! peak memory is that of the algorithm. These processes stop when their standard input ends: when
+//! this process is interrupted, or ends for any other reason.
 
 use crate::arguments::{CompareOptions, Format};
 use crate::check::is_writable;
@@ -18,9 +18,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Executions of the algorithms that have no end.
+/// Limit on the executions of algorithms that do not end by themselves.
 const RANDOM_EXECUTIONS: u64 = 10_000;
-/// Between two looks whether this process is interrupted, while another one searches.
+/// Interval between two checks for an interruption while another process searches.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Compares algorithms.
@@ -60,7 +60,7 @@ pub fn compare(options: &CompareOptions) -> Done {
     })
 }
 
-/// One after the other; an interruption ends the running one early and leaves the rest out.
+/// Runs the algorithms in turn. An interruption ends the current one and skips the rest.
 fn measure_all(
     options: &CompareOptions,
     instance: &Instance,
@@ -80,7 +80,7 @@ fn measure_all(
         ));
         let output = run(options, instance, algorithm, interrupted);
         match measured_by(instance, algorithm, output) {
-            // Most programs do not tell their states.
+            // Most programs do not report their states.
             Err(Refusal::NoResult { .. })
                 if algorithm.compares_states() && options.algorithm.is_empty() => {}
             result => measured.push(result?),
@@ -90,7 +90,7 @@ fn measure_all(
     Ok(measured)
 }
 
-/// Those that were chosen, each once; all of them if none was.
+/// Returns the chosen algorithms without duplicates; all algorithms if none was chosen.
 fn algorithms(chosen: &[Algorithm]) -> Vec<Algorithm> {
     if chosen.is_empty() {
         return Algorithm::ALL.to_vec();
@@ -126,7 +126,7 @@ fn measured_by(
     }
 }
 
-/// Runs one algorithm in a process of its own, to its end or until this process is interrupted.
+/// Runs one algorithm in its own process until it is done or this process is interrupted.
 fn run(
     options: &CompareOptions,
     instance: &Instance,

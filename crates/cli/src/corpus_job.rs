@@ -1,4 +1,4 @@
-//! `mazurka corpus-job`: a process that does parts of a search of a program of the corpus.
+//! `mazurka corpus-job`: a process that runs parts of a search of a corpus program.
 
 use crate::refusal::Refusal;
 use crate::runner::Executable;
@@ -9,7 +9,7 @@ use native::{Answer, ORDER, Order, end_with_parent};
 use std::io;
 use std::process::ExitCode;
 
-/// What is started for a job.
+/// Returns the executable that is started for a job.
 pub fn executable(instance: &Instance) -> Result<Executable, Refusal> {
     let path = std::env::current_exe().map_err(|error| Refusal::System {
         what: "start a job",
@@ -27,7 +27,7 @@ pub fn executable(instance: &Instance) -> Result<Executable, Refusal> {
     })
 }
 
-/// Does what the environment orders, and answers on the standard output.
+/// Carries out the order in the environment and answers on the standard output.
 pub fn run(program: &str) -> Done {
     let refused = |error| Refusal::System {
         what: "do a part of a search",
@@ -41,7 +41,7 @@ pub fn run(program: &str) -> Done {
     let Some(errands) = &order.errands else {
         return Err(refused(io::ErrorKind::InvalidInput.into()));
     };
-    // A panic here is no bug of the program: nobody looks for its steps.
+    // A panic here is not a bug of the program, so its steps are not recorded.
     let own = Order {
         trail: None,
         ..order.clone()

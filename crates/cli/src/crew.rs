@@ -1,4 +1,4 @@
-//! A search by several processes: each does one slice after the other, and one of them makes the report.
+//! A search by several processes. Each runs slice after slice, and one of them makes the report.
 
 use crate::fatality;
 use crate::guard::{Guard, Heard};
@@ -16,37 +16,37 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between two looks at the search.
+/// Interval between two checks of the search.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Time for the report of a search that was to end.
+/// Time for the report of a search that was ended early.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A search under way.
+/// A search in progress.
 struct Crew<'c> {
     division: &'c Division,
     executable: &'c Executable,
     order: &'c Order,
     stop: &'c AtomicBool,
-    /// The first thing that ended the search before it was done.
+    /// The first problem that ended the search early.
     trouble: Mutex<Option<Trouble>>,
-    /// What is to be said of processes that were ended.
+    /// Warnings about processes that were killed.
     warnings: Mutex<Vec<String>>,
-    /// The sum of the peaks of resident memory of all processes but the last.
+    /// The sum of the peaks of resident memory of all processes except the last.
     memory: AtomicU64,
 }
 
-/// What ends a search before it is done.
+/// A problem that ends a search early.
 pub enum Trouble {
-    /// It cannot be done.
+    /// The search is impossible.
     Refused(Box<Refusal>),
-    /// The program ended its process, in this execution.
+    /// The program ended its process in this execution.
     Crashed(Box<Trailed>, ExitStatus),
-    /// Processes were ended, and not by the program.
+    /// Processes were killed, but not by the program.
     Lost,
 }
 
-/// Does what is left of the search with so many processes that carry out this order.
+/// Runs the rest of the search with processes that carry out this order.
 pub fn search(
     division: Division,
     executable: &Executable,
@@ -55,7 +55,7 @@ pub fn search(
     line: &ProgressLine,
 ) -> Result<Report, Refusal> {
     let jobs = division.jobs();
-    // It is the whole search that is saved.
+    // Only the whole search is saved, by this process.
     let order = Order {
         checkpoint: None,
         ..order.clone()
@@ -87,7 +87,7 @@ pub fn search(
     Ok(report)
 }
 
-/// The report of a search that is over, which the first process makes, if there is one, or another.
+/// Returns the report of a search that is over, made by the first process if alive, or a new one.
 pub fn finish(
     division: Division,
     trouble: Option<Trouble>,
@@ -145,7 +145,8 @@ pub fn finish(
 }
 
 impl Crew<'_> {
-    /// Does slices until none is left, the first one in this process. Gives it back if it is there still.
+    /// Runs slices until none is left, the first in this process. Returns the process if it is
+    /// alive.
     fn search(&self, jobs: usize, first: Guard, line: &ProgressLine) -> Option<Guard> {
         let mut progress = line.observer();
         thread::scope(|scope| {
@@ -198,8 +199,8 @@ impl Crew<'_> {
         self.division.halt(Limit::Interrupted);
     }
 
-    /// Does slices in one process until none is left. Gives back the one that it was given, if it is there still: another one
-    /// ends with the thread that has started it.
+    /// Runs slices in one process until none is left. Returns the process that was passed, if it is
+    /// alive: any other process ends with the thread that started it.
     fn work(&self, first: Option<Guard>) -> Option<Guard> {
         let is_given = first.is_some();
         let mut runner = Runner {
@@ -220,7 +221,7 @@ impl Crew<'_> {
         runner.guard.filter(|_| is_given && runner.ended == 0)
     }
 
-    /// The next slice for this process, which may be asked to end it soon.
+    /// Returns the next slice for this process, which can be asked to end the slice early.
     fn next(&self, runner: &mut Runner<'_>) -> Option<Errand<'_>> {
         match runner.haste() {
             Ok(haste) => self.division.take(Box::new(move || haste.ask())),
@@ -231,7 +232,7 @@ impl Crew<'_> {
         }
     }
 
-    /// Takes note of what became of a slice. Tells the peak of the resident memory of its process in bytes, if it is known.
+    /// Records the outcome of a slice. Returns the peak memory of its process in bytes, if known.
     fn settle(&self, errand: Errand<'_>, carried: Carried) -> Option<u64> {
         match carried {
             Carried::Brought(words) => return errand.bring(&words),
@@ -258,10 +259,10 @@ impl Crew<'_> {
     }
 }
 
-/// The report, or why there is none: what ended the process that was to make it, and whether it had to be killed.
+/// The report, or the limit that ended the process making it and whether that process was killed.
 type Ended = Result<Report, (Limit, bool)>;
 
-/// Lets the process make the report.
+/// Makes the process write the report.
 fn conclude(
     mut guard: Guard,
     words: &[u8],
@@ -269,7 +270,7 @@ fn conclude(
     is_over: impl Fn() -> bool,
 ) -> Result<Ended, Refusal> {
     guard.tell(words)?;
-    // Whoever ended the search in time has time for the report.
+    // A search that was ended early still has this time for its report.
     let began = Instant::now();
     let grace = if is_over() { GRACE } else { Duration::ZERO };
     loop {

@@ -1,4 +1,4 @@
-//! `mazurka explore`: a page on which a person chooses which thread runs next.
+//! `mazurka explore`: a page on which the user chooses which thread runs next.
 
 mod explored;
 mod server;
@@ -13,7 +13,7 @@ use server::Server;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Serves the page until it is interrupted.
+/// Serves the page until the command is interrupted.
 pub fn explore(mut options: ExploreOptions) -> Done {
     options.refuse_others()?;
     options.check.is_explored = true;

@@ -1,5 +1,5 @@
-//! Processes that check a program and do not come to their end: what is known of them is how they ended, what they had
-//! counted, and the steps until then.
+//! Reports on processes that die while they check a program. They are made from the exit status,
+//! the counts of the process so far, and the steps until its death.
 
 use crate::guard::Guard;
 use native::{Order, Worker, ending};
@@ -13,17 +13,17 @@ use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Signals that a program causes by what it does: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
+/// Signals that a program causes itself: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
 const CRASHES: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 
-/// Repetitions that must all end at the same step: a kill from outside may hit one of them there by chance.
+/// Repetitions that must all end at the same step, since a kill from outside may hit one by chance.
 const REPETITIONS: u32 = 3;
 
-/// Time for one execution that is repeated.
+/// Time limit for one repeated execution.
 const REPETITION: Duration = Duration::from_secs(10);
 
-/// The report of a search whose process has died in an execution. Other processes, which `start` starts, show whether it was
-/// the program's doing, and what comes before the last step.
+/// Returns the report of a search whose process died in an execution. Processes started by `start`
+/// show whether the program caused that, and the steps before the last one.
 pub fn examine(
     order: &Order,
     trailed: Trailed,
@@ -39,7 +39,7 @@ pub fn examine(
     })
 }
 
-/// Whether something else than the program has ended the process in this execution.
+/// Checks whether something other than the program ended the process in this execution.
 pub fn is_from_outside(
     order: &Order,
     trailed: &Trailed,
@@ -66,7 +66,7 @@ pub fn is_from_outside(
             return true;
         };
         let steps = length(&again_trailed);
-        // Who is killed while the report is made was not killed by the execution.
+        // A process that is killed while it makes the report was not killed by the execution.
         let has_ended = again_trailed.counts.has_some();
         let is_elsewhere = reached
             .replace(steps)
@@ -75,12 +75,12 @@ pub fn is_from_outside(
     })
 }
 
-/// How many steps of its last execution were begun.
+/// Returns the number of steps begun in the last execution.
 fn length(trailed: &Trailed) -> usize {
     trailed.steps.iter().map(|run| run.choices.len()).sum()
 }
 
-/// Runs the schedule of the order again.
+/// Repeats the schedule of the order.
 pub fn repeat(order: &Order, start: &dyn Fn(&Order) -> Option<Worker>) -> Option<Guard> {
     let order = Order {
         checkpoint: None,
@@ -90,14 +90,15 @@ pub fn repeat(order: &Order, start: &dyn Fn(&Order) -> Option<Worker>) -> Option
     Some(Guard::over(start(&order)?, order.time_limit))
 }
 
-/// Whether something else than the program may have ended the process like this.
+/// Checks whether something other than the program may have ended the process in this way.
 pub fn may_be_from_outside(ended: ExitStatus) -> bool {
     ended
         .signal()
         .is_some_and(|signal| !CRASHES.contains(&signal))
 }
 
-/// The report of a search that died in this execution. `before_last` shows what comes before the last step.
+/// Returns the report of a search that died in this execution. `before_last` shows all but the last
+/// step.
 pub fn report(
     order: &Order,
     mut trailed: Trailed,
@@ -135,7 +136,7 @@ pub fn report(
     report
 }
 
-/// The report of a search whose process did not report by itself before this limit ended it.
+/// Returns the report of a search whose process was ended by this limit and made no report.
 pub fn unfinished(
     order: &Order,
     trailed: Option<Trailed>,
@@ -154,7 +155,7 @@ pub fn unfinished(
     report
 }
 
-/// What is said of a process that had to be killed.
+/// Returns the warnings about a process that had to be killed.
 pub fn told_of_killed(trailed: &Trailed) -> Vec<String> {
     let killed = format!(
         "the process that ran the program did not stop and was killed; the numbers are those of the {} that had ended",
@@ -163,7 +164,7 @@ pub fn told_of_killed(trailed: &Trailed) -> Vec<String> {
     [killed].into_iter().chain(under_way(trailed)).collect()
 }
 
-/// What is said of a slice that has lost its process as often, the last time like this.
+/// Returns the warnings about a slice that lost its process `times` times, the last time like this.
 pub fn told_of_lost(trailed: &Trailed, ended: ExitStatus, times: u32) -> Vec<String> {
     let lost = format!(
         "{times} processes that did the same part of the search were killed ({}), not by the program: perhaps by another \
@@ -173,7 +174,7 @@ pub fn told_of_lost(trailed: &Trailed, ended: ExitStatus, times: u32) -> Vec<Str
     [lost].into_iter().chain(under_way(trailed)).collect()
 }
 
-/// The end of the process, in the execution that had begun last.
+/// Describes the crash of the process in the last execution begun.
 fn crash(trailed: &Trailed, message: String) -> Sighted {
     Sighted {
         kind: FailureKind::Crash,
@@ -184,7 +185,7 @@ fn crash(trailed: &Trailed, message: String) -> Sighted {
     }
 }
 
-/// The report of a search whose process was killed, and not by the program.
+/// Returns the report of a search whose process was killed, but not by the program.
 fn killed(order: &Order, trailed: &Trailed, ended: ExitStatus) -> Report {
     let why = format!(
         "the process that ran the program was killed ({}), not by the program: perhaps by another process, or because \
@@ -196,7 +197,7 @@ fn killed(order: &Order, trailed: &Trailed, ended: ExitStatus) -> Report {
     report
 }
 
-/// What a trail shows of a search that ended for this reason.
+/// Makes a report from the trail of a search that ended for this reason.
 fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report {
     let counts = trailed.counts;
     let errors = trailed.sighted.iter();
@@ -240,9 +241,9 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
     report
 }
 
-/// The execution that had begun last, if one had.
+/// Describes the last execution begun, if there is one.
 fn under_way(trailed: &Trailed) -> Option<String> {
-    /// Turns that are shown.
+    /// The number of turns shown.
     const LAST: usize = 12;
     let steps = &trailed.steps;
     let hidden = steps.len().saturating_sub(LAST);
@@ -269,10 +270,10 @@ fn under_way(trailed: &Trailed) -> Option<String> {
     })
 }
 
-/// Said where there is no interleaving.
+/// The warning if there is no interleaving.
 const NOT_SHOWN: &str = "the interleaving cannot be shown: run up to its last step the program does not do the same again";
 
-/// The interleaving that goes on with the last of these steps, which ended the process.
+/// Adds the last of these steps, which ended the process, to the interleaving before it.
 fn with_last(before: Interleaving, steps: &[SavedStep]) -> Interleaving {
     let mut interleaving = before;
     let Some(last) = steps.last() else {
@@ -295,7 +296,7 @@ fn with_last(before: Interleaving, steps: &[SavedStep]) -> Interleaving {
     interleaving
 }
 
-/// What a thread with this spawn path is called.
+/// Returns the name of the thread with this spawn path.
 fn name_of(path: &str) -> String {
     match path.split_once('.') {
         Some((_, path)) => format!("T{path}"),
@@ -327,7 +328,7 @@ fn failure(order: &Order, sighted: &Sighted, coarse: &[String]) -> Failure {
     }
 }
 
-/// What the program was run under: what the order leaves open is as for every program in C.
+/// Returns the conditions of the run. Conditions not in the order are as usual for programs in C.
 fn conditions(order: &Order) -> Conditions {
     let usual = Conditions::default();
     Conditions {

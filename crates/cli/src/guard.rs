@@ -1,5 +1,5 @@
-//! Watches over the process that checks a program: it is asked to stop when the user or a time limit says so, and killed
-//! if it does not. Whatever the program does there, the command goes on.
+//! Watches the process that checks a program. It is asked to stop when the user or a time limit
+//! requires it, and killed if it does not. The command survives whatever the program does there.
 
 use crate::fatality;
 use crate::refusal::Refusal;
@@ -10,41 +10,41 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between two looks at the process.
+/// Interval between two checks of the process.
 const LOOK: Duration = Duration::from_millis(10);
-/// Time that a process has for its report. It is killed when it has had it.
+/// Time that a process gets for its report, apart from waits for a processor. It is then killed.
 const PATIENCE: Duration = Duration::from_millis(600);
-/// The same by the wall clock, for a machine that is busy with other things.
+/// The limit for this in wall-clock time, for a machine that is busy with other work.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// A process that checks a program, under watch.
+/// A watched process that checks a program.
 pub struct Guard {
     worker: Worker,
     answers: Receiver<Answer>,
     started: Instant,
     looked: Instant,
     time_limit: Option<Duration>,
-    /// Why it is to stop, and how long it could have done so.
+    /// The reason for stopping the process, and the time that it has had for that.
     stopping: Option<(Limit, Patience)>,
-    /// How it ended. The rest of its answers may still be on its way.
+    /// The exit status, if the process ended. Some of its answers may not have arrived yet.
     ended: Option<ExitStatus>,
 }
 
-/// What is heard of the process.
+/// A message from the process, or its end.
 pub enum Heard {
     Answer(Answer),
-    /// It ended like this, and has answered nothing more.
+    /// The process ended with this status, and there are no more answers.
     Ended(ExitStatus),
-    /// It did not stop for this reason, and was killed.
+    /// The process did not stop for this reason and was killed.
     Killed(Limit),
 }
 
 impl Guard {
-    /// Watches over a process that knows this limit of time.
+    /// Watches a process that has this time limit in its order.
     pub fn over(mut worker: Worker, time_limit: Option<Duration>) -> Guard {
         let (sender, answers) = channel();
         let mut told = worker.answers();
-        // Ends with the process, or when nothing listens any more.
+        // Ends with the process, or when the receiver is dropped.
         thread::spawn(move || told.any(|answer| sender.send(answer).is_err()));
         Guard {
             worker,
@@ -57,10 +57,10 @@ impl Guard {
         }
     }
 
-    /// Waits for the next answer or the end. `stops` says whether the process is to stop.
+    /// Waits for the next answer or the end of the process. `stops` returns whether it must stop.
     pub fn listen(&mut self, stops: impl Fn() -> bool) -> Result<Heard, Refusal> {
         loop {
-            // A process that never falls silent is looked at, too.
+            // A process that answers without a pause must be checked, too.
             let is_news = self.stopping.is_none() && stops();
             if (is_news || self.looked.elapsed() >= LOOK)
                 && let Some(heard) = self.look(stops())?
@@ -109,14 +109,14 @@ impl Guard {
                 self.worker.interrupt();
                 self.stopping = Some((Limit::Interrupted, self.worker.patience()));
             }
-            // It knows its limit.
+            // The process stops by itself, since its order has the limit.
             None if is_late => self.stopping = Some((Limit::Time, self.worker.patience())),
             None => {}
         }
         Ok(None)
     }
 
-    /// Gives it an errand, when it has none.
+    /// Passes an errand to the process, which must have none.
     pub fn tell(&mut self, words: &[u8]) -> Result<(), Refusal> {
         self.worker.tell(words).map_err(|error| Refusal::System {
             what: "tell a job what to do",
@@ -124,7 +124,7 @@ impl Guard {
         })
     }
 
-    /// Lets others ask for the end of an errand.
+    /// Returns a handle that can ask for the early end of an errand.
     pub fn haste(&self) -> Result<Haste, Refusal> {
         self.worker.haste().map_err(|error| Refusal::System {
             what: "reach a job",
@@ -132,7 +132,7 @@ impl Guard {
         })
     }
 
-    /// What the errand brought that it has done.
+    /// Returns the result of the errand that is done.
     pub fn brought(&self) -> Result<Vec<u8>, Refusal> {
         self.worker.brought().map_err(|error| Refusal::System {
             what: "read what a job has done",
@@ -140,24 +140,24 @@ impl Guard {
         })
     }
 
-    /// Why it was asked to stop, if it was.
+    /// Returns why the process was asked to stop, if it was.
     pub fn stopping(&self) -> Option<Limit> {
         self.stopping.as_ref().map(|(limit, _)| *limit)
     }
 
-    /// What it has done so far, also if it has died.
+    /// Returns the progress of the process so far, even if it has died.
     pub fn trail(&self) -> Option<Trailed> {
         self.worker.trail()
     }
 
-    /// The report of what the process had done when it stopped for this reason without one.
+    /// Returns a report of the progress of a process that stopped for this reason without a report.
     pub fn unfinished(&self, order: &Order, limit: Limit, is_killed: bool) -> Report {
         let mut report = fatality::unfinished(order, self.trail(), limit, is_killed);
         report.elapsed_s = self.started.elapsed().as_secs_f64();
         report
     }
 
-    /// What comes before the last step of a schedule, as the process shows it.
+    /// Returns the interleaving before the last step of a schedule, which the process reports.
     pub fn interleaving(mut self, stops: impl Fn() -> bool) -> Option<Interleaving> {
         loop {
             match self.listen(&stops) {
@@ -168,7 +168,7 @@ impl Guard {
         }
     }
 
-    /// How the process ends, whatever it answers; nothing if it had to be killed.
+    /// Waits for the end of the process and ignores its answers. `None` if it had to be killed.
     pub fn end(&mut self, stops: impl Fn() -> bool) -> Option<ExitStatus> {
         loop {
             match self.listen(&stops) {

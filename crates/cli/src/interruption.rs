@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM end a search as a time limit does; a second one ends the process. So does, for a process that
-//! another one has started for a comparison, the end of its standard input.
+//! SIGINT and SIGTERM end a search like a time limit; a second signal ends the process. If another
+//! process has started this one for a comparison, the end of standard input ends the search, too.
 
 use crate::UNFINISHED;
 use crate::refusal::Refusal;
@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
-/// A flag that the signals set.
+/// Returns a flag that the signals set. A second signal ends the process.
 pub fn flag() -> Result<Arc<AtomicBool>, Refusal> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // In this order: the first signal finds the flag unset.
+        // The order matters: the first signal must find the flag unset.
         let shutdown = UNFINISHED.into();
         let registered =
             flag::register_conditional_shutdown(signal, shutdown, Arc::clone(&interrupted));
@@ -23,8 +23,8 @@ pub fn flag() -> Result<Arc<AtomicBool>, Refusal> {
     Ok(interrupted)
 }
 
-/// Sets the flag, too, when the standard input ends: at the latest with the process that holds the other end of the
-/// pipe, however that one ends.
+/// Sets the flag, too, when standard input ends: at the latest when the process with the other end
+/// of the pipe ends, for any reason.
 pub fn at_end_of_input(interrupted: &Arc<AtomicBool>) {
     let interrupted = Arc::clone(interrupted);
     thread::spawn(move || {
@@ -34,7 +34,7 @@ pub fn at_end_of_input(interrupted: &Arc<AtomicBool>) {
     });
 }
 
-/// A flag that the signals only set: for a command that keeps an eye on what it waits for, and so ends soon.
+/// Returns a flag that the signals only set, for commands that poll it and so end soon.
 pub fn gentle_flag(is_leashed: bool) -> Result<Arc<AtomicBool>, Refusal> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -46,7 +46,7 @@ pub fn gentle_flag(is_leashed: bool) -> Result<Arc<AtomicBool>, Refusal> {
     Ok(interrupted)
 }
 
-/// A flag that SIGTERM sets, while SIGINT is for a debugger, which has the terminal, too.
+/// Returns a flag that SIGTERM sets. SIGINT is for the debugger, which shares the terminal.
 pub fn end_of_debugging() -> Result<Arc<AtomicBool>, Refusal> {
     let ended = Arc::new(AtomicBool::new(false));
     watch(flag::register(SIGTERM, Arc::clone(&ended)))?;

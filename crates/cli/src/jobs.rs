@@ -1,14 +1,14 @@
-//! How many jobs search.
+//! The number of jobs that search.
 
 use mazurka::{CheckError, Checker, Division};
 use std::thread::available_parallelism;
 
-/// How many jobs search.
+/// The number of jobs that search.
 #[derive(Clone, Copy)]
 pub enum Jobs {
-    /// As many as the user asked for.
+    /// The number that the user asked for.
     Asked(usize),
-    /// As many as fit the machine.
+    /// A number that suits the machine.
     Fitting(usize),
 }
 
@@ -19,7 +19,7 @@ impl Default for Jobs {
 }
 
 impl Jobs {
-    /// As many as were asked for, or else one for each core that this process may use.
+    /// Returns the given number, or one job for each core that this process may use.
     pub fn of(asked: Option<u16>) -> Jobs {
         match asked {
             Some(jobs) => Jobs::Asked(jobs.into()),
@@ -33,7 +33,7 @@ impl Jobs {
         }
     }
 
-    /// The search of the checker, divided; or what the report says if it is not.
+    /// Divides the search of the checker. If impossible, returns the warning for the report.
     pub fn divide(self, checker: &Checker) -> Result<Result<Division, Option<String>>, CheckError> {
         if self.number() == 1 {
             return Ok(Err(None));
@@ -42,7 +42,7 @@ impl Jobs {
         Ok(divided.map_err(|why| self.by_one_because(&why)))
     }
 
-    /// What the report says of a search by one job: nothing to those who have not asked for several.
+    /// Returns why one job searches, but only if the user asked for several.
     pub fn by_one_because(self, why: &str) -> Option<String> {
         matches!(self, Jobs::Asked(2..)).then(|| why.to_owned())
     }

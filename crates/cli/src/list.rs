@@ -1,4 +1,4 @@
-//! `mazurka list`: the programs of the corpus, with what is known of them.
+//! `mazurka list`: lists the programs of the corpus with their known results.
 
 use crate::arguments::{Format, ListOptions};
 use crate::refusal::Refusal;
@@ -9,7 +9,7 @@ use report::{FailureKind, Style, wrap};
 use serde::Serialize;
 use std::process::ExitCode;
 
-/// The column of what a program does is not narrower, even if lines get too long.
+/// Minimum width of the column that describes a program, even if lines get too long.
 const NARROWEST: usize = 20;
 
 /// Lists the programs.
@@ -29,23 +29,23 @@ pub fn list(options: &ListOptions) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A program as it is listed.
+/// A listed program.
 #[derive(Serialize)]
 struct Listed {
-    /// With its default sizes, as `check` understands it.
+    /// The name with default sizes, as `check` accepts it.
     name: String,
     about: &'static str,
-    /// Names of its sizes.
+    /// Names of the sizes.
     sizes: Vec<&'static str>,
-    /// What a search finds.
+    /// The result of a search.
     finds: String,
     failure: Option<FailureKind>,
-    /// Traces by size, if there is a formula.
+    /// The formula for the number of traces, if there is one.
     formula: Option<String>,
     counts: Vec<Count>,
 }
 
-/// The traces of a program of one size.
+/// The number of traces of a program of one size.
 #[derive(Serialize)]
 struct Count {
     size: Vec<u32>,
@@ -82,7 +82,7 @@ fn listed(entry: &'static Entry) -> Listed {
     }
 }
 
-/// Each program in a few lines: what it is, and how many traces it has.
+/// Formats each program in a few lines: its description and its numbers of traces.
 fn table(programs: &[Listed], style: Style) -> String {
     let names = programs
         .iter()
@@ -113,7 +113,7 @@ fn table(programs: &[Listed], style: Style) -> String {
     text
 }
 
-/// `traces: (N + 3) * 2^(N - 2): 5 → 64, 10 → 3,328`, where something is known of several sizes.
+/// `traces: (N + 3) * 2^(N - 2): 5 → 64, 10 → 3,328`, if numbers are known.
 fn known_counts(program: &Listed) -> Option<String> {
     if program.sizes.is_empty() || program.counts.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! The command `mazurka`: arguments, files and exit codes; everything else is in the libraries.
+//! The command `mazurka`: arguments, files and exit codes. Everything else is in the libraries.
 
 #![forbid(unsafe_code)]
 
@@ -38,9 +38,9 @@ use refusal::Refusal;
 use report::Verdict;
 use std::process::ExitCode;
 
-/// Wrong usage, or a file or program that cannot be used.
+/// Exit code for wrong usage, or for a file or program that cannot be used.
 const REFUSED: u8 = 2;
-/// A search that did not come to its end.
+/// Exit code for a search that was not completed.
 const UNFINISHED: u8 = 3;
 
 fn main() -> ExitCode {
@@ -79,10 +79,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// What a command comes to: an exit code, or why it could not be done.
+/// The result of a command: an exit code, or the reason why it could not be done.
 type Done = Result<ExitCode, Refusal>;
 
-/// 0 verified, 1 bug, 3 stopped by a bound.
+/// Returns the exit code: 0 verified, 1 bug, 3 stopped by a bound.
 fn exit_code(verdict: Verdict) -> ExitCode {
     match verdict {
         Verdict::Verified => ExitCode::SUCCESS,

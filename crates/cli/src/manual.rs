@@ -1,4 +1,4 @@
-//! What a shell and `man` need to know of the command line.
+//! Shell completions and manual pages, generated from the command line.
 
 use crate::arguments::{Arguments, CompletionsOptions, ManOptions};
 use crate::refusal::Refusal;
@@ -6,7 +6,7 @@ use crate::{Done, terminal};
 use clap::CommandFactory;
 use std::process::ExitCode;
 
-/// Prints a script for a shell.
+/// Prints the completion script for a shell.
 pub fn completions(options: &CompletionsOptions) -> Done {
     let mut script = Vec::new();
     clap_complete::generate(
@@ -18,7 +18,7 @@ pub fn completions(options: &CompletionsOptions) -> Done {
     print(&script)
 }
 
-/// Prints a page of the manual.
+/// Prints a manual page.
 pub fn man(options: &ManOptions) -> Done {
     let mut all = Arguments::command();
     all.build();

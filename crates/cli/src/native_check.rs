@@ -1,4 +1,4 @@
-//! Checks a program in C or C++: builds it, starts the process in which it checks itself, and listens to it.
+//! Checks a program in C or C++: builds it, starts its checking process and reads the answers.
 
 use crate::arguments::{CheckOptions, Plain, ReplayOptions};
 use crate::cluster::{self, Server};
@@ -25,13 +25,13 @@ use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// A limit of time is for the search. Compiling may take as long besides, and at least this.
+/// Compiling may take as long as the time limit, which is for the search, and at least this.
 const COMPILING: Duration = Duration::from_secs(30);
 
-/// Why a program is searched by one job.
+/// The reason why only one job searches a program.
 const SHARES_FILES: &str = "the program may write files, which executions at the same time would share: it is searched by one job";
 
-/// What is to be done with a program.
+/// The task of checking a program.
 struct Task<'a> {
     program: &'a NativeProgram,
     order: Order,
@@ -41,7 +41,7 @@ struct Task<'a> {
     server: Option<Server>,
 }
 
-/// Searches.
+/// Searches and returns the report.
 pub fn search(
     options: &CheckOptions,
     program: &NativeProgram,
@@ -62,25 +62,25 @@ pub fn search(
     Ok(report)
 }
 
-/// A program that can be started.
+/// A program that is ready to start.
 pub struct Ready {
     executable: Executable,
-    /// How it is made and started.
+    /// How the program is built and started.
     pub recipe: Recipe,
-    /// Whether executions at the same time would share files that it writes.
+    /// Whether simultaneous executions would share files that the program writes.
     pub shares_files: bool,
-    /// Keeps what was compiled.
+    /// Keeps the compiled program, whose name is deleted.
     _file: File,
 }
 
 impl Ready {
-    /// Starts it for an order.
+    /// Starts the program with an order.
     pub fn start(&self, order: &Order) -> Result<Worker, Refusal> {
         self.executable.start(order)
     }
 }
 
-/// Compiles the program if it has to be.
+/// Compiles the program if necessary.
 pub fn ready(
     options: &CheckOptions,
     program: &NativeProgram,
@@ -102,7 +102,7 @@ pub fn ready(
         what: "read the program",
         error,
     })?;
-    // What was compiled needs no name any more: nothing is left behind, however this process ends.
+    // The compiled file needs no name, so nothing is left behind, however this process ends.
     let path = if built.is_some() {
         reachable(&file)
     } else {
@@ -116,7 +116,7 @@ pub fn ready(
     })
 }
 
-/// Runs a saved schedule again.
+/// Replays a saved schedule.
 pub fn replay(
     options: &ReplayOptions,
     program: &NativeProgram,
@@ -125,7 +125,7 @@ pub fn replay(
     repetition(options, program, schedule).carry_out()
 }
 
-/// Runs a saved schedule again in a debugger; nothing if the user leaves it before the end.
+/// Replays a saved schedule in a debugger. Returns `None` if the user leaves it before the end.
 pub fn debug(
     options: &ReplayOptions,
     program: &NativeProgram,
@@ -135,7 +135,7 @@ pub fn debug(
     repetition(options, program, schedule).debug()
 }
 
-/// The task to run a saved schedule again.
+/// Returns the task of replaying a saved schedule.
 fn repetition<'a>(
     options: &ReplayOptions,
     program: &'a NativeProgram,
@@ -182,10 +182,10 @@ impl Task<'_> {
             left_out: unseen.iter().filter_map(Unseen::left_out).collect(),
             ..self.order.clone()
         };
-        // Each program in Rust is linked with the functions for files.
+        // Every program in Rust is linked with the functions for files.
         let shares_files = !is_rust && may_change_files(&path, &libraries);
         let compile_s = built.as_ref().map(|built| built.time().as_secs_f64());
-        // A program that runs needs the name of its file no more: nothing is left behind, however this process ends.
+        // A running program needs no name, so nothing is left behind, however this process ends.
         let file = File::open(&path).map_err(|error| Refusal::System {
             what: "read the program",
             error,
@@ -266,7 +266,7 @@ impl Task<'_> {
         }
     }
 
-    /// The program, and where it is.
+    /// Builds the program if necessary and returns its path.
     fn made(&self, stop: &AtomicBool) -> Result<(Option<Built>, PathBuf), Refusal> {
         let built = self.built(stop)?;
         let path = match &built {
@@ -313,14 +313,14 @@ impl Task<'_> {
         })
     }
 
-    /// The name that it knows itself by, and its arguments.
+    /// Returns the name of the program as its first argument, and its other arguments.
     fn arguments(&self) -> Vec<OsString> {
         let mut arguments = vec![self.program.path().with_extension("").into_os_string()];
         arguments.extend_from_slice(&self.program.arguments);
         arguments
     }
 
-    /// The search, divided; or what the report says if it is not.
+    /// Divides the search. If that is impossible, returns the warning for the report.
     fn divided(
         &self,
         order: &Order,
@@ -338,7 +338,7 @@ impl Task<'_> {
         }
     }
 
-    /// Listens to the process that checks until it has told its result or has ended.
+    /// Reads the answers of the checking process until it has reported its result or ended.
     fn listen(
         &self,
         worker: Worker,
@@ -374,7 +374,7 @@ impl Task<'_> {
         }
     }
 
-    /// The process that checked has died in this execution.
+    /// Handles the death of the checking process in this execution.
     fn died(
         &self,
         order: &Order,
@@ -401,7 +401,7 @@ impl Task<'_> {
         Ok(fatality::examine(order, trailed, ended, start, stop))
     }
 
-    /// What may not be seen, or not as it stands in the source.
+    /// Returns warnings about accesses that may be unseen, or differ from the source.
     fn warnings(&self, unseen: &[Unseen]) -> Vec<String> {
         let is_harmless = |unseen: &&Unseen| unseen.left_out().is_none();
         let unseen = unseen.iter().filter(is_harmless);
@@ -418,7 +418,7 @@ impl Task<'_> {
     }
 }
 
-/// What a process has left that ended when this schedule was repeated.
+/// Returns the trail of a process that ended while it repeated this schedule.
 fn trail_of(schedule: &ScheduleFile) -> Trailed {
     Trailed {
         execution: 1,
@@ -428,7 +428,7 @@ fn trail_of(schedule: &ScheduleFile) -> Trailed {
     }
 }
 
-/// What a process is told that checks the program of this name.
+/// Returns the order for a process that checks the program of this name.
 pub fn order(options: &CheckOptions, name: String) -> Result<Order, Refusal> {
     Ok(Order {
         name,
@@ -456,7 +456,7 @@ pub fn order(options: &CheckOptions, name: String) -> Result<Order, Refusal> {
     })
 }
 
-/// The program may change its folder.
+/// Makes the path absolute, since the program may change its working directory.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -1,4 +1,4 @@
-//! Shows the result of a search: prints it, and writes the files that were asked for.
+//! Shows the result of a search: prints it and writes the requested files.
 
 use crate::arguments::{ReportFormat, ReportOptions};
 use crate::check::{is_same, is_writable};
@@ -9,8 +9,8 @@ use report::{Interleaving, Report, SafeTrace, Style, harmless_json};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Whether the files that were asked for could be written, and are neither each other nor one of `others`. Pipes stay open as long as
-/// the result is held.
+/// Checks that the requested files can be written, and differ from each other and from `others`.
+/// Pipes stay open until the result is dropped.
 pub fn prepare(options: &ReportOptions, others: &[Option<&Path>]) -> Result<Vec<File>, Refusal> {
     let files = [
         &options.html,
@@ -31,7 +31,7 @@ pub fn prepare(options: &ReportOptions, others: &[Option<&Path>]) -> Result<Vec<
     Ok(held)
 }
 
-/// Whether a page could be written that was asked for, and is not another file.
+/// Checks that the requested page can be written and is not the other file.
 pub fn prepare_page(page: Option<&Path>, other: &Path) -> Result<Option<File>, Refusal> {
     match page {
         Some(page) if is_same(page, other) => Err(Refusal::NamedTwice(page.to_owned())),
@@ -40,7 +40,7 @@ pub fn prepare_page(page: Option<&Path>, other: &Path) -> Result<Option<File>, R
     }
 }
 
-/// Writes the page of what is safe, by versions of the file.
+/// Writes the page of safe schedules with all versions of the file.
 pub fn write_safe(versions: &[SafeTrace], path: &Path) -> Result<(), Refusal> {
     let folder = std::env::current_dir().unwrap_or_default();
     let cases = versions.iter().flat_map(|trace| &trace.cases);
@@ -85,7 +85,7 @@ pub fn show(report: &Report, options: &ReportOptions) -> Result<(), Refusal> {
     draw(failing, options.mermaid.as_ref(), formats::mermaid)
 }
 
-/// Prints a report for people.
+/// Prints a report as text.
 pub fn print_text(report: &Report) -> Result<(), Refusal> {
     print(&report.text(terminal::style()))
 }
@@ -105,7 +105,7 @@ fn usual_format() -> ReportFormat {
     }
 }
 
-/// Writes the diagram of the execution that fails.
+/// Writes the diagram of the failing execution.
 fn draw(
     failing: Option<&Interleaving>,
     path: Option<&PathBuf>,

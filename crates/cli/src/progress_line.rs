@@ -6,19 +6,19 @@ use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Between two looks of the progress line.
+/// Interval between two updates of the progress line.
 const INTERVAL: Duration = Duration::from_millis(150);
 
-/// A line on the standard error that tells how far a search is.
+/// A line on standard error that shows the progress of a search.
 #[derive(Clone)]
 pub struct ProgressLine {
     bar: ProgressBar,
-    /// What it says, for others.
+    /// The current text, for other readers.
     watched: Arc<Mutex<String>>,
 }
 
 impl ProgressLine {
-    /// Shown if the standard error is a terminal and `wanted`.
+    /// Makes a line, which is shown if standard error is a terminal and `wanted` is true.
     pub fn new(wanted: bool) -> ProgressLine {
         let bar = match wanted && io::stderr().is_terminal() {
             true => ProgressBar::new_spinner().with_style(
@@ -33,12 +33,12 @@ impl ProgressLine {
         }
     }
 
-    /// What it says, for people who look elsewhere.
+    /// Returns the current text, for readers that do not use standard error.
     pub fn watched(&self) -> Arc<Mutex<String>> {
         Arc::clone(&self.watched)
     }
 
-    /// The observer that keeps the line up to date.
+    /// Returns the observer that updates the line.
     pub fn observer(&self) -> Progress<impl FnMut(&Snapshot) + 'static> {
         let line = self.clone();
         Progress::every(INTERVAL, move |snapshot: &Snapshot| {
@@ -54,7 +54,7 @@ impl ProgressLine {
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }

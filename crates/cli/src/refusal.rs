@@ -1,4 +1,4 @@
-//! Why a command was not done: what, where, and what to do, in one line.
+//! The reasons why a command was not carried out: cause, place and remedy, in one line.
 
 use mazurka::CheckError;
 use report::StoredFileError;
@@ -8,13 +8,13 @@ use std::path::PathBuf;
 /// Wrong usage, or a file or program that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// No such program, or not with this size.
+    /// There is no such program, or not with this size.
     #[error("{0}")]
     Program(#[from] corpus::NameError),
-    /// A file that another command wrote is of no use.
+    /// A file that another command wrote cannot be used.
     #[error("{0}")]
     Stored(#[from] StoredFileError),
-    /// What is verified is the program that will be run.
+    /// A source was given, but only the program that will be run can be verified.
     #[error("{}: this is a source; build the program that will be run with `mazurka cc` or `mazurka c++`, and verify that", .0.display())]
     NotBuilt(PathBuf),
     /// The program is not the one that was verified.
@@ -25,15 +25,15 @@ pub enum Refusal {
         /// The safe trace.
         trace: PathBuf,
     },
-    /// What is explored is another program.
+    /// The schedule is of another program than the explored one.
     #[error("the schedule is one of {other}, not of {program}")]
     ScheduleOfOther {
         /// The program.
         program: String,
-        /// The one of the schedule.
+        /// The program of the schedule.
         other: String,
     },
-    /// Executions at the same time would share the files that the program writes.
+    /// Simultaneous executions would share the files that the program writes.
     #[error(
         "the search runs, and this program may write files, which both would share: wait until the search has ended"
     )]
@@ -46,7 +46,7 @@ pub enum Refusal {
         /// The safe trace.
         trace: PathBuf,
     },
-    /// The program calls something that cannot be enforced.
+    /// The program calls a function that cannot be enforced.
     #[error("{}: this program calls {function}, which cannot be enforced; it runs only without `mazurka run`", path.display())]
     NotEnforced {
         /// The program.
@@ -54,25 +54,25 @@ pub enum Refusal {
         /// The function.
         function: &'static str,
     },
-    /// Nothing is known about these inputs.
+    /// These inputs were not verified.
     #[error("{0}; verify them, or run without enforcement by --unverified-inputs run-free")]
     UnverifiedInputs(String),
-    /// An input has one value, or one range of them.
+    /// An input has more than one value or range.
     #[error("--input {name} is given twice, with {} and {}; give it once", values[0], values[1])]
     InputTwice {
         /// The input.
         name: String,
-        /// What is given.
+        /// The given values or ranges.
         values: [String; 2],
     },
-    /// The value of an input in the environment is of no use.
+    /// The value of an input in the environment is not a number.
     #[error(
         "{variable} in the environment is {value:?}, which is no number; correct it, unset it, or use --input"
     )]
     NoNumber {
         /// The variable.
         variable: String,
-        /// What it holds.
+        /// Its value.
         value: String,
     },
     /// There are too many values of inputs.
@@ -82,7 +82,7 @@ pub enum Refusal {
     Inputs {
         /// The input that makes them too many.
         input: String,
-        /// The most that are verified.
+        /// The maximum number that is verified.
         most: usize,
     },
     /// The schedule file is of a program that is not in the corpus.
@@ -93,17 +93,17 @@ pub enum Refusal {
         /// The program that it names.
         program: String,
     },
-    /// The schedule file is of a program in machine code, and does not say which.
+    /// The schedule file is of a program in machine code but does not name it.
     #[error("{}: this schedule names no file of its program; check the program again to get a new one", .0.display())]
     Recipe(PathBuf),
-    /// The schedule file may be a stranger's, and says how to build its program.
+    /// The schedule file may come from a stranger, and contains the build of its program.
     #[error("{}: {part} in this schedule could run any command; it asks for `{recipe}`: if you trust that, add --trust-recipe", path.display())]
     ForeignRecipe {
         /// The schedule file.
         path: PathBuf,
-        /// What is not known to be harmless.
+        /// The part that may be harmful.
         part: String,
-        /// All of it.
+        /// The whole recipe.
         recipe: String,
     },
     /// An option has no meaning for this kind of program.
@@ -111,7 +111,7 @@ pub enum Refusal {
     Option {
         /// The option.
         option: &'static str,
-        /// What it is for.
+        /// Why the option does not apply.
         why: &'static str,
     },
     /// There is no compiler.
@@ -128,18 +128,18 @@ pub enum Refusal {
     Build {
         /// The sources.
         program: String,
-        /// Why not.
+        /// The reason.
         error: native::BuildError,
     },
     /// A program cannot be checked.
     #[error("{0}")]
     Binary(#[from] native::BinaryError),
-    /// The process that checked a program refused to.
+    /// The process that checked a program refused to do so.
     #[error("{program}: {reason}")]
     Worker {
         /// The program.
         program: String,
-        /// What it said.
+        /// The reason that it gave.
         reason: String,
     },
     /// The process that checked a program ended without a result.
@@ -149,26 +149,26 @@ pub enum Refusal {
     WorkerEnded {
         /// The program.
         program: String,
-        /// How it ended.
+        /// The exit status.
         ended: String,
     },
-    /// A server did not do what it should.
+    /// A server failed.
     #[error("{0}")]
     Cluster(#[from] cluster::ClusterError),
-    /// There is no such job at the server.
+    /// The server has no such job.
     #[error("{0}: there is no such job at the server, perhaps no more; `mazurka jobs` lists them")]
     NoJob(String),
-    /// Workers do jobs of their own version only.
+    /// Workers do only jobs of their own version.
     #[error(
         "no worker of this version of mazurka ({own}) is at the server, but of others ({others}); have the same file of mazurka everywhere"
     )]
     OtherVersion {
-        /// Of this command.
+        /// The version of this command.
         own: String,
-        /// Of the workers.
+        /// The versions of the workers.
         others: String,
     },
-    /// Whoever may submit jobs would be root here.
+    /// Anyone who may submit jobs would be root on this machine.
     #[error(
         "whoever may submit jobs runs programs on workers, and this worker runs as root; start it as another user, or with --as-root"
     )]
@@ -178,7 +178,7 @@ pub enum Refusal {
     Check {
         /// The program.
         program: String,
-        /// Why not.
+        /// The reason.
         error: CheckError,
     },
     /// A file would be written where there is no directory.
@@ -189,10 +189,10 @@ pub enum Refusal {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
-    /// There is no such command, of which the manual could have a page.
+    /// The manual has no page, since there is no such command.
     #[error("{0}: there is no such command; see `mazurka --help`")]
     NoCommand(String),
     /// A file of suppressions cannot be used.
@@ -200,44 +200,44 @@ pub enum Refusal {
     Suppressions {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A file would be written over a directory.
+    /// The path of a file to be written is a directory.
     #[error("{}: this is a directory; choose a file to write to", .0.display())]
     Directory(PathBuf),
-    /// A pipe would be written that nothing reads.
+    /// No process reads from a pipe that would be written.
     #[error("{}: cannot write to this pipe: {error}; start its reader first, or choose a file", path.display())]
     Pipe {
         /// The pipe.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         error: io::Error,
     },
-    /// A source is a device, a pipe or the like.
+    /// A source is a device, a pipe or another special file.
     #[error("{}: this is no regular file; give a source file", .0.display())]
     NoSource(PathBuf),
     /// A source is missing.
     #[error("{}: there is no such file; give a source file", .0.display())]
     MissingSource(PathBuf),
-    /// A checkpoint would take the place of a device, a pipe or a directory.
+    /// A checkpoint would replace a device, a pipe or a directory.
     #[error("{}: this is no file that a checkpoint may replace; choose another place", .0.display())]
     NoFile(PathBuf),
     /// A schedule would overwrite a checkpoint.
     #[error("{}: the schedule of a bug would overwrite this checkpoint; choose another --output, or --no-output", .0.display())]
     SameFile(PathBuf),
-    /// Two options name one file.
+    /// Two options name the same file.
     #[error("{}: another option names this file, too; give each a file of its own", .0.display())]
     NamedTwice(PathBuf),
-    /// The system refuses something.
+    /// An operation of the system failed.
     #[error("cannot {what}: {error}")]
     System {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
-    /// A process that was started for a comparison did not tell its result.
+    /// A process that was started for a comparison did not report a result.
     #[error(
         "{program} with {algorithm}: the process that searched ended with {ended}; run `mazurka check {program} --algorithm {algorithm}` to see why"
     )]
@@ -246,13 +246,14 @@ pub enum Refusal {
         program: String,
         /// The algorithm.
         algorithm: explore::Algorithm,
-        /// How it ended.
+        /// The exit status.
         ended: String,
     },
 }
 
 impl Refusal {
-    /// The process that checks a program has ended without an error and without a result.
+    /// Returns the refusal if the process that checks a program exits successfully without a
+    /// result.
     pub fn ended_by_itself(program: &str) -> Refusal {
         Refusal::Worker {
             program: program.to_owned(),

@@ -1,4 +1,4 @@
-//! `mazurka replay`: runs exactly one saved execution again.
+//! `mazurka replay`: repeats exactly one saved execution.
 
 use crate::arguments::ReplayOptions;
 use crate::check::quoted;
@@ -9,7 +9,7 @@ use mazurka::Checker;
 use report::{Recipe, ScheduleFile};
 use std::process::ExitCode;
 
-/// Runs a saved schedule again.
+/// Replays a saved schedule.
 pub fn replay(options: &ReplayOptions) -> Done {
     let schedule = ScheduleFile::load(&options.file)?;
     let _pipes = presentation::prepare(&options.report, &[Some(&options.file)])?;
@@ -48,13 +48,13 @@ pub fn replay(options: &ReplayOptions) -> Done {
     Ok(exit_code(report.verdict))
 }
 
-/// The part of a recipe that a stranger could abuse, seen from this folder.
+/// Returns the part of a recipe that a stranger could abuse, relative to the current directory.
 pub fn foreign_part(recipe: &Recipe) -> Option<String> {
     let folder = std::env::current_dir().unwrap_or_default();
     native::foreign_part(recipe, &folder)
 }
 
-/// As a command line.
+/// Formats the recipe as a command line.
 fn shown(recipe: &Recipe) -> String {
     let Recipe {
         files,
@@ -84,7 +84,7 @@ fn replay_native(
             presentation::show(&report, &options.report)?;
             Ok(exit_code(report.verdict))
         }
-        // The debugger was left before the end.
+        // The user left the debugger before the end.
         None => Ok(ExitCode::SUCCESS),
     }
 }

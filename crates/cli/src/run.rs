@@ -1,4 +1,4 @@
-//! `mazurka run`: becomes the program, which keeps to what is verified.
+//! `mazurka run`: replaces itself by the program, which keeps to the verified schedules.
 
 use crate::Done;
 use crate::arguments::{RunOptions, UnverifiedInputs};
@@ -13,7 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Takes the place of this process by the program. Comes back only if that cannot be done.
+/// Replaces this process by the program. Returns only if that fails.
 pub fn run(options: &RunOptions) -> Done {
     let (program, arguments) = options
         .program
@@ -50,7 +50,7 @@ pub fn run(options: &RunOptions) -> Done {
     })
 }
 
-/// The file of the program, which is looked for as a shell does.
+/// Finds the file of the program as a shell does.
 fn found(program: &OsString) -> Result<PathBuf, Refusal> {
     let path = Path::new(program);
     if path.components().count() == 1 && !path.is_file() {
@@ -68,7 +68,7 @@ fn found(program: &OsString) -> Result<PathBuf, Refusal> {
     })
 }
 
-/// The program has not changed since it was verified.
+/// Checks that the program has not changed since it was verified.
 fn is_the_program(trace: &SafeTrace, path: &Path, options: &RunOptions) -> Result<(), Refusal> {
     let content = fs::read(path).map_err(|error| Refusal::System {
         what: "read the program",
@@ -83,7 +83,7 @@ fn is_the_program(trace: &SafeTrace, path: &Path, options: &RunOptions) -> Resul
     }
 }
 
-/// Nothing that the program calls makes enforcement impossible.
+/// Checks that the program calls no function that makes enforcement impossible.
 fn is_enforceable(path: &Path) -> Result<(), Refusal> {
     const NOT: [&str; 2] = ["pthread_cancel", "sem_open"];
     match NOT.iter().find(|function| native::imports(path, function)) {
@@ -95,7 +95,7 @@ fn is_enforceable(path: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// The values of the inputs: from the arguments of the program, and as the user says.
+/// Returns the values of the inputs, from the program's arguments and the user's options.
 fn inputs(
     trace: &SafeTrace,
     arguments: &[OsString],
@@ -132,7 +132,7 @@ fn inputs(
     Ok(inputs)
 }
 
-/// What the user says, if that is one value for each input.
+/// Returns the values that the user gave, at most one for each input.
 fn given_once(given: &[(String, i64)]) -> Result<Inputs, Refusal> {
     let mut inputs = Inputs::new();
     for (name, value) in given {
@@ -146,7 +146,7 @@ fn given_once(given: &[(String, i64)]) -> Result<Inputs, Refusal> {
     Ok(inputs)
 }
 
-/// The verification knows all inputs that the user names.
+/// Checks that the verification covers all inputs that the user names.
 fn are_known(inputs: &Inputs, trace: &SafeTrace, file: &Path) -> Result<(), Refusal> {
     let is_known = |name: &String| trace.inputs.iter().any(|input| input.name == *name);
     let Some(name) = inputs.keys().find(|name| !is_known(name)) else {
@@ -166,7 +166,7 @@ fn are_known(inputs: &Inputs, trace: &SafeTrace, file: &Path) -> Result<(), Refu
     )))
 }
 
-/// The value was verified.
+/// Checks that the value was verified.
 fn is_verified(input: &Input, value: Option<&i64>) -> Result<(), Refusal> {
     let Input {
         name,
@@ -183,7 +183,7 @@ fn is_verified(input: &Input, value: Option<&i64>) -> Result<(), Refusal> {
     )))
 }
 
-/// The value that the program will find in its environment.
+/// Returns the value that the program will find in its environment.
 fn of_environment(name: &str) -> Result<Option<i64>, Refusal> {
     let variable = format!("{INPUT}{name}");
     let Some(value) = std::env::var_os(&variable) else {
@@ -196,7 +196,7 @@ fn of_environment(name: &str) -> Result<Option<i64>, Refusal> {
     }
 }
 
-/// Whether a word is an instance of its template, with the values of its inputs.
+/// Checks whether a word matches its template. Records the values of the inputs in it.
 fn fits(word: &str, template: &str, inputs: &mut Inputs) -> bool {
     let parts = template
         .split_once('{')
@@ -218,7 +218,7 @@ fn fits(word: &str, template: &str, inputs: &mut Inputs) -> bool {
     *inputs.entry(name.to_owned()).or_insert(value) == value && fits(word, rest, inputs)
 }
 
-/// What the program is told, if it can be kept.
+/// Returns the order for the program, if its constraints can be enforced.
 fn order(inputs: Inputs, trace: &SafeTrace, options: &RunOptions) -> Result<Order, Refusal> {
     let unusable = |problem: enforce::PlanError| Refusal::UnverifiedInputs(problem.to_string());
     Plan::for_inputs(trace, &inputs).map_err(unusable)?;

@@ -1,4 +1,4 @@
-//! A process that does errands, and the next one if it dies.
+//! A process that does errands, and its replacement if it dies.
 
 use crate::fatality;
 use crate::guard::{Guard, Heard};
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::AtomicBool;
 
-/// An errand is given up that has lost so many processes. Each attempt does less than the one before.
+/// An errand that has lost this many processes is given up. Each attempt does less than the last.
 pub const ATTEMPTS: u32 = 5;
 
 /// The program that processes run.
@@ -21,19 +21,19 @@ pub const ATTEMPTS: u32 = 5;
 pub struct Executable {
     /// Its file.
     pub path: PathBuf,
-    /// The name that it knows itself by, and its arguments.
+    /// The name of the program as its first argument, and its other arguments.
     pub arguments: Vec<OsString>,
-    /// Where its libraries are, if it does not come from this machine. It has no other environment then.
+    /// Folder of its libraries if it comes from another machine. Its environment is then cleared.
     pub libraries: Option<PathBuf>,
 }
 
 impl Executable {
-    /// Starts it to carry out an order.
+    /// Starts the program to carry out an order.
     pub fn start(&self, order: &Order) -> Result<Worker, Refusal> {
         Worker::start(self.command(), &self.arguments, order).map_err(not_started)
     }
 
-    /// Starts it to do errands, each of which knows its time.
+    /// Starts the program to do errands. Each errand contains its own time limit.
     pub fn start_for_errands(&self, order: &Order) -> Result<Guard, Refusal> {
         let worker = Worker::start_for_errands(self.command(), &self.arguments, order);
         Ok(Guard::over(worker.map_err(not_started)?, None))
@@ -58,31 +58,31 @@ fn not_started(error: io::Error) -> Refusal {
     }
 }
 
-/// What became of an errand.
+/// The outcome of an errand.
 pub enum Carried {
-    /// It is done.
+    /// The errand is done, with this result.
     Brought(Vec<u8>),
-    /// The process was asked to stop, and did not answer any more.
+    /// The process was asked to stop and did not answer any more.
     Stopped(Trailed, Limit),
-    /// The program ended the process, in this execution.
+    /// The program ended the process in this execution.
     Crashed(Trailed, ExitStatus),
-    /// [`ATTEMPTS`] processes were ended, and not by the program, the last one in this execution.
+    /// [`ATTEMPTS`] processes were killed, but not by the program, the last one in this execution.
     Lost(Trailed, ExitStatus),
 }
 
-/// See the module.
+/// A process that does errands; see the module.
 pub struct Runner<'r> {
     pub executable: &'r Executable,
     pub order: &'r Order,
-    /// Set when the whole search is to end.
+    /// Set when the whole search must stop.
     pub stop: &'r AtomicBool,
     pub guard: Option<Guard>,
-    /// How many processes have ended.
+    /// The number of processes that have ended.
     pub ended: u32,
 }
 
 impl Runner<'_> {
-    /// Lets others ask for the end of the next errand.
+    /// Returns a handle that can ask for the early end of the next errand.
     pub fn haste(&mut self) -> Result<Haste, Refusal> {
         self.guard()?.haste()
     }
@@ -95,7 +95,7 @@ impl Runner<'_> {
         Ok(self.guard.insert(guard))
     }
 
-    /// Does an errand, unless `stops` says that it is no more wanted.
+    /// Does an errand, unless `stops` returns that it is not needed any more.
     pub fn carry_out(
         &mut self,
         words: &[u8],
@@ -143,7 +143,7 @@ impl Runner<'_> {
     }
 }
 
-/// What the errand has brought, or how its process ended, if it ended by itself.
+/// Returns the result of the errand, or the exit status of the process if it ended by itself.
 fn heard(
     guard: &mut Guard,
     order: &Order,

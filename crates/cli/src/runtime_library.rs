@@ -1,12 +1,12 @@
-//! The runtime library, which this command brings along.
+//! The runtime library, which is embedded in this command.
 
 use crate::refusal::Refusal;
 use native::RuntimeLibrary;
 
-/// Its bytes; none where it was not built, as on systems whose programs cannot be checked.
+/// The library's bytes; `None` if it was not built, on systems whose programs cannot be checked.
 static EMBEDDED: Option<&[u8]> = embed::shared_library!(intercept);
 
-/// The library as a file that programs can be linked with.
+/// Returns the library as a file for linking.
 pub fn runtime_library() -> Result<RuntimeLibrary, Refusal> {
     let environment = |name: &str| std::env::var_os(name);
     let command = std::env::current_exe().map_err(|error| Refusal::System {

@@ -1,4 +1,4 @@
-//! `mazurka show`: which schedules are safe, for people or as a graph.
+//! `mazurka show`: shows the safe schedules as text or as a graph.
 
 use crate::arguments::{ShowOptions, Shown};
 use crate::refusal::Refusal;

@@ -1,21 +1,21 @@
-//! When enough is verified: `constraints=3`, `time=5m`, `overhead=10%`.
+//! Conditions for ending a verification early: `constraints=3`, `time=5m`, `overhead=10%`.
 
 use crate::time_limit::TimeLimit;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What ends a verification early.
+/// A condition that ends a verification early.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum StopWhen {
-    /// No more constraints than this remain.
+    /// At most this many constraints remain.
     Constraints(usize),
-    /// It has taken as long.
+    /// The verification has taken this long.
     Time(Duration),
-    /// Runs that are kept to the constraints take at most as much longer, as a part of the time that they take without.
+    /// Enforced runs are slower by at most this fraction of the time of runs without enforcement.
     Overhead(f64),
 }
 
-/// A text that is none of these.
+/// A text that is not a condition.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0:?} is nothing to stop at; write constraints=3, time=5m or overhead=10%")]
 pub struct NoStop(String);

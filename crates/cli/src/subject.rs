@@ -1,4 +1,4 @@
-//! What the command line names: a program of the corpus, sources in C and C++, or a program that was built with hooks.
+//! The program named on the command line: a corpus program, sources, or a program with hooks.
 
 use crate::arguments::CheckOptions;
 use crate::refusal::Refusal;
@@ -8,7 +8,7 @@ use report::Recipe;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// What is to be checked.
+/// The program to be checked.
 pub enum Subject {
     /// A program of the corpus, with its size.
     Corpus(Instance),
@@ -18,7 +18,7 @@ pub enum Subject {
 
 /// A program in C or C++.
 pub struct NativeProgram {
-    /// How it comes to be.
+    /// How the program is obtained.
     pub origin: Origin,
     /// Its arguments.
     pub arguments: Vec<OsString>,
@@ -26,21 +26,21 @@ pub struct NativeProgram {
     pub compiler: Option<OsString>,
 }
 
-/// How a program comes to be.
+/// How a program is obtained.
 pub enum Origin {
-    /// It is compiled from these files, not empty.
+    /// The program is compiled from these files, at least one.
     Sources {
         /// Sources, objects and libraries.
         files: Vec<PathBuf>,
-        /// The compiler's flags.
+        /// Flags for the compiler.
         flags: Vec<OsString>,
     },
-    /// It was built with `mazurka cc` or `mazurka c++`.
+    /// The program was built with `mazurka cc` or `mazurka c++`.
     Binary(PathBuf),
 }
 
 impl Subject {
-    /// Sources by their endings, then programs of the corpus by their names, then files.
+    /// Recognizes sources by their extensions, then corpus programs by name, then files.
     pub fn of(options: &CheckOptions) -> Result<Subject, Refusal> {
         let has_source = options
             .program
@@ -66,7 +66,7 @@ impl Subject {
         Ok(Subject::Native(native))
     }
 
-    /// A program that is built already, or one of the corpus.
+    /// Returns a program that is already built, or one of the corpus.
     pub fn built(words: &[OsString], more: &[OsString]) -> Result<Subject, Refusal> {
         let (word, own) = words.split_first().expect("clap asks for a program");
         if Language::of(Path::new(word)).is_some() {
@@ -82,7 +82,7 @@ impl Subject {
         }))
     }
 
-    /// What files about it begin with: `mutex-3-4`, `queue`.
+    /// Returns the start of the names of its files: `mutex-3-4`, `queue`.
     pub fn file_stem(&self) -> String {
         match self {
             Subject::Corpus(instance) => instance.to_string().replace([':', ','], "-"),
@@ -115,7 +115,7 @@ impl Subject {
 }
 
 impl NativeProgram {
-    /// Its first source, or the program itself.
+    /// Returns the first source, or the program itself.
     pub fn path(&self) -> &Path {
         match &self.origin {
             Origin::Sources { files, .. } => &files[0],
@@ -123,7 +123,7 @@ impl NativeProgram {
         }
     }
 
-    /// The program that a schedule was saved of; nothing if it names no file.
+    /// Returns the program that a schedule was saved for; `None` if the recipe names no file.
     pub fn from_recipe(recipe: &Recipe) -> Option<NativeProgram> {
         let os = |words: &[String]| words.iter().map(OsString::from).collect();
         let files: Vec<PathBuf> = recipe.files.iter().map(PathBuf::from).collect();
@@ -142,7 +142,7 @@ impl NativeProgram {
         })
     }
 
-    /// How it is made again.
+    /// Returns how to obtain the program again.
     pub fn recipe(&self) -> Recipe {
         let text = |words: &[OsString]| {
             words
@@ -168,7 +168,7 @@ impl NativeProgram {
         }
     }
 
-    /// As reports call it: with its arguments.
+    /// Returns the name in reports, with the arguments.
     pub fn name(&self) -> String {
         let mut name = self.path().display().to_string();
         for argument in &self.arguments {
@@ -179,7 +179,7 @@ impl NativeProgram {
     }
 }
 
-/// A file without a folder is one of this folder, not a command that is looked for.
+/// Adds the current directory to a file name, so that it is not looked up like a command.
 pub fn with_folder(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new(".").join(path),
@@ -187,7 +187,8 @@ pub fn with_folder(path: &Path) -> PathBuf {
     }
 }
 
-/// `mutex:3` names no file by chance: those of the corpus have no slash.
+/// Checks whether the word names a file. Names of the corpus, like `mutex:3`, have no slash and
+/// take precedence.
 fn is_file(word: &OsStr) -> bool {
     let is_path = word.to_string_lossy().contains('/');
     is_path || (corpus::parse(&word.to_string_lossy()).is_err() && Path::new(word).exists())
@@ -201,7 +202,7 @@ fn arguments(options: &CheckOptions) -> Vec<OsString> {
     words.map(OsString::from).collect()
 }
 
-/// Some options are for programs that tell their states.
+/// Refuses options for programs that report their states.
 fn fits_native(options: &CheckOptions) -> Result<(), Refusal> {
     let why = "this is for programs that tell their states, which those in C and C++ do not";
     match (options.cuts, options.states) {

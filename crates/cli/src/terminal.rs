@@ -1,14 +1,14 @@
-//! What is printed, and how wide the terminal is.
+//! Output, and the width of the terminal.
 
 use clap::ColorChoice;
 use console::Term;
 use report::{Style, harmless};
 use std::io::{self, Write};
 
-/// Narrower terminals are written to as if they had this width.
+/// Minimum width assumed for narrower terminals.
 const NARROWEST: u16 = 40;
 
-/// The style that suits the standard output.
+/// Returns the style for the standard output.
 pub fn style() -> Style {
     let terminal = Term::stdout();
     let width = terminal
@@ -21,7 +21,7 @@ pub fn style() -> Style {
     }
 }
 
-/// From here on texts are coloured always, never, or where the standard output is a terminal that wants it.
+/// Sets whether text is coloured: always, never, or if standard output is a terminal with colours.
 pub fn choose_colours(choice: ColorChoice) {
     match choice {
         ColorChoice::Auto => {}
@@ -30,7 +30,7 @@ pub fn choose_colours(choice: ColorChoice) {
     }
 }
 
-/// Prints to the standard output. A reader that has gone away has seen enough.
+/// Prints to standard output. A reader that has closed the pipe has read enough.
 pub fn print(text: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
     match output
@@ -42,10 +42,10 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// One line on the standard error.
+/// Prints one line on standard error.
 pub fn complain(text: &str) {
     let line: Vec<&str> = text.split_whitespace().collect();
-    // Nobody is left to be told if this fails.
+    // If this fails, there is no way left to report it.
     let _ = writeln!(
         io::stderr().lock(),
         "mazurka: {}",

@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeLimit(pub Duration);
 
-/// A text that is no time.
+/// A text that is not a time.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0:?} is no time; write a number with ms, s, m or h behind it, like 30s or 5m")]
 pub struct NoTime(String);

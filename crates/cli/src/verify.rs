@@ -1,4 +1,5 @@
-//! `mazurka verify`: explores so that runs may be kept to what is verified already, and saves that each time.
+//! `mazurka verify`: explores in an order in which runs can soon be restricted to verified
+//! schedules, and saves each improvement.
 
 mod assignments;
 mod native_program;
@@ -58,13 +59,13 @@ pub fn verify(options: &VerifyOptions) -> Done {
     verification.print(&reports)
 }
 
-/// The page shows at most as many versions.
+/// Maximum number of versions on the page.
 const MOST_VERSIONS: usize = 100;
 
-/// What became of assignments, by their indices.
+/// The reports of assignments, by index.
 type Reports = Vec<(usize, Report)>;
 
-/// A verification under way.
+/// A verification in progress.
 struct Verification<'o> {
     options: &'o VerifyOptions,
     started: Instant,
@@ -72,19 +73,19 @@ struct Verification<'o> {
     line: ProgressLine,
     /// The program, if it is one that can be run.
     binary: Option<PathBuf>,
-    /// What is saved, but for the cases.
+    /// The saved data, without the cases.
     trace: SafeTrace,
     assignments: Assignments,
-    /// What is known to be left out before the program runs.
+    /// Omissions that are known before the program runs.
     left_out: Vec<LeftOut>,
-    /// Executions at the same time would share files.
+    /// Whether simultaneous executions would share files.
     shares_files: bool,
-    /// The versions of what was saved, for the page.
+    /// The saved versions, for the page.
     versions: Vec<SafeTrace>,
 }
 
 impl Verification<'_> {
-    /// A program of the corpus, which has no inputs.
+    /// Verifies a program of the corpus, which has no inputs.
     fn of_instance(&mut self, instance: &Instance) -> Result<Report, Refusal> {
         if !self.options.input.is_empty() {
             let why = "programs of the corpus have sizes instead: `mazurka list`";
@@ -121,7 +122,7 @@ impl Verification<'_> {
         Ok(verified.report)
     }
 
-    /// A program in machine code, for every assignment of its inputs.
+    /// Verifies a program in machine code for every assignment of its inputs.
     fn of_program(&mut self, program: &NativeProgram) -> Result<Reports, Refusal> {
         let path = program.path();
         let binary = native::Binary::recognise(path)?;
@@ -136,7 +137,7 @@ impl Verification<'_> {
             error,
         })?;
         self.binary = Some(path.to_owned());
-        // A program in Rust announces its operations itself: atomic instructions are those of its libraries.
+        // A program in Rust announces its operations; atomic instructions belong to its libraries.
         if !binary.is_rust() {
             let libraries = native::libraries(path);
             self.shares_files = native::may_change_files(path, &libraries);
@@ -159,8 +160,8 @@ impl Verification<'_> {
         }
     }
 
-    /// How many assignments are verified at once. Runs whose time is measured have no others beside them, nor have those that may write
-    /// files.
+    /// Returns how many assignments are verified at once: one if the time of runs is measured or
+    /// the program may write files.
     fn jobs(&self) -> usize {
         let mut stops = self.options.stop_when.iter();
         let measures = stops.any(|stop| matches!(stop, StopWhen::Overhead(_)));
@@ -177,7 +178,7 @@ impl Verification<'_> {
         }
     }
 
-    /// Takes note of what is verified for an assignment, and saves it if runs get easier by it.
+    /// Records the case of an assignment. Saves it if runs get easier. Breaks if it is enough.
     fn publish(&mut self, index: usize, case: Case) -> Result<ControlFlow<()>, Refusal> {
         let is_better = self.assignments.take(index, case);
         if is_better {
@@ -198,7 +199,7 @@ impl Verification<'_> {
         Ok(self.trace.save(&self.options.output)?)
     }
 
-    /// Keeps what is saved for the page, if that differs from the version before: the first ones, and the last.
+    /// Keeps the saved data for the page if they changed: the first versions and the last one.
     fn keep_version(&mut self) {
         if self.options.html.is_none() || self.versions.last() == Some(&self.trace) {
             return;
@@ -209,7 +210,7 @@ impl Verification<'_> {
         self.versions.push(self.trace.clone());
     }
 
-    /// The constraints of an assignment prevent this.
+    /// Records that the constraints of an assignment prevent this failure.
     fn exclude(&mut self, index: usize, message: &str) -> Result<(), Refusal> {
         match self.assignments.exclude(index, message) {
             true => self.save(),
@@ -217,7 +218,7 @@ impl Verification<'_> {
         }
     }
 
-    /// Whether nothing more is to be verified, for whatever assignment.
+    /// Checks whether the whole verification is over.
     fn is_over(&self) -> bool {
         let mut stops = self.options.stop_when.iter();
         let is_late = |stop: &StopWhen| match stop {
@@ -227,13 +228,13 @@ impl Verification<'_> {
         self.interrupted.load(Relaxed) || stops.any(is_late)
     }
 
-    /// Whether enough is verified for an assignment.
+    /// Checks whether enough is verified for an assignment.
     fn is_enough(&self, index: usize) -> bool {
         let (most, own) = (self.most_constraints(), self.assignments.constraints(index));
         self.is_over() || most.zip(own).is_some_and(|(most, own)| own <= most)
     }
 
-    /// The constraints that may remain.
+    /// Returns the number of constraints that may remain.
     fn most_constraints(&self) -> Option<usize> {
         let stops = self.options.stop_when.iter();
         let most = stops.filter_map(|stop| match stop {
@@ -243,7 +244,7 @@ impl Verification<'_> {
         most.max()
     }
 
-    /// What is verified of a program that turns out to be none for a verification is not safe.
+    /// Withdraws the saved data if the program turns out to be unsuitable for verification.
     fn withdraw_if(&mut self, refusal: &Refusal) {
         if matches!(refusal, Refusal::Worker { .. }) && !self.trace.cases.is_empty() {
             self.withdraw();
@@ -252,11 +253,12 @@ impl Verification<'_> {
 
     fn withdraw(&mut self) {
         self.trace.cases.clear();
-        // There may be none.
+        // The file may not exist.
         let _ = std::fs::remove_file(&self.options.output);
     }
 
-    /// Whether a program with a data race does what was verified is up to the compiler and the processor: nothing of it is safe.
+    /// Withdraws everything if the program has a data race: compiler and processor decide its
+    /// behaviour.
     fn drop_racy(&mut self, reports: &[(usize, Report)]) {
         let mut errors = reports.iter().flat_map(|(_, report)| &report.errors);
         if errors.any(|failure| failure.kind == FailureKind::DataRace) {
@@ -314,7 +316,7 @@ impl Verification<'_> {
         Ok(exit_code(verdict))
     }
 
-    /// A bug if one remains to be prevented; else whether everything is verified.
+    /// Returns a bug if one remains to be prevented; otherwise whether everything is verified.
     fn verdict(&self, reports: &[(usize, Report)], is_verified: bool) -> Verdict {
         let mut verdicts = reports.iter().map(|(_, report)| report.verdict);
         match (verdicts.any(|own| own == Verdict::Bug), is_verified) {
@@ -324,7 +326,7 @@ impl Verification<'_> {
         }
     }
 
-    /// For which inputs not everything was verified, and why not. Those that are left at a bug are not among them.
+    /// Returns the inputs that are not fully verified and have no bug, with reasons.
     fn unverified(&self, reports: &[(usize, Report)]) -> Vec<Unverified> {
         let mut indices: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
         for index in 0..self.assignments.len() {
@@ -350,7 +352,7 @@ impl Verification<'_> {
     }
 }
 
-/// The bounds that cut something off, though the search came to its end.
+/// Returns the bounds that cut something off although the search is complete.
 fn reaching_bounds(report: &Report) -> Vec<String> {
     let limits = report.limits.iter().zip(&report.bounds);
     let cut = limits.filter(|(limit, _)| match limit {
@@ -372,10 +374,10 @@ fn reaching_bounds(report: &Report) -> Vec<String> {
     cut.map(|(_, bound)| bound.clone()).collect()
 }
 
-/// Inputs for which not everything was verified.
+/// Inputs that are not fully verified.
 #[derive(Serialize)]
 struct Unverified {
-    /// None if the program has no inputs.
+    /// `None` if the program has no inputs.
     inputs: Option<String>,
     bounds: Vec<String>,
 }
@@ -391,7 +393,7 @@ impl Unverified {
     }
 }
 
-/// The arguments of a program with the values of its inputs in them.
+/// Returns the arguments of a program with the values of its inputs filled in.
 fn with_inputs(arguments: &[String], inputs: &Inputs) -> Vec<String> {
     let fill = |argument: &String| {
         let inputs = inputs.iter();

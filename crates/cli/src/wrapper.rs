@@ -1,4 +1,4 @@
-//! `mazurka cc` and `mazurka c++`: the user's compiler, with hooks where it compiles and our library where it links.
+//! `mazurka cc` and `mazurka c++`: run the user's compiler with our hooks, and link our library.
 
 use crate::Done;
 use crate::arguments::WrapperOptions;
@@ -7,7 +7,7 @@ use crate::runtime_library::runtime_library;
 use native::{Compiler, Instrumented, Language};
 use std::os::unix::process::CommandExt;
 
-/// Takes the place of this process by the compiler. Comes back only if that cannot be done.
+/// Replaces this process by the compiler. Returns only if that fails.
 pub fn compile(language: Language, options: &WrapperOptions) -> Done {
     let environment = |name: &str| std::env::var_os(name);
     let compiler = Compiler::behind_wrapper(language, &environment)?;

@@ -1,11 +1,11 @@
-//! The arrows of ARCHITECTURE.md: which crate may depend on which, and what the core may bring along.
+//! The dependencies in ARCHITECTURE.md: between crates, and of the core on external crates.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// Crate, what it may depend on, what only its tests may besides.
+/// Each crate with its permitted dependencies, and the additional ones of its tests.
 const ARROWS: [(&str, &[&str], &[&str]); 18] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
@@ -61,7 +61,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 18] = [
     ),
 ];
 
-/// What the pure crates may bring along: nothing that reads, prints, waits or draws numbers.
+/// Permitted external dependencies of pure crates: none reads, prints, waits or draws numbers.
 const PURE: [&str; 6] = [
     "postcard",
     "rustc-hash",
@@ -71,10 +71,10 @@ const PURE: [&str; 6] = [
     "thiserror",
 ];
 
-/// Crates in which `unsafe` may stand.
+/// Crates that may contain `unsafe`.
 const UNSAFE: [&str; 3] = ["enforce", "intercept", "runtime"];
 
-/// The packages of the workspace.
+/// Returns the packages of the workspace.
 fn packages() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version", "1"])
@@ -93,7 +93,7 @@ fn packages() -> Vec<Value> {
         .clone()
 }
 
-/// `mazurka-explore` is called explore.
+/// Returns the name of a crate without its prefix: `mazurka-explore` becomes `explore`.
 fn short(name: &str) -> &str {
     name.strip_prefix("mazurka-").unwrap_or(name)
 }
@@ -102,7 +102,7 @@ fn name(package: &Value) -> &str {
     short(package["name"].as_str().expect("a package has a name"))
 }
 
-/// Names of the dependencies, of tests only or of all others, within the workspace or outside.
+/// Returns the dependencies, of tests only or all others, within or outside the workspace.
 fn dependencies(package: &Value, of_tests: bool, within: bool) -> BTreeSet<&str> {
     let all = package["dependencies"].as_array().expect("there is a list");
     all.iter()

@@ -13,14 +13,14 @@ use std::fs;
 use std::path::Path;
 use thirtyfour::prelude::*;
 
-/// The page of a check.
+/// Returns the address of the page of a check.
 fn page_of(folder: &Path, check: &str) -> String {
     let ran = run(folder, &format!("{check} --no-output --html page.html"));
     assert!(ran.code < 2, "{}", ran.errors);
     address(folder)
 }
 
-/// Of the page in a folder.
+/// Returns the address of the page in a folder.
 fn address(folder: &Path) -> String {
     format!("file://{}", folder.join("page.html").display())
 }
@@ -54,7 +54,7 @@ fn a_page_is_stepped_through_by_keys() {
         assert_eq!(ask(browser, why).await?, true);
         let passing = "[...document.querySelectorAll('summary')].some((one) => one.textContent === 'What would have passed')";
         assert_eq!(ask(browser, passing).await?, true);
-        // By the keyboard alone: the table is reached by the tabulator.
+        // With the keyboard alone: the Tab key reaches the table.
         browser
             .execute("document.activeElement.blur()", Vec::new())
             .await?;
@@ -84,11 +84,11 @@ fn a_search_is_shown_as_a_tree_and_events_are_joined_by_arrows() {
         let arrows = |kind: &str| {
             format!("document.querySelector('.lanes').querySelectorAll('.arrows .{kind}').length")
         };
-        // Two starts, of which each thread is joined, too; one value that main reads, and two races.
+        // Two thread starts and two joins; one value that main reads; and two races.
         for (kind, count) in [("after", 4), ("reads", 1), ("decides", 2)] {
             assert_eq!(ask(browser, &arrows(kind)).await?, count, "{kind}");
         }
-        // The arrows of the event at hand stand out.
+        // The arrows of the current event are highlighted.
         assert_eq!(ask(browser, &arrows("current")).await?, 1);
         Ok(())
     });
@@ -102,7 +102,7 @@ fn what_is_safe_and_comparisons_have_pages() {
     for by in [verified, "show safe.trace --html page.html"] {
         assert!(run(folder.path(), by).code < 2);
         look(&address(folder.path()), 1400, async |browser| {
-            // The one constraint that is left: a store before a load.
+            // The one remaining constraint: a store before a load.
             let texts = "[...document.querySelectorAll('td.own')].map((own) => own.textContent.split('.').pop())";
             let rows = "document.querySelectorAll('.events tbody tr').length";
             let arrows = "document.querySelectorAll('.lanes .arrows .after').length";
@@ -118,7 +118,7 @@ fn what_is_safe_and_comparisons_have_pages() {
             Ok(())
         });
     }
-    // Each version of the file: the constraints get fewer.
+    // One version for each state of the file, with fewer and fewer constraints.
     let verified = "verify fib-bench:2 -o fib.trace --html page.html";
     assert_eq!(run(folder.path(), verified).code, 0);
     look(&address(folder.path()), 1400, async |browser| {
@@ -176,7 +176,7 @@ fn nothing_is_loaded_from_outside() {
     look(&page, 1400, async |browser| {
         let loaded = "performance.getEntriesByType('resource').length";
         assert_eq!(ask(browser, loaded).await?, 0);
-        // The policy stops what the page does not do anyway.
+        // The policy blocks actions that the page never takes anyway.
         let blocked = "await fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'blocked')";
         assert_eq!(ask(browser, blocked).await?, "blocked");
         let injected = "(() => { const script = document.createElement('script'); script.textContent = 'window.ran = 1'; \
@@ -234,7 +234,7 @@ fn long_executions_are_folded() {
             .await?;
         let after = ask(browser, rows).await?.as_u64().unwrap();
         assert_eq!(after, before + 500);
-        // A step into what is folded unfolds its neighbourhood.
+        // A step into folded events unfolds those around it.
         browser.execute("stepper.go(7000)", Vec::new()).await?;
         assert_eq!(ask(browser, EVENT).await?, "Event 7001 of 10000");
         let current = "document.querySelector('tr[aria-current]').textContent.startsWith('7001')";
@@ -254,7 +254,7 @@ fn nothing_runs_while_a_page_is_scrolled() {
         assert!(work.iter().any(|work| work.name == "Paint"));
         assert!(!work.iter().any(|work| work.is_script));
     });
-    // Scripts are in the trace, so that there would be some.
+    // The trace contains scripts: here it has some.
     let draws = format!("{UNFOLD} addEventListener('scroll', () => stepper.draw())");
     scrolled(&address, &draws, 2000, |work, _| {
         assert!(work.iter().any(|work| work.is_script));

@@ -1,4 +1,4 @@
-//! The command from outside: exit codes, what is printed, files.
+//! The command as users see it: exit codes, output, files.
 
 mod command;
 
@@ -446,7 +446,7 @@ fn the_readme_shows_what_the_command_prints() {
     let readme = fs::read_to_string(readme).unwrap();
     for arguments in ["check lost-update", "check lost-update-fixed"] {
         let printed = run(here().path(), arguments).output;
-        // The last line has the time and the memory.
+        // The last line contains the time and the memory.
         let (lasting, _) = printed.trim_end().rsplit_once('\n').unwrap();
         assert!(
             readme.contains(lasting),

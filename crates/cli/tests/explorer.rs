@@ -1,4 +1,4 @@
-//! `mazurka explore`: its page in a real browser, and requests that do not come from there.
+//! `mazurka explore`: its page in a real browser, and requests from elsewhere.
 
 #[allow(dead_code, reason = "tests of other pages use more of it")]
 mod chromium;
@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use thirtyfour::prelude::*;
 
-/// The command while it serves.
+/// The running command.
 struct Explorer {
     process: Child,
     address: String,
@@ -34,13 +34,13 @@ impl Explorer {
         }
     }
 
-    /// `127.0.0.1:PORT`, and the path with the token.
+    /// Returns `127.0.0.1:PORT`, and the path with the token.
     fn parts(&self) -> (&str, &str) {
         let rest = self.address.strip_prefix("http://").unwrap();
         rest.split_at(rest.find('/').unwrap())
     }
 
-    /// Sends a request as it stands here; the status and the body of the answer.
+    /// Sends a request unchanged. Returns the status and the body of the answer.
     fn request(
         &self,
         method: &str,
@@ -65,7 +65,7 @@ impl Explorer {
         (status, body.to_owned())
     }
 
-    /// What the page would be told.
+    /// Returns the status and the answer that the page would get.
     fn ask(&self, path: &str, question: &Value) -> (u16, Value) {
         let (host, token) = self.parts();
         let headers = [("Host", host), ("Content-Type", "application/json")];
@@ -89,7 +89,7 @@ impl Drop for Explorer {
     }
 }
 
-/// Waits until a script returns this.
+/// Waits until a script returns true.
 async fn wait_for(browser: &WebDriver, script: &str) -> WebDriverResult<()> {
     for _ in 0..300 {
         if ask(browser, script).await? == true {
@@ -101,7 +101,7 @@ async fn wait_for(browser: &WebDriver, script: &str) -> WebDriverResult<()> {
     panic!("not within 30 s: {script}\n{page}");
 }
 
-/// Takes the step of this thread that is offered.
+/// Takes the offered step of this thread.
 async fn choose(browser: &WebDriver, thread: &str) -> WebDriverResult<()> {
     let count = "document.querySelectorAll('.events tbody tr').length";
     let before = ask(browser, count).await?.as_u64().unwrap();
@@ -127,7 +127,7 @@ fn the_deadlock_of_abba_is_found_by_hand() {
         for thread in ["main", "main"] {
             choose(browser, thread).await?;
         }
-        // Each thread takes its first lock, and then asks for that of the other one.
+        // Each thread takes its first lock, and then requests the lock of the other thread.
         for thread in ["T0", "T0", "T1", "T1", "T0", "T1"] {
             choose(browser, thread).await?;
         }
@@ -137,10 +137,10 @@ fn the_deadlock_of_abba_is_found_by_hand() {
             0
         );
         assert_eq!(ask(browser, COMPLAINT).await?, "");
-        // Back to a position in which nothing has failed, and on to the end by itself.
+        // Back to a position without a failure, and on to the end automatically.
         press(browser, "Undo").await?;
         wait_for(browser, "document.querySelectorAll('.offer').length > 0").await?;
-        // Going on from an event takes away what came behind it.
+        // Continuing from an event removes the events after it.
         browser.execute("stepper.go(1)", Vec::new()).await?;
         press(browser, "Go on from this event").await?;
         wait_for(
@@ -191,7 +191,7 @@ fn only_the_answer_to_the_last_question_counts_and_complaints_stay() {
     let explorer = Explorer::start(folder.path(), "--search mutex:2,2");
     look(&explorer.address, 1400, async |browser| {
         wait_for(browser, "document.querySelectorAll('.offer').length === 1").await?;
-        // Three presses at once are one step, and one way back.
+        // Three clicks at once are one step, and one step back.
         let presses = "const offer = document.querySelector('.offer'); offer.click(); offer.click(); offer.click();";
         browser.execute(presses, Vec::new()).await?;
         wait_for(
@@ -205,7 +205,7 @@ fn only_the_answer_to_the_last_question_counts_and_complaints_stay() {
             "document.querySelectorAll('.events tbody tr').length === 0",
         )
         .await?;
-        // What the page complains of stays, while it asks how far the search is.
+        // An error message of the page stays while the page polls the search.
         browser
             .execute("visit({ program: 'other' })", Vec::new())
             .await?;
@@ -242,7 +242,7 @@ fn a_search_is_watched_and_its_bug_is_opened() {
         wait_for(browser, shown).await?;
         press(browser, "Show").await?;
         wait_for(browser, &format!("{STATUS}.startsWith('assertion: ')")).await?;
-        // The line of the source is shown beside the event.
+        // The source line is shown beside the event.
         let source = "document.querySelector('.side .source').textContent.includes('count')";
         assert_eq!(ask(browser, source).await?, true);
         Ok(())
@@ -279,7 +279,7 @@ fn a_schedule_is_entered_at_any_point_and_saved() {
         (200, &"assertion".into()),
         "{there}"
     );
-    // Without its last run of steps, the schedule leads to a position from which one goes on.
+    // Without its last run of steps, the schedule leads to a position that can be continued.
     let mut shorter = schedule.clone();
     shorter["steps"].as_array_mut().unwrap().pop();
     let (status, before) = explorer.ask("position", &json!({ "schedule": shorter }));
@@ -289,7 +289,7 @@ fn a_schedule_is_entered_at_any_point_and_saved() {
         "{before}"
     );
     assert_eq!(before["position"]["is_over"], false);
-    // What the page saves is a schedule for `replay`.
+    // The page saves a schedule that `replay` accepts.
     fs::write(
         folder.path().join("mine.json"),
         there["file"].as_str().unwrap(),
@@ -327,7 +327,7 @@ fn only_the_page_itself_is_answered() {
     assert_eq!(get(token, &[own, ("Origin", "null")]), 403);
     assert_eq!(get(token, &[own, ("Sec-Fetch-Site", "cross-site")]), 403);
     assert_eq!(get(token, &[]), 403);
-    // Without the token, or with another one.
+    // Requests without the token, or with another one.
     for path in [
         "/",
         "/position",
@@ -338,7 +338,7 @@ fn only_the_page_itself_is_answered() {
     ] {
         assert_eq!(get(path, &[own]), 404, "{path}");
     }
-    // What a form of another page could send is no question.
+    // A request that a form on another page could send is refused.
     let form = [own, ("Content-Type", "text/plain")];
     let (status, _) = explorer.request("POST", &format!("{token}search"), &form, "{}");
     assert_eq!(status, 415);
@@ -355,7 +355,7 @@ fn only_the_page_itself_is_answered() {
     }
     let (status, answer) = explorer.ask("open", &json!({ "text": "{\"format\":1}" }));
     assert_eq!(status, 422, "{answer}");
-    // It listens on the machine itself only.
+    // The server listens on this machine only.
     let listening = fs::read_to_string("/proc/net/tcp").unwrap();
     let own: Vec<&str> = listening
         .lines()
@@ -389,7 +389,7 @@ fn it_ends_when_it_is_interrupted_and_refuses_what_it_cannot_do() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(ended.and_then(|status| status.code()), Some(0));
-    // A schedule whose first step is one of a thread that has not been started.
+    // A schedule whose first step belongs to a thread that has not been started.
     let (_, start) = Explorer::start(folder.path(), "lost-update").ask("position", &json!({}));
     let mut schedule: report::ScheduleFile =
         serde_json::from_str(&start["position"]["schedule"].to_string()).unwrap();

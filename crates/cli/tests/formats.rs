@@ -1,4 +1,4 @@
-//! Results for other programs: each format is read by a parser or validated by a schema that is not ours.
+//! Formats for other programs: external parsers or schemas validate each of them.
 
 mod command;
 
@@ -23,7 +23,7 @@ int main(void) {
 }
 ";
 
-/// Checks with each verdict and of each kind of program, all to be followed by options.
+/// Checks with each verdict and kind of program. Options are appended to them.
 const CHECKS: [&str; 8] = [
     "check mutex:2,2",
     "check lost-update",
@@ -44,7 +44,7 @@ fn here() -> tempfile::TempDir {
 fn schema(path: &str) -> jsonschema::Validator {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let mut schema: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
-    // The pattern that SARIF's schema has for languages is none: a bracket is never opened.
+    // The pattern for languages in SARIF's schema is invalid: it has an unmatched bracket.
     for part in ["run", "toolComponent"] {
         let place = format!("/definitions/{part}/properties/language");
         if let Some(language) = schema.pointer_mut(&place) {
@@ -62,7 +62,7 @@ fn validate(schema: &jsonschema::Validator, value: &Value, what: &str) {
     assert!(errors.is_empty(), "{what}: {errors:#?}");
 }
 
-/// A report whose every text is hostile.
+/// Returns a report in which every text is hostile.
 fn hostile() -> Report {
     let folder = here();
     let ran = run(folder.path(), "check lost-update --no-output --format json");
@@ -178,7 +178,7 @@ fn junit_has_a_test_case_for_the_program() {
     assert!(document.descendants().all(|node| !node.has_tag_name("b")));
 }
 
-/// The lines that a workflow takes for commands.
+/// Returns the lines that a workflow interprets as commands.
 fn commands(text: &str) -> Vec<&str> {
     let mut end = None;
     let mut found = Vec::new();
@@ -239,7 +239,7 @@ fn diagrams_have_each_event_once() {
     let execution = &report.errors[0].interleaving;
     for text in [formats::dot(execution), formats::mermaid(execution)] {
         assert!(!text.contains(['\u{1b}', '\r', '\u{0}']));
-        // Each text is one line, so none begins a statement of its own.
+        // Each text is on one line, so it cannot begin a statement.
         assert!(
             text.lines().all(|line| !line.starts_with(['"', ':', '#'])),
             "{text}"

@@ -1,4 +1,4 @@
-//! Searches that are interrupted or killed, and go on.
+//! Searches that are interrupted or killed, and then resumed.
 #![cfg(unix)]
 
 mod command;
@@ -35,7 +35,7 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.success());
 }
 
-/// Totals that must not depend on how often the search was killed.
+/// Returns the totals that must not depend on how often the search was killed.
 fn totals(report: &Value) -> Vec<&Value> {
     [
         "verdict",
@@ -104,7 +104,7 @@ fn a_killed_search_goes_on_to_the_same_totals() {
         );
         let mut kills = 0;
         let resumed = loop {
-            // Each attempt is killed at another moment, the last one may end.
+            // Each attempt is killed at a different time; the last one may finish.
             thread::sleep(Duration::from_millis(10 + 7 * kills));
             child.kill().unwrap();
             let status: ExitStatus = child.wait().unwrap();
@@ -133,7 +133,7 @@ fn a_killed_search_goes_on_to_the_same_totals() {
     }
 }
 
-/// Starts a comparison that would take hours, and waits for the process that searches; gives its number, too.
+/// Starts a comparison that would take hours, and waits for the searching process. Returns both.
 #[cfg(target_os = "linux")]
 fn start_comparison(directory: &Path) -> (Child, String) {
     let arguments = "compare mutex:9,9 --algorithm source,optimal --time-limit 9h --format json";
@@ -152,7 +152,7 @@ fn start_comparison(directory: &Path) -> (Child, String) {
     }
 }
 
-/// Waits until the process has ended, whoever is to take note of that.
+/// Waits until the process has ended, whether or not its parent has waited for it.
 #[cfg(target_os = "linux")]
 fn await_end(process: &str) {
     let status = format!("/proc/{process}/status");

@@ -1,5 +1,5 @@
-//! Programs in C from outside: how they are built, and what becomes of the process that checks them. In place of the
-//! runtime library there is one that says what a test wants.
+//! Programs in C as users see them: how they are built, and the handling of the checking process. A
+//! stub that each test controls replaces the runtime library.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 mod command;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// Does what the variable BEHAVIOUR says, if there is an order.
+/// Behaves as the variable BEHAVIOUR says, if there is an order.
 const LIBRARY: &str = r#"
 #include <signal.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ const PROGRAM: &str = "int shared; int main(void) { return shared += 0; }";
 
 struct Here {
     folder: TempDir,
-    /// Where temporary files would be left.
+    /// The folder for temporary files, where leftovers would be found.
     scratch: TempDir,
     report: String,
 }
@@ -83,14 +83,14 @@ impl Here {
     }
 
     fn command(&self, behaviour: &str, arguments: &str) -> Command {
-        // What stands in for the library answers with a report: it does no errands.
+        // The stub answers with a report, but cannot do errands.
         let arguments = match arguments.strip_prefix("check ") {
             Some(more) => &format!("check --jobs 1 {more}"),
             None => arguments,
         };
         let mut command = mazurka(self.path(), arguments);
         command
-            // Cargo names the folder of the real library.
+            // Cargo sets this to the folder of the real library.
             .env_remove("LD_LIBRARY_PATH")
             .env("MAZURKA_RUNTIME", self.path())
             .env("TMPDIR", self.scratch.path())
@@ -99,7 +99,7 @@ impl Here {
         command
     }
 
-    /// Runs the command, which leaves nothing behind.
+    /// Runs the command and checks that it leaves no files behind.
     fn ran(&self, behaviour: &str, arguments: &str) -> Ran {
         let output = self.command(behaviour, arguments).output().unwrap();
         let left: Vec<_> = fs::read_dir(self.scratch.path()).unwrap().collect();
@@ -277,7 +277,7 @@ fn an_interruption_reaches_the_process_that_checks() {
             );
         }
         let output = child.wait_with_output().unwrap();
-        // The report that comes then is what the library of this test has.
+        // The report that follows is the one of the stub.
         assert_eq!(output.status.code(), Some(code), "{signals:?}");
         assert!(String::from_utf8_lossy(&output.stdout).starts_with("verified: "));
         assert_eq!(fs::read_dir(here.scratch.path()).unwrap().count(), 0);
@@ -330,7 +330,7 @@ fn nothing_is_left_by_a_command_that_is_killed() {
     let mut waiting = [0; 8];
     let errors = child.stderr.as_mut().unwrap();
     std::io::Read::read_exact(errors, &mut waiting).unwrap();
-    // The process that checks has begun, and the file of its program goes.
+    // When the checking process has started, the file of its program is deleted.
     while fs::read_dir(here.scratch.path()).unwrap().count() > 0 {
         std::thread::yield_now();
     }
@@ -339,7 +339,7 @@ fn nothing_is_left_by_a_command_that_is_killed() {
     assert_eq!(fs::read_dir(here.scratch.path()).unwrap().count(), 0);
 }
 
-/// Says what it is, and when it is to compile waits for good.
+/// A compiler that prints its version, but waits for ever when it compiles.
 const SLOW_COMPILER: &str = r#"#!/bin/sh
 case "$*" in
 *--version) exec cc --version ;;
@@ -377,13 +377,13 @@ fn what_a_command_leaves_that_is_killed_while_it_compiles_is_removed_by_the_next
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(fs::read_dir(here.scratch.path()).unwrap().count(), 1);
-    // The compiler ends when the pipe does.
+    // Closing the pipe ends the compiler.
     drop(fs::File::options().write(true).open(&pipe).unwrap());
-    // This one looks that nothing is left.
+    // The next command checks that nothing is left.
     here.ran("report", "check program.c");
 }
 
-/// Ends the process wherever it is loaded.
+/// A library that ends any process that loads it.
 const DECOY: &str = "#include <unistd.h>\n\
     void __tsan_init(void) {}\nvoid __tsan_read4(void *p) { (void)p; }\nvoid __tsan_write4(void *p) { (void)p; }\n\
     __attribute__((constructor)) static void end(void) { _exit(9); }\n";

@@ -1,4 +1,4 @@
-//! Pipes and devices in the place of files, and files that ask for what never happens: the command does not wait for ever.
+//! Pipes and devices instead of files, and files that require what never happens: no command hangs.
 #![cfg(target_os = "linux")]
 
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Ends well within this, on a busy machine, too.
+/// Every command ends well within this time, even on a busy machine.
 const LATE: Duration = Duration::from_secs(30);
 
 fn pipe(folder: &Path, name: &str) {
@@ -21,7 +21,7 @@ fn pipe(folder: &Path, name: &str) {
     assert!(made.unwrap().success());
 }
 
-/// Runs the command, which ends soon.
+/// Runs the command, which must end soon.
 fn ran(folder: &Path, arguments: &str) -> Ran {
     let mut child = mazurka(folder, arguments)
         .stdout(Stdio::piped())
@@ -115,7 +115,7 @@ fn a_pipe_that_is_read_gets_the_schedule() {
             .unwrap();
         text
     });
-    // The reader may not have opened it yet.
+    // The reader may not have opened the pipe yet.
     let start = Instant::now();
     let checked = loop {
         let checked = ran(folder.path(), "check lost-update -o pipe");

@@ -1,4 +1,4 @@
-//! What a segment touches: an object, or several at once.
+//! The objects that a segment accesses.
 
 use super::awaiting::{self, Awaiting};
 use super::{Future, Object, State, Task, task};
@@ -6,27 +6,27 @@ use runtime::Access;
 use std::hash::Hash;
 use std::panic::Location;
 
-/// The objects that a segment touches. Its closures get as many states.
+/// The objects that a segment accesses. Its closures get the state of each.
 ///
 /// See [fields](super#fields).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AccessSet<P>(pub P);
 
 impl<P: Parts> AccessSet<P> {
-    /// Starts a task, a state machine whose segments touch all of the objects.
+    /// Starts a task that is a state machine and whose segments access all of the objects.
     #[track_caller]
     pub fn start<T: Task<Touches = P>>(&self, task: T) -> Future<T::Output> {
         let method = task.method();
         Future::start(method, task::body(&self.0, task, Location::caller()))
     }
 
-    /// One segment that may change the states.
+    /// Performs one segment that may change the states.
     #[track_caller]
     pub fn write<R>(&self, segment: impl FnOnce(P::Exclusive<'_>) -> R) -> R {
         write(&self.0, segment)
     }
 
-    /// One segment that only looks at the states.
+    /// Performs one segment that only reads the states.
     #[track_caller]
     pub fn read<R>(&self, segment: impl FnOnce(P::Shared<'_>) -> R) -> R {
         read(&self.0, segment)
@@ -42,7 +42,7 @@ impl<P: Parts> AccessSet<P> {
         write_when(&self.0, condition, segment)
     }
 
-    /// Awaits the condition and performs a segment that only looks at the states, in one event.
+    /// Awaits the condition and performs a segment that only reads the states, in one event.
     #[track_caller]
     pub fn read_when<R>(
         &self,
@@ -53,34 +53,34 @@ impl<P: Parts> AccessSet<P> {
     }
 }
 
-/// An object, or a tuple of up to four.
+/// An object, or a tuple of two to four objects.
 pub trait Parts: Clone + Eq + Hash + Send + 'static {
-    /// The states, to be changed.
+    /// The states for a segment that may change them.
     type Exclusive<'a>;
-    /// The states, to look at.
+    /// The states for a segment that only reads them.
     type Shared<'a>;
 
-    /// The objects.
+    /// Returns the objects.
     #[doc(hidden)]
     fn objects(&self) -> impl AsRef<[runtime::Object]>;
 
-    /// Gives the states to a segment that may change them.
+    /// Passes the states to a segment that may change them.
     #[doc(hidden)]
     fn exclusively<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> R;
 
-    /// Gives copies of the states to a segment that should not change them; whether it did.
+    /// Passes copies of the states to a segment that must not change them. Returns whether it did.
     #[doc(hidden)]
     fn on_copies<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> (R, bool);
 
-    /// Gives the states to a segment that looks at them.
+    /// Passes the states to a segment that only reads them.
     #[doc(hidden)]
     fn jointly<R>(&self, segment: impl FnOnce(Self::Shared<'_>) -> R) -> R;
 
-    /// The thread at hand learns the states.
+    /// Records that the current thread has read the states.
     #[doc(hidden)]
     fn learn(&self);
 
-    /// The tasks that stopped at a condition, for each object.
+    /// Passes the tasks that stopped at a condition to `visit`, once for each object.
     #[doc(hidden)]
     fn with_awaiting(&self, visit: &mut dyn FnMut(&mut Vec<Awaiting>));
 }
@@ -127,7 +127,7 @@ pub(super) fn read_when<P: Parts, R>(
     parts.jointly(segment)
 }
 
-/// The part of a segment that changes the states.
+/// Runs the part of a segment that changes the states, and then evaluates the awaited conditions.
 pub(super) fn change<P: Parts, R>(parts: &P, segment: impl FnOnce(P::Exclusive<'_>) -> R) -> R {
     let result = parts.exclusively(segment);
     awaiting::ask_again(parts);

@@ -1,13 +1,15 @@
-//! Tasks that stopped at a condition, asked again after each segment that may have made it true.
+//! Tasks that stopped at a condition. Segments that may change a condition evaluate it again.
 //!
-//! A task that awaits a condition in vain never wakes up: which segment woke it would not be a function of the
-//! trace. Other executions let it come later. What is asked again decides only what the execution at hand was:
-//! halted if the condition holds at its end, a deadlock if it does not.
+//! A task whose condition does not hold is never woken: which segment woke it would not be a
+//! function of the trace. Other executions schedule the task later. Repeated evaluation only
+//! decides whether the current execution was halted, since the condition holds at its end, or is a
+//! deadlock.
 //!
-//! Nothing is lost: where a task waits for ever, let its attempt come last of all; it changes nothing, so the
-//! others end as they do, and the execution is one of those explored. Nothing is invented: leave the failed attempts
-//! out of an execution at whose end none of their conditions holds, and it is one in which the scheduler let
-//! the others go first. (Where one holds, the state is none to end in, and the execution counts as halted.)
+//! No deadlock is lost. If a task waits for ever, move its attempt to the end: it changes nothing,
+//! so the others end as before, and this execution is explored. No deadlock is invented. If no
+//! condition holds at the end, leave out the failed attempts: in the rest the scheduler let the
+//! others run first. (If a condition holds, the state is not final: the execution counts as
+//! halted.)
 
 use super::access_set::Parts;
 use runtime::ThreadId;
@@ -18,7 +20,7 @@ pub struct Awaiting {
     holds: Box<dyn Fn() -> bool + Send>,
 }
 
-/// The condition of these parts does not hold: the task stops for good.
+/// Stops the current task for good because its condition does not hold.
 pub(super) fn in_vain<P: Parts>(
     parts: &P,
     condition: impl Fn(P::Shared<'_>) -> bool + Clone + Send + 'static,
@@ -39,7 +41,7 @@ pub(super) fn in_vain<P: Parts>(
     }
 }
 
-/// Something may have changed: what the tasks await may hold by now, or not any more.
+/// Evaluates the conditions again, since the last segment may have changed them.
 pub(super) fn ask_again<P: Parts>(parts: &P) {
     parts.with_awaiting(&mut |awaiting| {
         for Awaiting { task, holds } in awaiting.iter() {
@@ -48,7 +50,7 @@ pub(super) fn ask_again<P: Parts>(parts: &P) {
     });
 }
 
-/// What is asked knows its objects, so it is forgotten with the task, that they can be dropped.
+/// Removes the condition when its task is dropped, since the condition keeps its objects alive.
 struct Registered<'a, P: Parts> {
     parts: &'a P,
     task: ThreadId,

@@ -1,4 +1,4 @@
-//! What a call returns at once: the place of what its task will return.
+//! The result of a call, returned at once and filled when the task ends.
 
 use runtime::ThreadId;
 use std::fmt;
@@ -12,13 +12,13 @@ pub struct Future<T> {
     value: Arc<Mutex<Option<T>>>,
 }
 
-/// What a task may return.
+/// A type that a task can return.
 pub trait Value: Clone + Eq + Hash + Send + 'static {}
 
 impl<T: Clone + Eq + Hash + Send + 'static> Value for T {}
 
 impl<T: Value> Future<T> {
-    /// The future of the task that this thread is.
+    /// Returns the empty future of this task.
     pub(super) fn of(task: ThreadId) -> Future<T> {
         Future {
             task,
@@ -26,7 +26,7 @@ impl<T: Value> Future<T> {
         }
     }
 
-    /// Starts a task that fills its future.
+    /// Starts a task that fills the returned future.
     #[track_caller]
     pub(super) fn start(method: &str, body: impl FnOnce() -> T + 'static) -> Future<T> {
         let future = Future::of(runtime::upcoming_child(0));
@@ -35,7 +35,7 @@ impl<T: Value> Future<T> {
         future
     }
 
-    /// The body of the task, which fills the future.
+    /// Returns the body of the task, which fills the future.
     pub(super) fn filled_by(&self, body: impl FnOnce() -> T + 'static) -> impl FnOnce() + 'static {
         let future = self.clone();
         move || {
@@ -44,9 +44,9 @@ impl<T: Value> Future<T> {
         }
     }
 
-    /// Awaits the end of the task, and gives what it returned.
+    /// Awaits the end of the task and returns its value.
     ///
-    /// Whoever awaits a task that panics waits for ever; the panic is the failure that is reported.
+    /// If the task panics, the caller waits for ever; the panic is the failure that is reported.
     #[track_caller]
     pub fn get(&self) -> T {
         runtime::await_end(Location::caller(), self.task);
@@ -55,13 +55,13 @@ impl<T: Value> Future<T> {
         value
     }
 
-    /// What the task, whose end was awaited, returned.
+    /// Returns the value of the task, whose end was awaited.
     pub(super) fn value(&self) -> T {
         loop {
             if let Some(value) = &*self.lock() {
                 return value.clone();
             }
-            // The execution is being torn down.
+            // There is no value only while the execution is torn down.
             runtime::assume(false);
         }
     }
@@ -80,7 +80,7 @@ impl<T> Clone for Future<T> {
     }
 }
 
-/// Whether they are of the same task.
+/// Compares the tasks of the futures.
 impl<T> PartialEq for Future<T> {
     fn eq(&self, other: &Future<T>) -> bool {
         self.task == other.task

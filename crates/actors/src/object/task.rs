@@ -10,30 +10,31 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 type Place = &'static Location<'static>;
 
-/// A task that is a state machine: what it is between two segments is plain data, not a stack.
+/// A task that is a state machine: between two segments its state is plain data, not a stack.
 ///
 /// See [tasks as state machines](super#tasks-as-state-machines).
 pub trait Task: Clone + Eq + Hash + Send + 'static {
-    /// What each of its segments touches: an [`Object`](crate::object::Object), or a tuple of them (its access set). A segment gets
-    /// `&mut S` for an `Object<S>`, and a tuple of such for a tuple; a condition gets `&S` likewise.
+    /// The objects that each segment accesses: an [`Object`](crate::object::Object) or a tuple of
+    /// them, its access set. A segment gets `&mut S` for an `Object<S>`, and a tuple of references
+    /// for a tuple. A condition gets `&S` in the same way.
     type Touches: Parts;
-    /// What its future holds at its end.
+    /// The type of the value of the task's future.
     type Output: Value;
 
-    /// Its name in reports.
+    /// Returns the name of the task in reports.
     fn method(&self) -> &'static str;
 
-    /// Whether the next segment only looks at the state, so that it commutes with others like it.
+    /// Checks whether the next segment only reads the state. Reads commute.
     fn only_reads(&self) -> bool {
         false
     }
 
-    /// What the task awaits before its next segment.
+    /// Checks the condition that the task awaits before its next segment.
     fn is_ready(&self, _state: <Self::Touches as Parts>::Shared<'_>) -> bool {
         true
     }
 
-    /// The next segment. Of objects it uses only the state; calls begin when it is over.
+    /// Runs the next segment. It uses objects only through `state`; its calls begin after it.
     fn segment(
         &mut self,
         state: <Self::Touches as Parts>::Exclusive<'_>,
@@ -41,30 +42,30 @@ pub trait Task: Clone + Eq + Hash + Send + 'static {
     ) -> Next<Self>;
 }
 
-/// What a task does at the end of a segment.
+/// The action of a task at the end of a segment.
 pub enum Next<T: Task> {
     /// Releases the object.
     Suspend,
-    /// Releases the object; the next segment is one of another object (or tuple) of the same type. So a task
-    /// calls an object and awaits the end of the call at once.
+    /// Releases the object. The next segment accesses another object (or tuple) of the same type.
+    /// In this way a task can call an object and await the end of the call at once.
     At(T::Touches),
     /// Releases the object and awaits futures.
     Await(Awaited<T>),
-    /// Returns.
+    /// Ends the task with this value.
     Done(T::Output),
 }
 
-/// Futures that a task awaits, and what it does with what they hold.
+/// The futures that a task awaits, and the function that takes over their values.
 pub struct Awaited<T> {
     tasks: Vec<ThreadId>,
     resume: Box<dyn FnOnce(&mut T)>,
-    /// Which function `resume` calls.
+    /// The type of the function that `resume` calls.
     function: TypeId,
 }
 
 impl<T: Task> Next<T> {
-    /// Awaits a future; `resume` takes over what it holds, before the next segment. It captures nothing: what it
-    /// needs is in the task.
+    /// Awaits a future. `resume` takes over its value before the next segment. It must capture
+    /// nothing: the data that it needs is in the task.
     pub fn after<V: Value, F>(future: &Future<V>, resume: F) -> Next<T>
     where
         F: FnOnce(&mut T, V) + 'static,
@@ -83,7 +84,7 @@ impl<T: Task> Next<T> {
         })
     }
 
-    /// Awaits several futures, likewise.
+    /// Awaits several futures. `resume` takes over their values, as in [`after`](Next::after).
     pub fn after_all<V: Value, F>(futures: &[Future<V>], resume: F) -> Next<T>
     where
         F: FnOnce(&mut T, Vec<V>) + 'static,
@@ -117,7 +118,7 @@ struct Call {
 }
 
 impl Calls {
-    /// Calls an object: `task` will be a task of it.
+    /// Calls an object: starts `task` as a task of this object when the segment is over.
     #[track_caller]
     pub fn start<T: Task>(&mut self, object: &T::Touches, task: T) -> Future<T::Output> {
         let number = u32::try_from(self.calls.len()).expect("a segment makes less than 2^32 calls");
@@ -134,28 +135,28 @@ impl Calls {
     }
 }
 
-/// A task that runs.
+/// A running task.
 struct Running<T: Task> {
     local: Arc<Mutex<Local<T>>>,
     location: Place,
 }
 
-/// What a task is while it waits at an operation.
+/// The state of a task while it waits at an operation.
 struct Local<T: Task> {
     task: T,
-    /// What it was before it took over what it awaited, until its next segment. It belongs to the state, so that
-    /// whether two segments lead to the same state does not depend on who has ended by then.
+    /// The task before it took over the values that it awaited, until its next segment. As part of
+    /// the state it makes equality of states independent of which tasks have ended.
     before: Option<T>,
     /// The object of its next segment.
     object: T::Touches,
-    /// Calls of the last segment that have not begun.
+    /// The calls of the last segment that have not begun.
     calls: Vec<Fingerprint>,
-    /// The futures that it awaits, and what it does with them.
+    /// The futures that the task awaits, and the type of the function that takes over their values.
     awaits: Option<(Vec<ThreadId>, TypeId)>,
     output: Option<T::Output>,
 }
 
-/// The code of a task that is started at this place.
+/// Returns the code of a task that is started at this place.
 pub(super) fn body<T: Task>(
     object: &T::Touches,
     task: T,
@@ -184,7 +185,7 @@ impl<T: Task> Running<T> {
     fn tell_state(&self) {
         let local = Arc::clone(&self.local);
         runtime::tell_state(move || {
-            // In the middle of a segment, where no operation should be, it has no state.
+            // In the middle of a segment the task has no state; no operation should be there.
             let own = match local.try_lock() {
                 Ok(own) => own,
                 Err(TryLockError::Poisoned(own)) => own.into_inner(),
@@ -215,7 +216,7 @@ impl<T: Task> Running<T> {
         }
     }
 
-    /// One event, or the end of the task if what it awaits does not hold.
+    /// Performs one segment, one event. Stops the task for good if its condition does not hold.
     fn segment(&self, calls: &mut Calls) -> Next<T> {
         let (object, only_reads, method) = {
             let own = lock(&self.local);
@@ -242,7 +243,7 @@ impl<T: Task> Running<T> {
         next
     }
 
-    /// How the task goes on belongs to its state from the end of the segment on.
+    /// Records how the task continues, which belongs to its state from the end of the segment on.
     fn note(&self, next: &Next<T>) {
         let mut own = lock(&self.local);
         match next {
@@ -255,7 +256,7 @@ impl<T: Task> Running<T> {
         }
     }
 
-    /// Begins the calls of the segment. Nobody can tell that it has ended meanwhile: a call has no access.
+    /// Begins the calls of the segment. That they follow it is unobservable: a call has no access.
     fn perform(&self, calls: Calls) {
         let callees = calls.calls.iter().map(|call| call.callee.clone());
         lock(&self.local).calls = callees.collect();
@@ -269,7 +270,7 @@ impl<T: Task> Running<T> {
         for task in awaited.tasks {
             runtime::await_end(self.location, task);
         }
-        // Not under the lock: while the execution is torn down there may be no value.
+        // The lock is not held here: there may be no value while the execution is torn down.
         let mut task = lock(&self.local).task.clone();
         (awaited.resume)(&mut task);
         let mut own = lock(&self.local);

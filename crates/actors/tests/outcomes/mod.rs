@@ -1,4 +1,4 @@
-//! What the executions of a system of processes come to.
+//! The outcomes of the executions of a system of processes.
 #![allow(dead_code, reason = "each test uses a part")]
 
 use explore::{Outcome, Strategy};
@@ -8,10 +8,10 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use testkit::Key;
 
-/// What processes saw in one execution; each line is one process's.
+/// The notes of the processes in one execution, one line per process.
 pub type Seen = BTreeSet<String>;
 
-/// Where processes note what they see.
+/// The place where processes note what they observe.
 #[derive(Clone, Default)]
 pub struct Notes(Arc<Mutex<Seen>>);
 
@@ -24,7 +24,7 @@ impl Notes {
 /// The maximal executions of a search.
 #[derive(Clone, Default, Debug)]
 pub struct Found {
-    /// What was seen, and how the execution ended.
+    /// The notes, and how the execution ended.
     pub finals: BTreeSet<(Seen, Outcome)>,
     /// How often each trace was explored.
     pub traces: BTreeMap<Key, u64>,
@@ -62,7 +62,7 @@ impl Observer for Collector {
     }
 }
 
-/// Explores the system with an algorithm, and goes on after bugs.
+/// Explores the system with an algorithm and continues after bugs.
 pub fn explored(algorithm: Algorithm, body: impl Fn(&Notes) + 'static) -> (Found, Report) {
     explored_by(Checker::new().algorithm(algorithm).keep_going(true), body)
 }
@@ -80,8 +80,8 @@ pub fn explored_by(checker: Checker, body: impl Fn(&Notes) + 'static) -> (Found,
     (found, report)
 }
 
-/// Explores the system with every algorithm that proves but brute force, which takes too long for some;
-/// all must find the same, the optimal ones each trace once.
+/// Explores the system with every exhaustive algorithm except brute force, which takes too long for
+/// some systems. All must find the same; optimal ones explore each trace once.
 pub fn agreed(body: impl Fn(&Notes) + Clone + 'static) -> Found {
     let (all, _) = explored(Algorithm::Sleep, body.clone());
     for algorithm in Algorithm::general() {
@@ -90,7 +90,7 @@ pub fn agreed(body: impl Fn(&Notes) + Clone + 'static) -> Found {
         }
         let (found, report) = explored(algorithm, body.clone());
         assert_eq!(found.finals, all.finals, "{algorithm}");
-        // Ids of threads and objects are given as they are met, which is another order in each search.
+        // Ids of threads and objects follow the order of discovery, which differs between searches.
         assert_eq!(found.traces.len(), all.traces.len(), "{algorithm}");
         if algorithm.is_optimal() {
             assert!(found.traces.values().all(|&times| times == 1));

@@ -1,11 +1,11 @@
-//! The main task, and others as closures.
+//! The main task of a system, and its other tasks as closures.
 
 use super::{Log, Style, machines};
 use actors::object::{AccessSet, Future, Object};
 use std::sync::Arc;
 use testkit::object_system::{Condition, Effect, Statement, System, Task};
 
-/// A task that runs.
+/// A running task.
 struct Run {
     system: Arc<System>,
     objects: Vec<Object<u8>>,
@@ -16,7 +16,7 @@ struct Run {
     style: Style,
 }
 
-/// The main task of a system, as the body of a model.
+/// Returns the main task of a system as the body of a model.
 pub fn main_task(system: System, style: Style, log: Log) -> impl Fn() + Clone {
     let system = Arc::new(system);
     move || {

@@ -15,7 +15,7 @@ struct Run {
     fixed: Fixed,
 }
 
-/// What is the same in all states.
+/// The data that is the same in all states.
 #[derive(Clone)]
 struct Fixed {
     system: Arc<System>,
@@ -65,7 +65,7 @@ impl Run {
         self.fixed.system.methods[self.task.method].get(self.task.next)
     }
 
-    /// The object of the next segment.
+    /// Returns the object of the next segment.
     fn next_object(&self) -> Object<u8> {
         self.fixed.objects[self.next_number()].clone()
     }

@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use testkit::object_system::{Final, Task};
 
-/// What the tasks are, but for the main one.
+/// How the tasks other than the main one are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
     Closures,
     Machines,
 }
 
-/// What is seen of the execution at hand: how far each task came, and what the objects hold.
+/// A record of the current execution: the position of each task, and the states of the objects.
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Seen>>);
 
@@ -27,25 +27,25 @@ struct Seen {
 }
 
 impl Log {
-    /// A new execution begins.
+    /// Starts the record of a new execution.
     pub fn begin(&self, objects: usize) {
         let mut seen = self.0.lock().unwrap();
         seen.objects = vec![0; objects];
         seen.tasks.clear();
     }
 
-    /// The object holds this number.
+    /// Records that the object holds this number.
     pub fn holds(&self, object: usize, number: u8) {
         self.0.lock().unwrap().objects[object] = number;
     }
 
-    /// The task of this path is here.
+    /// Records the position of the task with this path.
     pub fn is_at(&self, path: &[usize], task: &Task) {
         let mut seen = self.0.lock().unwrap();
         seen.tasks.insert(path.to_vec(), task.clone());
     }
 
-    /// The state at the end of the execution.
+    /// Returns the state at the end of the execution.
     pub fn final_state(&self) -> Final {
         let seen = self.0.lock().unwrap();
         Final {

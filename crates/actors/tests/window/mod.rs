@@ -1,4 +1,4 @@
-//! What systems of state machines come to, seen from outside of the model.
+//! The states of systems of state machines, seen from outside the model.
 #![allow(dead_code, reason = "each test uses a part")]
 
 use explore::{Outcome, Strategy};
@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
-/// Where processes show their states outside of the model. It is no part of their state.
+/// The place outside the model where processes show their states. It is not part of their state.
 #[derive(Clone, Default)]
 pub struct Window(Arc<Mutex<BTreeMap<String, String>>>);
 
@@ -34,7 +34,7 @@ impl Hash for Window {
 /// The last states that were shown, and how the execution ended.
 pub type Finals = BTreeSet<(BTreeMap<String, String>, Outcome)>;
 
-/// Looks through the window at the end of each execution.
+/// Reads the window at the end of each execution.
 struct Collector {
     window: Window,
     finals: Arc<Mutex<Finals>>,
@@ -55,7 +55,7 @@ impl Observer for Collector {
     }
 }
 
-/// Explores the system to its end, also after bugs.
+/// Explores the system completely and continues after bugs.
 pub fn explored(checker: Checker, body: impl Fn(&Window) + 'static) -> (Finals, Report) {
     let collector = Collector {
         window: Window::default(),
@@ -63,7 +63,7 @@ pub fn explored(checker: Checker, body: impl Fn(&Window) + 'static) -> (Finals, 
     };
     let (window, finals) = (collector.window.clone(), Arc::clone(&collector.finals));
     let checker = checker.keep_going(true);
-    // Also runs beside the exploration show states.
+    // Probes show states, too.
     let program = move || {
         window.0.lock().unwrap().clear();
         body(&window);

@@ -1,13 +1,13 @@
-//! Programs whose types are those of a library with the names of `std`.
+//! Programs with the types of `std`, or of a library with the same names.
 
-/// The programs with the types of this library.
+/// Defines the programs with the types of this library.
 macro_rules! programs {
     ($library:ident) => {
         use $library::sync::atomic::{AtomicU32, Ordering::SeqCst};
         use $library::sync::{Arc, Mutex, RwLock, mpsc};
         use $library::thread;
 
-        /// The program of this name.
+        /// Returns the program of this name.
         pub fn find(name: &str) -> Option<fn()> {
             let program = match name {
                 "lastzero" => lastzero,
@@ -20,7 +20,7 @@ macro_rules! programs {
             Some(program)
         }
 
-        /// One thread searches an array backwards for a zero, sixteen others fill it (Abdulla et al., POPL 2014).
+        /// One thread searches an array for a zero, sixteen fill it (Abdulla et al., POPL 2014).
         fn lastzero() {
             const SIZE: usize = 16;
             let array: Arc<[AtomicU32; SIZE + 1]> = Arc::default();
@@ -43,7 +43,7 @@ macro_rules! programs {
             }
         }
 
-        /// Fifteen threads insert four keys each into one hash table (Flanagan and Godefroid, POPL 2005).
+        /// Fifteen threads insert four keys each into a table (Flanagan, Godefroid, POPL 2005).
         fn indexer() {
             const PLACES: u32 = 128;
             let table: Arc<[AtomicU32; PLACES as usize]> =
@@ -89,7 +89,7 @@ macro_rules! programs {
             assert_eq!(sum, 200);
         }
 
-        /// A thread squares the numbers that another one sends, and sends them on.
+        /// A thread squares the numbers that another thread sends, and sends the squares on.
         fn pipeline() {
             let (numbers, own) = mpsc::sync_channel(2);
             let (squares, results) = mpsc::sync_channel(2);
@@ -124,12 +124,12 @@ macro_rules! programs {
     };
 }
 
-/// As they would be without Mazurka.
+/// The programs without Mazurka.
 pub mod plain {
     programs!(std);
 }
 
-/// As they are verified, and run under what is verified.
+/// The programs as they are verified, and run under the safe trace.
 pub mod hooked {
     programs!(mazurka);
 }

@@ -1,4 +1,4 @@
-//! What can be typed for searches by many machines.
+//! The command line of searches on many machines.
 
 use super::ReportOptions;
 use crate::cluster::Server;
@@ -20,7 +20,7 @@ pub struct WorkerOptions {
 }
 
 impl WorkerOptions {
-    /// How many errands are done at the same time.
+    /// Returns the number of errands that are done at the same time.
     pub fn number(&self) -> usize {
         Jobs::of(self.jobs).number()
     }

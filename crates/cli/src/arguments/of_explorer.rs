@@ -1,4 +1,4 @@
-//! What can be typed for an exploration by hand.
+//! The command line of interactive exploration.
 
 use super::CheckOptions;
 use crate::refusal::Refusal;
@@ -22,7 +22,7 @@ pub struct ExploreOptions {
 }
 
 impl ExploreOptions {
-    /// Options of `check` that say where a result goes mean nothing here.
+    /// Refuses options of `check` that say where a result goes, since they have no effect here.
     pub fn refuse_others(&self) -> Result<(), Refusal> {
         let report = &self.check.report;
         let given = [

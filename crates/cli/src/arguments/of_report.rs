@@ -1,4 +1,4 @@
-//! What can be typed about how a result is shown.
+//! The options for the output of a result.
 
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
@@ -47,7 +47,7 @@ pub struct ReportOptions {
 }
 
 impl ReportOptions {
-    /// Whether it is to be found out why an execution fails.
+    /// Checks whether to find out why an execution fails.
     pub fn explains(&self) -> bool {
         self.why || self.html.is_some()
     }

@@ -1,11 +1,11 @@
-//! The values of options, from text.
+//! Parsers for the values of options.
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use explore::Algorithm;
 use report::{Input, Omission, Shortcut};
 use std::ffi::OsString;
 
-/// Reads `n=3`.
+/// Parses `n=3`.
 pub(super) fn value(text: &str) -> Result<(String, i64), String> {
     let parsed = text
         .split_once('=')
@@ -15,7 +15,7 @@ pub(super) fn value(text: &str) -> Result<(String, i64), String> {
         .ok_or_else(|| "an input is a name and its value: n=3".to_owned())
 }
 
-/// Reads `n=1..4`.
+/// Parses `n=1..4`.
 pub(super) fn input(text: &str) -> Result<Input, String> {
     let parsed = text.split_once('=').and_then(|(name, range)| {
         let (lowest, highest) = range.split_once("..")?;
@@ -31,7 +31,7 @@ pub(super) fn input(text: &str) -> Result<Input, String> {
     }
 }
 
-/// A command has a name.
+/// Parses a command, which must not be empty.
 pub(super) fn command() -> impl TypedValueParser<Value = OsString> {
     NonEmptyStringValueParser::new().map(OsString::from)
 }
@@ -45,7 +45,7 @@ pub(super) fn shortcut() -> impl TypedValueParser<Value = Shortcut> {
 }
 
 pub(super) fn omission() -> impl TypedValueParser<Value = Omission> {
-    // What programs in Rust hide these accept themselves.
+    // Hidden synchronization is accepted by programs in Rust themselves, not here.
     let all = Omission::ALL.into_iter();
     let kinds = all.filter(|&kind| kind != Omission::Hidden);
     PossibleValuesParser::new(kinds.map(Omission::name))

@@ -1,4 +1,4 @@
-//! What lies on the server for a job.
+//! The data of a job on the server.
 
 use crate::corpus_job;
 use crate::refusal::Refusal;
@@ -13,79 +13,79 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A job, as it was submitted.
+/// A job as it was submitted.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Job {
-    /// Of the command that submitted it: only workers of the same one do it.
+    /// The version of the command that submitted the job. Only workers of the same version do it.
     pub version: String,
-    /// What each process is told.
+    /// The order that each process gets.
     pub order: Order,
     pub program: Program,
-    /// How the program is made again, for schedules.
+    /// How to build the program again, for schedules.
     pub recipe: Option<Recipe>,
 }
 
-/// What is run.
+/// The program that is run.
 #[derive(Clone, Serialize, Deserialize)]
 pub enum Program {
     /// A program of the corpus.
     Corpus(String),
     /// A program in machine code.
     Executable {
-        /// The name that it knows itself by, and its arguments.
+        /// The name of the program as its first argument, and its other arguments.
         arguments: Vec<String>,
-        /// Files that workers need: the program, then libraries that do not belong to the system.
+        /// Files that workers need: the program and the libraries that do not belong to the system.
         files: Vec<PathBuf>,
-        /// Libraries of the system, with their checksums.
+        /// Libraries of the system with their checksums.
         system: Vec<(PathBuf, String)>,
     },
 }
 
-/// Who leads a job, and how far it has come.
+/// The leader of a job, and the progress of the job.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Lead {
-    /// Counts the workers that led.
+    /// The number of workers that have led the job.
     pub term: u64,
-    /// Changes as long as the one that leads is alive.
+    /// Changes as long as the leader is alive.
     pub beat: u64,
-    /// The file with the search as it was saved last.
+    /// The file with the last saved state of the search.
     pub state: Option<String>,
-    /// There is a report.
+    /// Whether there is a report.
     pub is_done: bool,
-    /// Executions so far.
+    /// The number of executions so far.
     pub executions: u64,
-    /// The part of the search that is done, if it can be told.
+    /// The fraction of the search that is done, if known.
     pub done: Option<f64>,
-    /// How many workers there were.
+    /// The largest number of workers so far.
     pub jobs: usize,
-    /// How long the workers that led have searched so far; it counts against the time limit.
+    /// The total search time of all leaders so far. It counts against the time limit.
     pub took: Duration,
 }
 
-/// What an errand has come to.
+/// The outcome of an errand.
 #[derive(Serialize, Deserialize)]
 pub enum Outcome {
-    /// It is done.
+    /// The errand is done, with this result.
     Brought(Vec<u8>),
-    /// The program ended the process, which ended with this status.
+    /// The program ended the process with this status.
     Crashed(Trailed, i32),
-    /// It has lost too many workers.
+    /// The errand has lost too many processes or workers.
     Lost(Trailed, i32),
-    /// It cannot be done.
+    /// The errand cannot be done.
     Refused(String),
 }
 
-/// Names of what belongs to a job.
+/// Returns the name of the record of a job.
 pub fn job(id: &str) -> String {
     format!("job.{id}")
 }
 
-/// The record of who leads.
+/// Returns the name of the record of the leader.
 pub fn lead(id: &str) -> String {
     format!("lead.{id}")
 }
 
-/// The file with what the job has come to: an answer as processes give it.
+/// Returns the name of the file with the result of the job, an answer in the format of processes.
 pub fn report(id: &str) -> String {
     format!("{id}.report")
 }
@@ -94,7 +94,7 @@ fn file(id: &str, index: usize) -> String {
     format!("{id}.file.{index}")
 }
 
-/// The command of which workers do jobs of each other: the same file.
+/// Returns the version of this command, which contains a checksum of its file.
 pub fn version() -> Result<String, Refusal> {
     let command = std::env::current_exe().and_then(fs::read);
     let command = command.map_err(|error| Refusal::System {
@@ -113,18 +113,18 @@ pub fn version() -> Result<String, Refusal> {
     ))
 }
 
-/// What is read from the server.
+/// Parses data from the server.
 pub fn read<T: for<'d> Deserialize<'d>>(content: &[u8]) -> Option<T> {
     serde_json::from_slice(content).ok()
 }
 
-/// As it is written to the server.
+/// Serializes data for the server.
 pub fn written(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("what lies on the server has only maps from strings")
 }
 
 impl Job {
-    /// The job of this id, if there is one.
+    /// Returns the job with this id, if it exists.
     pub fn of(cluster: &Cluster, id: &str) -> Result<Option<Job>, ClusterError> {
         let record = cluster.record(&job(id))?;
         Ok(record.and_then(|(content, _)| read(&content)))
@@ -132,7 +132,7 @@ impl Job {
 }
 
 impl Program {
-    /// A program that is here.
+    /// Describes a program on this machine.
     pub fn of(executable: &Executable) -> Result<Program, Refusal> {
         let text = |word: &OsString| word.to_string_lossy().into_owned();
         let is_system = |path: &PathBuf| {
@@ -154,7 +154,7 @@ impl Program {
         })
     }
 
-    /// Stores its files for workers.
+    /// Stores the files of the program for workers.
     pub fn store(&self, cluster: &Cluster, id: &str) -> Result<(), Refusal> {
         let Program::Executable { files, .. } = self else {
             return Ok(());
@@ -166,7 +166,8 @@ impl Program {
         Ok(())
     }
 
-    /// Gets it from the server into this folder. Nothing if the job is gone; why not, if it cannot be run here.
+    /// Loads the program from the server into this folder. `None` if the job is gone; the inner
+    /// error says why it cannot run here.
     pub fn fetch(
         &self,
         cluster: &Cluster,
@@ -202,7 +203,7 @@ impl Program {
             let Some(content) = cluster.load(&file(id, index))? else {
                 return Ok(None);
             };
-            // Only the name of the file is the submitter's.
+            // The submitter chooses only the name of the file, not its folder.
             let name = path.file_name().unwrap_or_default();
             let place = folder.join(if index == 0 { "program".as_ref() } else { name });
             fs::write(&place, content).map_err(scratch)?;

@@ -1,4 +1,4 @@
-//! Leads a job: gives errands out, takes what they bring, and saves what is left.
+//! Leads a job: gives errands out, accepts their results, and saves the rest of the search.
 
 use super::job::{Job, Lead, Outcome, lead, read, report, written};
 use crate::crew::{Trouble, finish};
@@ -19,30 +19,31 @@ use std::sync::atomic::AtomicBool;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// How long a slice takes at least and at most, however many workers there are. The server and the network are between two of them.
+/// Bounds on the length of a slice for any number of workers. Between slices there are the delays
+/// of the server and the network.
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// How long it takes at most while few workers need more.
+/// Upper bound on the length of a slice unless many workers make longer slices necessary.
 const USUAL: Duration = Duration::from_millis(500);
 
-/// What this worker is taken to need for a slice is the least so far, but for so much more each second: where few slices are brought at
-/// once, each of them needs more.
+/// Growth per second of the estimated work of the leader for one slice. The estimate is the minimum
+/// so far times this growth: when few slices arrive at once, each of them takes more work.
 const GROWTH: f64 = 1.01;
 
-/// Between two looks at what was brought.
+/// How long the leader waits for results at a time.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Between two signs of life. What was done since the last one is lost with who leads.
+/// Interval between two heartbeats. Work since the last heartbeat is lost if the leader dies.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// Errands are lost if the server does not know of them at more signs of life in a row than this.
+/// Errands are lost if the server reports none in progress at more heartbeats in a row than this.
 const MOST_SILENT: u32 = 5;
 
-/// Messages that are taken at once.
+/// Maximum number of messages taken at once.
 const MOST: usize = 256;
 
-/// A job that is led.
+/// A job that this worker leads.
 pub struct Leader<'l> {
     pub cluster: &'l Cluster,
     pub id: &'l str,
@@ -50,18 +51,18 @@ pub struct Leader<'l> {
     pub executable: &'l Executable,
     pub lead: Lead,
     pub revision: u64,
-    /// Set when this worker is to end.
+    /// Set when this worker must stop.
     pub stop: &'l AtomicBool,
 }
 
-/// Whether this worker leads still.
+/// Whether this worker still leads the job.
 enum Leads {
     Still,
     NoMore,
 }
 
 impl Leader<'_> {
-    /// Leads the job to its end, or until another worker leads it, or the job is gone.
+    /// Leads the job until it is done or gone, or another worker leads it.
     pub fn lead(mut self, folder: &Path) -> Result<(), Refusal> {
         let answer = match self.search(folder) {
             Ok(Some(answer)) => answer,
@@ -85,7 +86,7 @@ impl Leader<'_> {
         self.clean_up()
     }
 
-    /// Of a job that is gone, perhaps since a moment, nothing is left at the server.
+    /// Removes all data of a job that is gone from the server, including data written just now.
     fn clean_up(&self) -> Result<(), Refusal> {
         if Job::of(self.cluster, self.id)?.is_none() {
             self.cluster.purge(&self.job.version, self.id)?;
@@ -95,7 +96,7 @@ impl Leader<'_> {
         Ok(())
     }
 
-    /// What the search comes to; nothing if another worker leads it.
+    /// Returns the answer of the search; `None` if this worker no longer leads it.
     fn search(&mut self, folder: &Path) -> Result<Option<Answer>, Refusal> {
         let refused = |error| Refusal::Check {
             program: self.job.order.name.clone(),
@@ -124,7 +125,7 @@ impl Leader<'_> {
             )));
         };
         division.set_pace(SHORTEST..=USUAL);
-        // What earlier terms have left is of no use.
+        // Messages of earlier terms are useless.
         self.cluster.purge(&self.job.version, self.id)?;
         let results = self.cluster.results(self.id)?;
         let workers = self.cluster.errands(&self.job.version)?;
@@ -149,7 +150,7 @@ impl Leader<'_> {
         let order = native::Order {
             time_limit: self.job.order.time_limit,
             checkpoint: None,
-            // The report does not tell that it went on.
+            // The report must not mention that the search was resumed.
             resume: None,
             ..order
         };
@@ -165,7 +166,7 @@ impl Leader<'_> {
         Ok(Some(Answer::of(report)))
     }
 
-    /// Says that this worker is alive, and what it has saved.
+    /// Announces that this worker is alive, and the state that it saved.
     fn beat(&mut self) -> Result<Leads, Refusal> {
         self.lead.beat += 1;
         let record = written(&self.lead);
@@ -182,24 +183,24 @@ impl Leader<'_> {
     }
 }
 
-/// The time in which this worker leads.
+/// The term in which this worker leads.
 struct Round<'l, 'w, 'd> {
     leader: &'l mut Leader<'w>,
     division: &'d Division,
     began: Instant,
-    /// How long the workers that led before have searched.
+    /// The search time of earlier leaders.
     before: Duration,
-    /// Errands that were given out, by their numbers.
+    /// The errands that were given out, by number.
     given: HashMap<u64, Errand<'d>>,
     number: u64,
-    /// Signs of life in a row at which nothing was under way that should be.
+    /// Heartbeats in a row at which none of the given errands was in progress.
     silent: u32,
     trouble: Option<Trouble>,
     warnings: Vec<String>,
 }
 
 impl<'d> Round<'_, '_, 'd> {
-    /// Runs until nothing is left or this worker does not lead any more.
+    /// Runs until no errand is left or this worker no longer leads.
     fn run(&mut self, results: &Queue, workers: &Queue, saved: &Path) -> Result<Leads, Refusal> {
         let mut beaten = None::<Instant>;
         let mut most = 2;
@@ -250,7 +251,7 @@ impl<'d> Round<'_, '_, 'd> {
         Ok(Leads::Still)
     }
 
-    /// Gives errands out until so many are under way; whether the search is over.
+    /// Gives errands out until `most` are in progress. Returns whether the search is over.
     fn give(&mut self, most: usize) -> Result<bool, Refusal> {
         let mut errands = Vec::new();
         while self.given.len() + errands.len() < most {
@@ -264,7 +265,7 @@ impl<'d> Round<'_, '_, 'd> {
         Ok(self.division.is_stopped())
     }
 
-    /// Leaves errands for workers, each with a number of its own.
+    /// Puts errands on the server, each with its own number.
     fn leave(&mut self, errands: Vec<Errand<'d>>) -> Result<(), Refusal> {
         let Leader {
             cluster,
@@ -282,8 +283,8 @@ impl<'d> Round<'_, '_, 'd> {
         Ok(cluster.leave((Place::Errand, &job.version, id), &messages)?)
     }
 
-    /// Gives all errands out again if the server has lost them, or what they brought: it says that nothing is under way although workers
-    /// wait, time and again. A server that is killed forgets what it has not yet written.
+    /// Gives all errands out again if the server has lost them or their results: it repeatedly
+    /// reports none in progress although workers wait. A killed server loses unwritten data.
     fn give_again_what_is_lost(&mut self, load: Load, queues: [&Queue; 2]) -> Result<(), Refusal> {
         let is_lost = load.under_way == 0 && load.idle > 0 && !self.given.is_empty();
         self.silent = if is_lost { self.silent + 1 } else { 0 };
@@ -302,7 +303,7 @@ impl<'d> Round<'_, '_, 'd> {
         Ok(())
     }
 
-    /// Takes what an errand has come to, unless that is known or of an earlier term.
+    /// Accepts the outcome of an errand, unless it is settled already or of an earlier term.
     fn take(&mut self, message: &Message) {
         let Some((term, number)) = message.name.split_once('-') else {
             return;
@@ -348,7 +349,7 @@ impl<'d> Round<'_, '_, 'd> {
         self.division.halt(Limit::Interrupted);
     }
 
-    /// Saves what is left at the server, and says that this worker is alive.
+    /// Saves the rest of the search on the server, and announces that this worker is alive.
     fn save(&mut self, saved: &Path) -> Result<Leads, Refusal> {
         let leader = &mut *self.leader;
         let refused = |error| Refusal::Check {
@@ -384,15 +385,16 @@ impl Job {
     }
 }
 
-/// How long slices take if the worker that leads needs so long for each of them: it is busy for a quarter of the time with those that
-/// are `under_way` now, and for an eighth if there are as many as jobs.
+/// Returns the length of slices if the leader works for `each` on every slice. With the shortest
+/// slices it is busy for a quarter of the time if `under_way` errands are in progress. With the
+/// longest it is busy for an eighth of the time if there is one errand per job.
 fn pace(each: Duration, under_way: usize, jobs: usize) -> RangeInclusive<Duration> {
     let times = |count: usize| each.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
     let short = times(4 * under_way).clamp(SHORTEST, LONGEST);
     short..=times(8 * jobs).clamp(USUAL.max(short), LONGEST)
 }
 
-/// How long a worker that leads may be silent.
+/// Another worker takes over when the leader has sent no heartbeat for this long.
 pub const SILENCE: Duration = Duration::from_secs(2 * LEASE.as_secs());
 
 fn scratch(error: std::io::Error) -> Refusal {
@@ -402,7 +404,7 @@ fn scratch(error: std::io::Error) -> Refusal {
     }
 }
 
-/// Whoever shows it puts the name of the program before it.
+/// Removes the name of the program, which is shown before the text anyway.
 fn without_name(text: &str, name: &str) -> String {
     let rest = text
         .strip_prefix(name)

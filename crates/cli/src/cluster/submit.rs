@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A job that nobody has begun with in this time may have no workers of its version.
+/// If no worker starts a job within this time, there may be no workers of its version.
 const ALONE: Duration = Duration::from_secs(5);
 
-/// Between two looks at a job.
+/// Interval between two checks of a job.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Searches with the workers of a server.
@@ -63,14 +63,14 @@ pub fn search(
     }
 }
 
-/// A name that no other job has.
+/// Returns an id that no other job has.
 fn new_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |now| now.as_micros());
     format!("{now:x}-{:x}", std::process::id())
 }
 
-/// Nothing if the user did not want to wait any longer.
+/// Returns `None` if the user interrupted the wait.
 fn unless_interrupted(waited: Result<Option<Report>, Refusal>) -> Result<Option<Report>, Refusal> {
     match waited {
         Err(Refusal::Cluster(ClusterError::Interrupted { .. })) => Ok(None),
@@ -78,7 +78,7 @@ fn unless_interrupted(waited: Result<Option<Report>, Refusal>) -> Result<Option<
     }
 }
 
-/// Waits for the report of a job, and removes what lies on the server for it; nothing if the user does not want to wait.
+/// Waits for the report of a job and removes its data from the server. `None` on interruption.
 fn wait(
     cluster: &Cluster,
     id: &str,
@@ -129,7 +129,7 @@ fn wait(
     }
 }
 
-/// How far a job is.
+/// Describes the progress of a job.
 fn told(lead: &Lead) -> String {
     if lead.term == 0 {
         return "waits for a worker: `mazurka worker` starts one".to_owned();
@@ -145,7 +145,7 @@ fn told(lead: &Lead) -> String {
     )
 }
 
-/// Removes what lies on the server for a job. Whoever leads it notices that.
+/// Removes the data of a job from the server. Its leader then stops.
 fn remove(cluster: &Cluster, id: &str, submitted: &Job) -> Result<(), Refusal> {
     cluster.remove(&lead(id))?;
     cluster.remove(&job(id))?;
@@ -227,7 +227,7 @@ pub fn submit_test(options: &SubmitTestOptions) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `mazurka cancel`: ends a job, and removes what lies on the server for it.
+/// `mazurka cancel`: ends a job and removes its data from the server.
 pub fn cancel(options: &CancelOptions) -> Done {
     let cluster = options.server.connect()?;
     let job = submitted(&cluster, &options.job)?;

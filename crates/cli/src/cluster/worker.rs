@@ -1,4 +1,4 @@
-//! `mazurka worker`: does errands of jobs at a server, and leads jobs that nobody leads.
+//! `mazurka worker`: does errands of jobs on a server, and leads jobs that have no leader.
 
 use super::job::{Job, Lead, Outcome, lead, read, version, written};
 use super::lead::{Leader, SILENCE};
@@ -20,19 +20,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
-/// How long a worker waits for an errand before it asks again.
+/// How long a worker waits for an errand at a time.
 const WAIT: Duration = Duration::from_secs(2);
 
-/// Between two looks at who leads.
+/// Interval between two checks for jobs without a leader.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// An errand that was given to so many workers, none of which has brought anything, is lost.
+/// An errand that was delivered this often without a result is lost.
 const DELIVERIES: u64 = 20;
 
-/// A process that has no errand ends after this.
+/// A process without an errand ends after this time.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// Does errands until it is told to end.
+/// Does errands until it is interrupted or fails.
 pub fn work(options: &WorkerOptions) -> Done {
     if !options.as_root && is_root() {
         return Err(Refusal::Root);
@@ -75,28 +75,28 @@ pub fn work(options: &WorkerOptions) -> Done {
     }
 }
 
-/// Whether this process may do everything.
+/// Checks whether this process runs as root.
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// What the threads of a worker share.
+/// The data that the threads of a worker share.
 struct Workshop {
     cluster: Cluster,
     version: String,
     errands: Queue,
     folder: PathBuf,
-    /// What is known of jobs: nothing of those that are gone, and of those that cannot be done here.
+    /// The known jobs, without those that are gone; `None` for a job that cannot be done here.
     jobs: Mutex<HashMap<String, Option<Arc<AtHand>>>>,
     stop: Arc<AtomicBool>,
-    /// Why this worker ends.
+    /// The reason why this worker ends.
     trouble: Mutex<Option<Refusal>>,
 }
 
-/// A job whose program is here.
+/// A job whose program is on this machine.
 struct AtHand {
     job: Job,
-    /// What processes are told.
+    /// The order that processes get.
     order: Order,
     executable: Executable,
 }
@@ -106,10 +106,10 @@ impl Workshop {
         self.stop.load(Relaxed)
     }
 
-    /// The worker ends with a server that does not do what it should.
+    /// Stops the worker if one of its threads failed, for example because of the server.
     fn ends_with(&self, result: Result<(), Refusal>) {
         match result {
-            // A signal ends this worker.
+            // A signal stops this worker.
             Ok(()) | Err(Refusal::Cluster(ClusterError::Interrupted { .. })) => {}
             Err(refusal) => {
                 let trouble = self.trouble.lock();
@@ -121,7 +121,7 @@ impl Workshop {
         }
     }
 
-    /// The job with its program; nothing if it is gone or cannot be done here.
+    /// Returns the job with its program; `None` if it is gone or cannot be done here.
     fn at_hand(&self, id: &str) -> Result<Option<Arc<AtHand>>, Refusal> {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = jobs.get(id) {
@@ -159,7 +159,7 @@ impl Workshop {
         Ok(known)
     }
 
-    /// Does errands in one process at a time.
+    /// Does errands, in one process at a time.
     fn do_errands(&self) -> Result<(), Refusal> {
         let mut next: Option<Message> = None;
         while !self.stops() {
@@ -173,7 +173,8 @@ impl Workshop {
             let id = message.job.clone();
             match self.at_hand(&id)? {
                 Some(hand) => next = self.serve(&id, &hand, message)?,
-                // Of a job that is gone nobody wants anything. What cannot be done here goes to another worker.
+                // Errands of a job that is gone are dropped. Those that cannot be done here go to
+                // another worker.
                 None if Job::of(&self.cluster, &id)?.is_none() => self.cluster.settle(&message)?,
                 None => {}
             }
@@ -181,7 +182,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// Does this errand, and the next ones as long as they are of the same job. Gives back one of another job.
+    /// Does this errand, and the next ones of the same job. Returns the first one of another job.
     fn serve(&self, id: &str, hand: &AtHand, first: Message) -> Result<Option<Message>, Refusal> {
         let mut runner = Runner {
             executable: &hand.executable,
@@ -213,7 +214,7 @@ impl Workshop {
         }
     }
 
-    /// What the errand comes to; nothing if this worker ends before.
+    /// Returns the outcome of the errand; `None` if this worker stops before.
     fn outcome(&self, runner: &mut Runner<'_>, message: &Message) -> Option<Outcome> {
         if message.delivered > DELIVERIES {
             return Some(Outcome::Lost(Trailed::default(), 0));
@@ -239,7 +240,7 @@ impl Workshop {
         }
     }
 
-    /// Leads jobs that nobody leads.
+    /// Leads jobs that have no leader.
     fn look_for_jobs<'s>(&'s self, scope: &'s Scope<'s, '_>) -> Result<(), Refusal> {
         let mut seen: HashMap<String, (u64, Instant)> = HashMap::new();
         let mine: Arc<Mutex<HashSet<String>>> = Arc::default();
@@ -307,13 +308,13 @@ impl Workshop {
         leader.lead(&folder)
     }
 
-    /// Of jobs that are gone nothing is kept.
+    /// Drops all data of jobs that are gone.
     fn forget(&self, leads: &[String]) {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         jobs.retain(|id, _| {
             let stays = leads.contains(&lead(id));
             if !stays {
-                // What cannot be removed goes with the scratch folder.
+                // Files that cannot be removed now are removed with the scratch folder.
                 let _ = std::fs::remove_dir_all(self.folder.join(id));
                 let _ = std::fs::remove_dir_all(self.folder.join(format!("{id}.lead")));
             }

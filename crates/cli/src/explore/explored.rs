@@ -1,4 +1,4 @@
-//! The program that is explored by hand.
+//! The program that a user explores interactively.
 
 use crate::arguments::CheckOptions;
 use crate::check::{self, checker};
@@ -14,30 +14,30 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-/// A program may take so long to come to a position.
+/// How long a program may take to reach a position.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a position waits for its turn, and between two looks.
+/// How long a request for a position waits for its turn, and the interval between attempts.
 const TURN: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A sketch of the search's tree has at most as many executions, and takes about as long.
+/// Limits on the executions and the time of a sketch of the search tree.
 const SKETCHED: u64 = 1000;
 const SKETCH: TimeLimit = TimeLimit(Duration::from_secs(1));
 
-/// A program that can be brought to any position.
+/// A program that can be run to any position.
 pub struct Explored {
     options: CheckOptions,
     subject: Subject,
     order: Order,
-    /// The program in machine code, if it is one.
+    /// The executable, if the program is in machine code.
     ready: Option<Ready>,
-    /// Held by whoever runs the program, if it may write files.
+    /// Locked while the program runs, if it may write files.
     alone: Option<Mutex<()>>,
 }
 
 impl Explored {
-    /// Compiles the program if it has to be.
+    /// Compiles the program if necessary.
     pub fn open(options: CheckOptions, stop: &AtomicBool) -> Result<Explored, Refusal> {
         let subject = Subject::of(&options)?;
         let line = ProgressLine::new(!options.report.quiet);
@@ -58,12 +58,12 @@ impl Explored {
         })
     }
 
-    /// What the program is called.
+    /// Returns the name of the program.
     pub fn name(&self) -> &str {
         &self.order.name
     }
 
-    /// A schedule of another program leads nowhere.
+    /// Refuses a schedule of another program.
     pub fn is_of_program(&self, schedule: &ScheduleFile) -> Result<(), Refusal> {
         match schedule.program == self.order.name {
             true => Ok(()),
@@ -74,7 +74,7 @@ impl Explored {
         }
     }
 
-    /// Where the execution of a schedule stands; without one, at the start.
+    /// Returns the position after a schedule; without a schedule, the start.
     pub fn position(
         &self,
         schedule: Option<ScheduleFile>,
@@ -104,7 +104,7 @@ impl Explored {
         }
     }
 
-    /// Waits for another position, but not for a search.
+    /// Waits while another position is computed, but not during a search.
     fn patiently<'a>(&self, alone: &'a Mutex<()>) -> Result<MutexGuard<'a, ()>, Refusal> {
         let since = Instant::now();
         loop {
@@ -119,7 +119,7 @@ impl Explored {
         }
     }
 
-    /// Asks a process that runs the program.
+    /// Queries a process that runs the program.
     fn ask(&self, ready: &Ready, order: &Order) -> Result<Position, Refusal> {
         let program = || order.name.clone();
         let mut guard = Guard::over(ready.start(order)?, Some(PATIENCE));
@@ -150,7 +150,7 @@ impl Explored {
         }
     }
 
-    /// The tree of the first executions of the search, to be seen while it runs.
+    /// Returns the tree of the first executions of the search, to be shown while the search runs.
     pub fn sketch(&self) -> Option<Tree> {
         let mut options = self.options.clone();
         options.jobs = Some(1);

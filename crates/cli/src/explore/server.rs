@@ -1,4 +1,4 @@
-//! The server of the page: on this machine only, and for those who know the token in its address.
+//! The server of the page. It is reachable from this machine only, with the token in its address.
 
 use super::explored::Explored;
 use super::watch::Watch;
@@ -21,13 +21,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Between two looks whether the server is to end.
+/// Interval between two checks whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Bytes of the largest request: a schedule.
+/// Maximum size of a request in bytes: a schedule.
 const LARGEST: usize = 32 << 20;
 
-/// The server, which listens already.
+/// The server, already listening.
 pub struct Server {
     listener: TcpListener,
     shared: Arc<Shared>,
@@ -39,11 +39,11 @@ struct Shared {
     watch: Watch,
     address: SocketAddr,
     token: String,
-    /// Where sources are looked for.
+    /// The folder in which sources are searched.
     folder: PathBuf,
 }
 
-/// Where to go.
+/// A request for a position.
 #[derive(Deserialize)]
 struct Going {
     schedule: Option<ScheduleFile>,
@@ -51,14 +51,14 @@ struct Going {
     visit: Visit,
 }
 
-/// The content of a file with a schedule.
+/// The content of a schedule file.
 #[derive(Deserialize)]
 struct Opened {
     text: String,
 }
 
 impl Server {
-    /// Listens on a port of this machine; on one that is free if none is given.
+    /// Listens on a port of this machine, on any free port if none is given.
     pub fn bind(
         explored: Arc<Explored>,
         schedule: Option<ScheduleFile>,
@@ -88,18 +88,18 @@ impl Server {
         })
     }
 
-    /// The address of the page. Whoever knows it can run the program.
+    /// Returns the address of the page. It gives access to running the program.
     pub fn address(&self) -> String {
         let Shared { address, token, .. } = &*self.shared;
         format!("http://{address}/{token}/")
     }
 
-    /// Begins a search.
+    /// Starts a search.
     pub fn search(&self) {
         self.shared.watch.start(&self.shared.explored);
     }
 
-    /// Answers until the flag is set.
+    /// Serves requests until the flag is set.
     pub fn serve(self, stop: &Arc<AtomicBool>) -> Result<(), Refusal> {
         let stop = Arc::clone(stop);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -109,7 +109,7 @@ impl Server {
             let served = runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(self.listener)?;
                 let serving = axum::serve(listener, router(self.shared));
-                // An answer on its way is not waited for: a search may have long to go.
+                // Pending answers are not awaited: a search may take long.
                 tokio::select! {
                     served = serving => served,
                     () = is_set(&stop) => Ok(()),
@@ -131,7 +131,7 @@ async fn is_set(flag: &AtomicBool) {
     }
 }
 
-/// A word that nobody guesses.
+/// Returns a word that cannot be guessed.
 fn token() -> Result<String, Refusal> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| Refusal::System {
@@ -154,7 +154,7 @@ fn router(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
-/// Refuses what does not come from the page itself, and says that nothing else may be done with answers.
+/// Refuses requests from elsewhere than the page. Adds headers that restrict the use of answers.
 async fn guarded(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let mut response = match is_from_here(request.headers(), shared.address) {
         true => next.run(request).await,
@@ -175,12 +175,13 @@ async fn guarded(State(shared): State<Arc<Shared>>, request: Request, next: Next
     response
 }
 
-/// Whether the request names this server as a browser does that shows the page: another name may have been made to lead here.
+/// Checks whether the request names this server as the page does. Another name may be made to lead
+/// here.
 fn is_from_here(headers: &HeaderMap, address: SocketAddr) -> bool {
     let port = address.port();
     let hosts = [address.to_string(), format!("localhost:{port}")];
     let is_ours = |host: &str| hosts.iter().any(|own| own.eq_ignore_ascii_case(host));
-    // A header may be there several times.
+    // A header may occur several times.
     let all = |name: &str, is_right: &dyn Fn(&str) -> bool| {
         let mut values = headers.get_all(name).iter();
         values.all(|value| value.to_str().is_ok_and(is_right))

@@ -1,4 +1,4 @@
-//! A search beside the exploration by hand, which the page shows.
+//! A search that runs next to the interactive exploration and is shown on the page.
 
 use super::explored::Explored;
 use crate::progress_line::ProgressLine;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-/// The search, if there was one.
+/// The search, if one was started.
 #[derive(Default)]
 pub struct Watch(Arc<Mutex<State>>);
 
@@ -18,15 +18,15 @@ enum State {
     Idle,
     Runs {
         started: Instant,
-        /// How far it is.
+        /// The progress of the search.
         line: Arc<Mutex<String>>,
-        /// Its first executions.
+        /// The tree of its first executions.
         tree: Option<Tree>,
     },
     Done(Result<Box<Report>, String>),
 }
 
-/// What the page is told.
+/// The state of the search as the page gets it.
 #[derive(Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Seen {
@@ -38,7 +38,7 @@ pub enum Seen {
     },
     Done {
         error: Option<String>,
-        /// The report for people.
+        /// The report as text.
         text: String,
         failures: Vec<Found>,
         tree: Option<Tree>,
@@ -54,7 +54,7 @@ pub struct Found {
 }
 
 impl Watch {
-    /// Begins the search, unless one runs.
+    /// Starts the search unless one is running.
     pub fn start(&self, explored: &Arc<Explored>) {
         let line = ProgressLine::new(false);
         {
@@ -82,7 +82,7 @@ impl Watch {
         });
     }
 
-    /// How far it is.
+    /// Returns the state of the search.
     pub fn seen(&self) -> Seen {
         match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             State::Idle => Seen::Idle,

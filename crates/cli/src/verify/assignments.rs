@@ -1,16 +1,16 @@
-//! The assignments of values to a program's inputs, and what is verified for each.
+//! The assignments of values to a program's inputs, and the verified case of each.
 
 use crate::refusal::Refusal;
 use report::{Case, Condition, Input, Inputs};
 
-/// More assignments are not verified one after the other.
+/// The maximum number of assignments.
 const MOST: usize = 100_000;
 
-/// Every assignment, with what is verified for it.
+/// All assignments, with their verified cases.
 pub struct Assignments {
     inputs: Vec<Input>,
     all: Vec<Assignment>,
-    /// The threads of all cases, so that each has one number in all.
+    /// The threads of all cases, so that a thread has the same number in all cases.
     threads: Vec<String>,
 }
 
@@ -20,7 +20,7 @@ struct Assignment {
 }
 
 impl Assignments {
-    /// All assignments of values to these inputs.
+    /// Returns all assignments of values to these inputs.
     pub fn of(inputs: &[Input]) -> Result<Assignments, Refusal> {
         are_different(inputs)?;
         let mut all = vec![Inputs::new()];
@@ -51,35 +51,35 @@ impl Assignments {
         })
     }
 
-    /// One more input: what was verified so far was for no value of it.
+    /// Adds an input and drops all cases, since they hold for no value of it.
     pub fn add(&mut self, input: Input) -> Result<(), Refusal> {
         self.inputs.push(input);
         *self = Assignments::of(&self.inputs)?;
         Ok(())
     }
 
-    /// The inputs, in the order in which they were met.
+    /// Returns the inputs in the order of their discovery.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// The values of an assignment.
+    /// Returns the values of an assignment.
     pub fn values(&self, index: usize) -> &Inputs {
         &self.all[index].values
     }
 
-    /// How many there are.
+    /// Returns the number of assignments.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether everything is verified for an assignment.
+    /// Checks whether everything is verified for an assignment.
     pub fn is_complete(&self, index: usize) -> bool {
         let case = self.all[index].case.as_ref();
         case.is_some_and(|case| case.is_complete)
     }
 
-    /// What tells these assignments from the others, for people; none if the program has no inputs.
+    /// Returns the condition that separates these assignments from others; `None` without inputs.
     pub fn condition(&self, indices: &[usize]) -> Option<String> {
         let values = |index: usize| self.all[index].values.clone();
         let all: Vec<Inputs> = (0..self.len()).map(values).collect();
@@ -88,11 +88,11 @@ impl Assignments {
         (!self.inputs.is_empty()).then(|| condition().to_string())
     }
 
-    /// Takes note of what is verified; whether runs have less to keep than before, or the verification is over.
+    /// Records a verified case. Returns whether it changes the constraints or completes them.
     pub fn take(&mut self, index: usize, case: Case) -> bool {
         let case = self.renumbered(case);
         let own = &mut self.all[index].case;
-        // A search that begins again verifies longer prefixes first. Programs that run have let go of those.
+        // A new search first verifies longer prefixes, which running programs have left already.
         let is_longer = |before: &Case| case.events_of_prefix > before.events_of_prefix;
         if own.as_ref().is_some_and(is_longer) {
             return false;
@@ -107,14 +107,14 @@ impl Assignments {
         is_better
     }
 
-    /// Takes note that the constraints of an assignment prevent this; false if it has none.
+    /// Records that the constraints of an assignment prevent this failure. False if it has no case.
     pub fn exclude(&mut self, index: usize, message: &str) -> bool {
         let own = &mut self.all[index].case;
         let excluded = own.as_mut().map(|case| &mut case.excluded);
         excluded.map(|all| all.push(message.to_owned())).is_some()
     }
 
-    /// The same with the numbers that threads have here.
+    /// Returns the case with the thread numbers that are used here.
     fn renumbered(&mut self, case: Case) -> Case {
         let number = |path: &String| {
             let known = self.threads.iter().position(|own| own == path);
@@ -128,13 +128,13 @@ impl Assignments {
         case.renumbered(threads, |thread| numbers[thread as usize])
     }
 
-    /// The constraints of an assignment.
+    /// Returns the number of constraints of an assignment.
     pub fn constraints(&self, index: usize) -> Option<usize> {
         let case = self.all[index].case.as_ref();
         case.map(|case| case.constraints.len())
     }
 
-    /// What is verified, where assignments with the same constraints are one case.
+    /// Returns the verified cases. Assignments with the same constraints are one case.
     pub fn cases(&self) -> Vec<Case> {
         let all: Vec<Inputs> = self.all.iter().map(|own| own.values.clone()).collect();
         let mut merged: Vec<Case> = Vec::new();
@@ -166,7 +166,7 @@ impl Assignments {
     }
 }
 
-/// Each input has one range.
+/// Checks that each input has only one range.
 fn are_different(inputs: &[Input]) -> Result<(), Refusal> {
     for (index, input) in inputs.iter().enumerate() {
         let mut before = inputs[..index].iter();
@@ -180,7 +180,7 @@ fn are_different(inputs: &[Input]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether runs have to keep the same.
+/// Checks whether both cases restrict runs in the same way.
 fn is_same(one: &Case, other: &Case) -> bool {
     one.constraints == other.constraints && one.choices == other.choices
 }

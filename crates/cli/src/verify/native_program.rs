@@ -1,4 +1,4 @@
-//! The verification of a program in machine code: by a process of its own for each assignment of inputs, several at a time.
+//! The verification of a program in machine code, with one process per assignment of inputs.
 
 use super::{Reports, Verification, with_inputs};
 use crate::arguments::Prefer;
@@ -19,13 +19,13 @@ use std::thread;
 enum Outcome {
     /// With a report.
     Report(Box<Report>),
-    /// The program asked for an input without a value.
+    /// The program asked for an input that has no value.
     Asked(Input),
-    /// It was interrupted and found nothing.
+    /// The verification was interrupted and found no bug.
     Nothing,
 }
 
-/// The verifications for all assignments that are known.
+/// The verification of all known assignments.
 struct Round<'r, 'v> {
     program: &'r NativeProgram,
     state: Mutex<State<'r, 'v>>,
@@ -33,18 +33,18 @@ struct Round<'r, 'v> {
 
 struct State<'r, 'v> {
     verification: &'r mut Verification<'v>,
-    /// The next assignment to begin.
+    /// The index of the next assignment to start.
     next: usize,
     reports: BTreeMap<usize, Report>,
-    /// An input that is not among those of the assignments.
+    /// An input that the assignments do not have.
     asked: Option<Input>,
     refusal: Option<Refusal>,
-    /// Nothing more is begun, and what is under way stops.
+    /// Whether the round is over: no assignment is started, and running ones stop.
     is_over: bool,
 }
 
 impl Verification<'_> {
-    /// Verifies for each assignment that is known, and publishes what is verified; or learns of another input.
+    /// Verifies all known assignments and publishes their cases. Also returns a newly found input.
     pub fn of_assignments(
         &mut self,
         program: &NativeProgram,
@@ -76,7 +76,7 @@ impl Verification<'_> {
         }
     }
 
-    /// The process was killed: a bug that it found is reported. Without one the verification ends here.
+    /// Returns a report if the killed process found a bug. Otherwise the verification ends here.
     fn killed(&self, report: Report) -> Outcome {
         if !report.errors.is_empty() {
             return Outcome::Report(Box::new(report));
@@ -106,7 +106,7 @@ impl Verification<'_> {
         }
     }
 
-    /// The arguments of the program for an assignment, behind its name.
+    /// Returns the name of the program and its arguments for an assignment.
     fn arguments(&self, program: &NativeProgram, index: usize) -> Vec<OsString> {
         let mut arguments = vec![program.path().as_os_str().to_owned()];
         let filled = with_inputs(&self.trace.arguments, self.assignments.values(index));
@@ -120,7 +120,7 @@ impl<'r, 'v> Round<'r, 'v> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Verifies for one assignment after the other until none is left.
+    /// Verifies one assignment after another until none is left.
     fn work(&self) {
         loop {
             let begun = self.state().begin();
@@ -147,7 +147,7 @@ impl<'r, 'v> Round<'r, 'v> {
             error,
         })?;
         let mut guard = Guard::over(worker, order.time_limit);
-        // What is verified may be enough before the time is over.
+        // Enough may be verified before the process ends.
         let mut is_enough = false;
         let ended = loop {
             let heard = guard.listen(|| is_enough || self.state().is_over())?;
@@ -199,7 +199,7 @@ impl State<'_, '_> {
         self.is_over || self.verification.is_over()
     }
 
-    /// Begins the next assignment, if one is left.
+    /// Starts the next assignment, if one is left.
     fn begin(&mut self) -> Option<usize> {
         let is_left = self.next < self.verification.assignments.len() && !self.is_over();
         is_left.then(|| {
@@ -208,7 +208,7 @@ impl State<'_, '_> {
         })
     }
 
-    /// Records how an assignment ended. If the program has another input, what was verified without it is dropped.
+    /// Records the end of an assignment. Without a report the round ends, as after a new input.
     fn settle(&mut self, index: usize, outcome: Result<Outcome, Refusal>) {
         match outcome {
             Ok(Outcome::Report(report)) => {

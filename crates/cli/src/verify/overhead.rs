@@ -1,4 +1,4 @@
-//! What it costs to keep runs to what is verified by now: measured by running the program.
+//! The cost of enforcing the verified schedules, measured by running the program.
 
 use super::{Verification, with_inputs};
 use crate::refusal::Refusal;
@@ -9,11 +9,11 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Pairs of runs, with constraints and without.
+/// Number of pairs of runs, each with and without constraints.
 const PAIRS: usize = 5;
 
 impl Verification<'_> {
-    /// Whether runs under the constraints of an assignment take at most as much longer as was asked for.
+    /// Checks whether the constraints of an assignment cost at most the requested fraction.
     pub(super) fn is_cheap(&self, index: usize) -> Result<bool, Refusal> {
         let stops = self.options.stop_when.iter();
         let most = stops.filter_map(|stop| match stop {
@@ -31,7 +31,7 @@ impl Verification<'_> {
         }
     }
 
-    /// How much longer a run takes, as a part of the time without constraints: the median of some pairs.
+    /// Returns the slowdown as a fraction of the time without constraints: the median of the pairs.
     fn overhead(&self, binary: &Path, index: usize) -> Result<f64, Refusal> {
         let inputs = self.assignments.values(index);
         let order = Order {
@@ -63,16 +63,16 @@ impl Verification<'_> {
         Ok(overheads[PAIRS / 2])
     }
 
-    /// Where runs find what is verified, from whatever folder.
+    /// Returns the absolute path of the saved file, for runs in any folder.
     fn output_path(&self) -> PathBuf {
         let output = &self.options.output;
         std::path::absolute(output).unwrap_or_else(|_| output.clone())
     }
 }
 
-/// How long a program takes; nothing if it was to stop before its end. What it prints and how it ends is its own business.
+/// Returns how long a program runs; `None` if it was stopped. Its output and exit code are ignored.
 fn taken(command: &mut Command, stops: impl Fn() -> bool) -> Result<Option<Duration>, Refusal> {
-    /// Between two looks whether the program has ended: little beside the time that a process takes to start.
+    /// Interval between two checks for the end, short compared to the start of a process.
     const LOOK: Duration = Duration::from_micros(50);
     let system = |error| Refusal::System {
         what: "run the program",

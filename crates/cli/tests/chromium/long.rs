@@ -4,7 +4,7 @@ use crate::command::run;
 use report::Report;
 use serde_json::{Value, json};
 
-/// A failure of six threads with as many events.
+/// Returns a failure of six threads with this number of events.
 pub fn long(events: usize) -> Report {
     let folder = tempfile::tempdir().unwrap();
     let mut json = run(folder.path(), "check lost-update --no-output --format json").json();

@@ -1,4 +1,4 @@
-//! A real browser: headless Chromium, driven by its own driver. Where one of them is not installed, tests are skipped.
+//! Headless Chromium with its own driver. Tests are skipped if one of them is not installed.
 
 pub mod long;
 #[allow(dead_code, reason = "not every test scrolls")]
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use thirtyfour::prelude::*;
 
-/// A driver that ends with the test.
+/// A driver process that ends with the test.
 struct Driver {
     process: Child,
     address: String,
@@ -22,7 +22,7 @@ impl Driver {
             eprintln!("skipped: chromium and chromedriver are not installed");
             return None;
         }
-        // Several that choose a port at the same time may choose the same.
+        // Several drivers that choose a port at the same time may choose the same one.
         let mut tries = 0..10;
         let driver = tries.find_map(|_| Driver::try_start());
         Some(driver.expect("chromedriver finds a port"))
@@ -56,12 +56,12 @@ impl Drop for Driver {
     }
 }
 
-/// Opens what is at an address and looks at it.
+/// Opens an address in a browser and passes the browser to `see`.
 pub fn look(address: &str, width: u32, see: impl AsyncFnOnce(&WebDriver) -> WebDriverResult<()>) {
     look_through(DesiredCapabilities::chrome(), address, width, see);
 }
 
-/// As [`look`], through a browser that can do more.
+/// Does the same as [`look`] in a browser with these capabilities.
 fn look_through(
     mut capabilities: thirtyfour::ChromeCapabilities,
     address: &str,
@@ -100,7 +100,7 @@ fn look_through(
     result.unwrap();
 }
 
-/// Waits for what the page draws by itself, which it does in the next frames.
+/// Waits until the page has drawn itself, which takes a few frames.
 pub async fn settle(browser: &WebDriver) -> WebDriverResult<()> {
     let frames = "const [done] = arguments; let left = 5; \
         const next = () => left-- ? requestAnimationFrame(next) : done(); next();";
@@ -108,7 +108,7 @@ pub async fn settle(browser: &WebDriver) -> WebDriverResult<()> {
     Ok(())
 }
 
-/// What a script returns.
+/// Returns the result of a script.
 pub async fn ask(browser: &WebDriver, script: &str) -> WebDriverResult<Value> {
     let result = browser
         .execute(format!("return {script}"), Vec::new())

@@ -1,4 +1,4 @@
-//! What the browser's own trace says of scrolling.
+//! The work of the browser during scrolling, from its own trace.
 
 use super::{ask, look_through, settle};
 use serde_json::{Value, json};
@@ -9,16 +9,16 @@ use thirtyfour::prelude::*;
 pub const UNFOLD: &str =
     "for (let fold; (fold = document.querySelector('tr.fold button'));) fold.click();";
 
-/// Something that a page did while it was scrolled.
+/// Work that a page did while it was scrolled.
 pub struct Work {
-    /// As the trace calls it: `FunctionCall`, `Layout`, `Paint`.
+    /// The name in the trace: `FunctionCall`, `Layout`, `Paint`.
     pub name: String,
     pub milliseconds: f64,
     /// Whether a script ran.
     pub is_script: bool,
 }
 
-/// Opens a page, prepares it by a script, and scrolls it down from its top by so many pixels. Tells how far it came.
+/// Opens and prepares a page, and scrolls it down. Passes the work and the distance to `see`.
 pub fn scrolled(address: &str, prepare: &str, pixels: u32, see: impl FnOnce(Vec<Work>, f64)) {
     let mut capabilities = DesiredCapabilities::chrome();
     capabilities
@@ -38,7 +38,7 @@ pub fn scrolled(address: &str, prepare: &str, pixels: u32, see: impl FnOnce(Vec<
         let cdp = browser.cdp();
         cdp.send_raw("Input.synthesizeScrollGesture", gesture)
             .await?;
-        // The driver traces up to the first time that it is asked.
+        // The driver traces until the log is read for the first time.
         let log = browser.get_log("performance").await?;
         let entries = log.iter().map(|entry| serde_json::from_str(&entry.message));
         let entries: Vec<Value> = entries.map(Result::unwrap).collect();
@@ -48,7 +48,7 @@ pub fn scrolled(address: &str, prepare: &str, pixels: u32, see: impl FnOnce(Vec<
     });
 }
 
-/// What the process of the page did after it said so.
+/// Returns the work of the page's process after the mark at the start of scrolling.
 fn after_start(entries: &[Value]) -> Vec<Work> {
     let traced = entries.iter().map(|entry| &entry["message"]);
     let traced = traced.filter(|entry| entry["method"] == "Tracing.dataCollected");

@@ -1,28 +1,28 @@
-//! Runs the command as a shell does.
+//! Runs the command like a shell.
 
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a process came to.
+/// The result of a process.
 pub struct Ran {
     /// Its exit code.
     pub code: i32,
-    /// What it printed.
+    /// Its standard output.
     pub output: String,
-    /// What it complained about.
+    /// Its standard error.
     pub errors: String,
 }
 
 impl Ran {
-    /// The printed JSON.
+    /// Parses the output as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.output)
             .unwrap_or_else(|error| panic!("{error}: {}{}", self.output, self.errors))
     }
 }
 
-/// The command with arguments separated by spaces, in a directory.
+/// Returns the command with arguments separated by spaces, in a directory.
 pub fn mazurka(directory: &Path, arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
     command

@@ -1,5 +1,5 @@
-//! Programs in Rust keep to what is verified: `mazurka verify`, `run` and `check-run` with a binary that calls
-//! `mazurka::program`.
+//! Rust programs keep to their verified schedules: `mazurka verify`, `run` and `check-run` with a
+//! binary that calls `mazurka::program`.
 
 mod relaxation;
 
@@ -30,14 +30,14 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Saves what is verified of a program as `safe.trace`.
+/// Verifies a program and saves `safe.trace`.
 fn verify(folder: &Path, name: &str, options: &[&str]) -> Output {
     let own = [BINARY, name];
     let fixed = ["verify", "-q", "-o", "safe.trace"];
     output(folder, &[&fixed, options, &own].concat())
 }
 
-/// Runs the program once, as `mazurka run` does, with random delays.
+/// Runs the program once like `mazurka run`, with random delays.
 fn run(folder: &Path, name: &str, seed: u64, runs_free: bool) -> Output {
     let order = Order {
         trace: folder.join("safe.trace"),
@@ -49,7 +49,7 @@ fn run(folder: &Path, name: &str, seed: u64, runs_free: bool) -> Output {
     ordered(&order, name).output().unwrap()
 }
 
-/// The program with such an order.
+/// Returns the command that runs the program with this order.
 fn ordered(order: &Order, name: &str) -> Command {
     let mut command = Command::new(BINARY);
     command.arg(name).env(ENFORCE, order.written());
@@ -59,7 +59,7 @@ fn ordered(order: &Order, name: &str) -> Command {
 
 const RUNS: u64 = 60;
 
-/// With enforcement the program never fails; without it, it does.
+/// Checks that the program never fails with enforcement, and fails without it.
 fn bug_is_prevented(name: &str) {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
@@ -96,7 +96,7 @@ fn bug_is_prevented(name: &str) {
     );
 }
 
-/// How often a program is repeated in one process.
+/// Returns how often a program is repeated in one process.
 fn repetitions() -> String {
     std::env::var("MAZURKA_REPETITIONS").unwrap_or_else(|_| "3000".to_owned())
 }
@@ -177,7 +177,7 @@ fn the_commands_know_programs_in_rust_and_their_inputs() {
     }
 }
 
-/// What the environment says when the program asks for it was not verified.
+/// The value in the environment when the program asks for it was not verified.
 #[test]
 fn a_program_that_asks_for_an_input_that_was_not_verified_ends_with_a_message() {
     let folder = tempfile::tempdir().unwrap();
@@ -213,7 +213,7 @@ fn what_cannot_be_enforced_is_refused_when_it_is_verified_and_when_it_runs() {
     assert!(errors(&ran).contains(why), "{}", errors(&ran));
 }
 
-/// 20,000 threads: forty bytes of each would be seen.
+/// With 20,000 threads a leak of forty bytes per thread would be visible.
 #[test]
 fn threads_that_were_joined_leave_no_memory_behind() {
     let folder = tempfile::tempdir().unwrap();
@@ -227,14 +227,14 @@ fn threads_that_were_joined_leave_no_memory_behind() {
     assert!(pages < 200, "it has grown by {pages} pages");
 }
 
-/// Processes and tasks of `mazurka-actors` are threads of a model only.
+/// Checks whether the program can run outside a model: `mazurka-actors` exists in models only.
 fn is_compared(entry: &corpus::Entry) -> bool {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
     let source = fs::read_to_string(folder.join(entry.name).join("program.rs")).unwrap();
     !source.contains("actors::")
 }
 
-/// The first correct execution is enforced as a whole: then as many events happen as in it, and in its order.
+/// The first correct execution is enforced as a whole: a run has the same events in its order.
 #[test]
 fn a_run_performs_the_events_of_the_verified_execution() {
     let folder = tempfile::tempdir().unwrap();
@@ -254,7 +254,7 @@ fn a_run_performs_the_events_of_the_verified_execution() {
     assert!(compared > 60, "only {compared} programs were compared");
 }
 
-/// Whether there is a correct execution to compare with.
+/// Compares a run with the first correct execution. Returns whether there is one.
 fn difference(folder: &Path, name: &str) -> Result<bool, String> {
     let _ = fs::remove_file(folder.join("safe.trace"));
     let whole = ["--stop-when", "constraints=1000000"];
@@ -265,7 +265,7 @@ fn difference(folder: &Path, name: &str) -> Result<bool, String> {
     ran_as(folder, name, &trace.cases[0]).map(|()| true)
 }
 
-/// Whether a recorded run performs the events of the execution, in its order.
+/// Checks that a recorded run performs the events of the execution in its order.
 fn ran_as(folder: &Path, name: &str, case: &Case) -> Result<(), String> {
     let ran = run(folder, name, 1, false);
     if !ran.status.success() {

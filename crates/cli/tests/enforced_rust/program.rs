@@ -1,4 +1,4 @@
-//! A binary that can be verified and run under a safe trace: a program of the corpus, or one of these.
+//! A binary for verification and for runs under a safe trace: a corpus program, or one of these.
 
 #![forbid(unsafe_code)]
 
@@ -29,14 +29,14 @@ fn main() {
     }
 }
 
-/// Waits for threads that outlive the program, so that all their events are recorded; the last other thread is Mazurka's.
+/// Waits until only the main thread and Mazurka's are left, so that all events are recorded.
 fn await_others() {
     while fs::read_dir("/proc/self/task").map_or(0, Iterator::count) > 2 {
         std::thread::yield_now();
     }
 }
 
-/// Once; or as often as the environment says, and then tells how often it went wrong.
+/// Runs the program once, or as often as the environment says; then prints the number of failures.
 fn repeated(is_right: impl Fn() -> bool) {
     let Ok(times) = std::env::var("REPEAT") else {
         return assert!(is_right(), "it went wrong");
@@ -49,7 +49,7 @@ fn repeated(is_right: impl Fn() -> bool) {
     println!("{}", (0..times).filter(goes_wrong).count());
 }
 
-/// Two threads add one, each in two steps.
+/// Two threads add one in two steps each.
 fn loses_no_update() -> bool {
     static X: AtomicU32 = AtomicU32::new(0);
     X.store(0, SeqCst);
@@ -60,7 +60,7 @@ fn loses_no_update() -> bool {
     X.load(SeqCst) == 2
 }
 
-/// What a thread has looked at under a lock has changed when it acts under the lock.
+/// The balance that a thread checks under a lock may have changed when it withdraws under the lock.
 fn withdraws_no_more_than_there_is() -> bool {
     let balance = Mutex::new(10);
     thread::scope(|scope| {
@@ -77,7 +77,7 @@ fn withdraws_no_more_than_there_is() -> bool {
     left >= 0
 }
 
-/// A thread uses what another one has not made yet.
+/// A thread uses a value that another thread may not have made yet.
 fn uses_what_is_made() -> bool {
     let shared = Arc::new(OnceLock::new());
     let own = Arc::clone(&shared);
@@ -99,7 +99,7 @@ fn cells() {
     }
 }
 
-/// A thread works for a while before it writes what another one reads.
+/// A thread performs many operations before it writes a variable that another thread reads.
 fn late_writer() {
     static OWN: AtomicU32 = AtomicU32::new(0);
     static X: AtomicU32 = AtomicU32::new(0);
@@ -112,18 +112,18 @@ fn late_writer() {
     reader.join().unwrap();
 }
 
-/// Asks for an input that no verification knows, if the environment says so.
+/// Asks for an input that was not verified, if the environment says so.
 fn unsteady() {
     let name = std::env::var("ASKS").map_or("x", |_| "more");
     assert!(input(name, 0..=1) < 2);
 }
 
-/// Asks for what cannot be enforced.
+/// Performs an operation that cannot be enforced.
 fn poison() {
     assert!(!Mutex::new(0).is_poisoned());
 }
 
-/// Who comes first depends on the number of owners, which is looked at.
+/// The order of two accesses depends on the number of owners, which the program reads.
 fn shares() {
     let shared = Arc::new(AtomicU32::new(0));
     let own = Arc::clone(&shared);
@@ -135,7 +135,7 @@ fn shares() {
     assert!(Arc::try_unwrap(shared).is_ok());
 }
 
-/// Starts and joins more threads if the environment says so, beyond all that is verified, and tells by how many pages it has grown.
+/// Starts and joins unverified threads if the environment says so. Prints the growth in pages.
 fn many_threads() {
     let start = |pairs| {
         let x = Arc::new(AtomicU32::new(0));
@@ -158,7 +158,7 @@ fn many_threads() {
     }
 }
 
-/// The pages of the process that are in memory.
+/// Returns the number of resident pages of the process.
 fn resident() -> i64 {
     let text = fs::read_to_string("/proc/self/statm").unwrap();
     text.split(' ').nth(1).unwrap().parse().unwrap()

@@ -1,4 +1,4 @@
-//! Verifications that stop early, and runs that follow one which goes on.
+//! Verifications that stop early, and runs that follow a verification in progress.
 
 use crate::{BINARY, errors, mazurka, output, run, said, verify};
 use report::{Case, Constraint, Point, Recording, SafeTrace};
@@ -15,7 +15,7 @@ fn trace(folder: &Path) -> SafeTrace {
 fn a_verification_stops_where_it_is_told_to() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    // 589,824 executions, which begin with 16 constraints.
+    // There are 589,824 executions, and 16 constraints at first.
     let enough = |stop: &str| {
         let verified = verify(folder, "lastzero:16", &["--stop-when", stop]);
         assert_eq!(verified.status.code(), Some(3), "{}", errors(&verified));
@@ -25,9 +25,9 @@ fn a_verification_stops_where_it_is_told_to() {
     };
     assert_eq!(enough("constraints=16"), (16, 1));
     assert_eq!(enough("constraints=13").0, 13);
-    // Nobody is a hundred thousand times slower.
+    // No run is a hundred thousand times slower.
     assert!(enough("overhead=10000000%").1 < 589_824);
-    // A program that takes hours to verify.
+    // Verifying this program takes hours.
     let verified = verify(folder, "lastzero:40", &["--stop-when", "time=1s"]);
     assert_eq!(verified.status.code(), Some(3), "{}", errors(&verified));
     assert!(!trace(folder).cases[0].is_complete);
@@ -43,12 +43,12 @@ fn the_first_execution_may_be_one_in_which_few_threads_wait() {
         assert_eq!(verified.status.code(), Some(3), "{}", errors(&verified));
         trace(folder).cases[0].constraints[0].first.index
     };
-    // The reader waits for all of the writer's 1,501 events, or the writer for the reader's one.
+    // The reader waits for all 1,501 events of the writer, or the writer for one of the reader.
     assert_eq!(first("any"), 1501);
     assert_eq!(first("few-waiting"), 1);
 }
 
-/// A constraint that the program cannot keep, as if it were verified: the main thread joins the thread that would wait for it.
+/// Saves a constraint that the program cannot keep: main joins the thread that would wait for it.
 fn pretend(folder: &Path, file: &str, is_kept: bool) {
     let [first, then] = [(0, 2), (1, 1)].map(|(thread, index)| Point { thread, index });
     let case = Case {
@@ -154,7 +154,7 @@ fn a_verification_that_is_interrupted_or_killed_leaves_what_it_published() {
         );
         let arguments = ["run", "--safe", "safe.trace", BINARY, "lastzero:40"];
         assert!(output(folder, &arguments).status.success());
-        // Nothing else lies about.
+        // No other files are left.
         assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "{signal}");
     }
 }

@@ -1,4 +1,4 @@
-//! Checkpoints that somebody has changed and given a fresh checksum: refused, or a search that ends.
+//! Modified checkpoints with a valid checksum: they are refused, or the search ends.
 
 use crate::random::{Random, mutate, seeds};
 use mazurka::{Algorithm, CheckError, Checker, Report};
@@ -7,10 +7,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// For each algorithm and seed.
+/// The number of files for each algorithm and seed.
 const FILES: usize = 70;
 
-/// Programs without and with states to compare, and how many executions are saved.
+/// Programs without and with states to compare, and the number of executions before saving.
 const PROGRAMS: [(&str, u64); 2] = [("mutex:2,2", 3), ("registration:4", 5)];
 
 fn checker(algorithm: Algorithm, name: &str) -> Checker {
@@ -26,7 +26,7 @@ fn number(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes[..8].try_into().unwrap())
 }
 
-/// What stands in the newer slot of a checkpoint, as `checker::slots` writes it.
+/// Returns the payload in the newer slot of a checkpoint, in the format of `checker::slots`.
 pub fn payload(file: &[u8]) -> Vec<u8> {
     let capacity = number(&file[8..]) as usize;
     let slots = [16, 16 + capacity]
@@ -37,7 +37,7 @@ pub fn payload(file: &[u8]) -> Vec<u8> {
     file[newest + 24..newest + 24 + length].to_vec()
 }
 
-/// The checksum of `checker::slots`.
+/// Computes the checksum of `checker::slots`.
 fn checksum(sequence: u64, payload: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut mix = |word: u64| {
@@ -53,7 +53,7 @@ fn checksum(sequence: u64, payload: &[u8]) -> u64 {
     hash
 }
 
-/// A checkpoint with this content.
+/// Returns a checkpoint with this payload.
 pub fn file(magic: &[u8], payload: &[u8]) -> Vec<u8> {
     let head = [
         2 * (payload.len() as u64 + 24),
@@ -62,7 +62,7 @@ pub fn file(magic: &[u8], payload: &[u8]) -> Vec<u8> {
         checksum(1, payload),
     ];
     let [capacity, slot @ ..] = head.map(u64::to_le_bytes);
-    // The first state stands in the second slot.
+    // The first state is in the second slot.
     let first = vec![0; u64::from_le_bytes(capacity) as usize];
     [magic, &capacity, &first, &slot.concat(), payload].concat()
 }
@@ -118,7 +118,8 @@ fn no_changed_checkpoint_leads_astray() {
     assert!(refused > all / 4);
 }
 
-/// A byte that means one element, the first thread, some operation: data that is nested as deeply as the file is long.
+/// A byte that is read as one element, the first thread, or some operation. A file of these is
+/// nested as deeply as it is long.
 const NESTED: u8 = 1;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Files of strangers: they run no command, reach no terminal as they are, and lead nothing astray.
+//! Files from strangers: they run no command, are escaped in output, and cause no wrong results.
 #![cfg(unix)]
 
 mod checkpoints;

@@ -1,4 +1,4 @@
-//! Random changes to files, the same from a seed.
+//! Random changes to files, reproducible from a seed.
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 pub struct Random(pub u64);
@@ -13,7 +13,7 @@ impl Random {
     }
 }
 
-/// A seed that stays and a fresh one, which is printed.
+/// Returns a fixed seed and a fresh one, which is printed.
 pub fn seeds() -> [u64; 2] {
     let now = std::time::SystemTime::now();
     let since = now.duration_since(std::time::UNIX_EPOCH);
@@ -22,7 +22,7 @@ pub fn seeds() -> [u64; 2] {
     [1, fresh]
 }
 
-/// A part of the bytes, of at most so many.
+/// Returns a random range of at most `most` bytes.
 fn part(random: &mut Random, length: usize, most: usize) -> std::ops::Range<usize> {
     let start = random.below(length);
     start..(start + 1 + random.below(most)).min(length)
@@ -45,7 +45,7 @@ pub fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
                 bytes.splice(at..at, copy);
             }
             5 => bytes.truncate(at),
-            // The greatest numbers of 32 and of 64 bits.
+            // The largest numbers of 32 and 64 bits.
             6 => drop(bytes.splice(at..=at, [0xff, 0xff, 0xff, 0xff, 0x0f])),
             _ => drop(bytes.splice(at..=at, [[0xff; 9].as_slice(), &[0x01]].concat())),
         }

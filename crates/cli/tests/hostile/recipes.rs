@@ -1,4 +1,4 @@
-//! What a schedule says about building its program, and links that somebody has planted.
+//! Build recipes in schedules from strangers, and planted links.
 
 use crate::command::{Ran, run};
 use report::{Conditions, FailureKind, Recipe, SavedStep, ScheduleFile};
@@ -62,7 +62,7 @@ fn a_schedule_runs_no_command() {
         assert!(ran.errors.chars().all(is_shown), "{:?}", ran.errors);
         assert!(!folder.join("owned").exists(), "{recipe:?}");
     }
-    // Neither does a program that was built without hooks.
+    // A program that was built without hooks does not run, either.
     let ran = replayed(folder, recipe("script", "-O1"));
     assert_eq!(ran.code, 2, "{}{}", ran.output, ran.errors);
     assert!(!folder.join("owned").exists());

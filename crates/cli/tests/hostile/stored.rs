@@ -1,4 +1,4 @@
-//! Schedules, safe traces and records that somebody has changed and given a fresh checksum.
+//! Modified schedules, safe traces and records with a valid checksum.
 
 use crate::random::{Random, seeds};
 use enforce::Plan;
@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// For each kind of file and seed.
+/// The number of files for each kind and seed.
 const FILES: usize = 200;
 
-/// The values below this one, itself among them.
+/// Returns the number of values in this one, including itself.
 fn size(value: &Value) -> usize {
     1 + match value {
         Value::Array(values) => values.iter().map(size).sum(),
@@ -23,7 +23,7 @@ fn size(value: &Value) -> usize {
     }
 }
 
-/// The value at this place of those below.
+/// Returns the value with this index, counted in depth-first order.
 fn nth(value: &mut Value, mut place: usize) -> &mut Value {
     if place == 0 {
         return value;
@@ -92,7 +92,7 @@ fn mutate(random: &mut Random, value: &mut Value) {
     }
 }
 
-/// Changes a file in many ways; what still is one of its kind is used.
+/// Changes a file in many ways. Files that still parse are passed to `used`.
 fn change<T: serde::Serialize + DeserializeOwned>(file: &T, mut used: impl FnMut(T)) {
     let value = serde_json::to_value(file).unwrap();
     let mut all = 0;
@@ -207,7 +207,7 @@ fn no_changed_safe_trace_or_record_leads_astray() {
             assert!(text.len() < 1 << 20);
         }
         for case in &trace.cases {
-            // Either it can be enforced, or it says why not.
+            // The case can be enforced, or the error says why not.
             let _ = Plan::of(case);
             recording().adherence(case);
             case.relaxes(case);

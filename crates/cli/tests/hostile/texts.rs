@@ -1,4 +1,4 @@
-//! Files of any kind and content, given to each command that reads a file, and changed checkpoints of C programs.
+//! Arbitrary files for each command that reads files, and modified checkpoints of C programs.
 
 use crate::checkpoints::{file, payload};
 use crate::command::{Ran, mazurka, run};
@@ -7,13 +7,13 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// For each seed.
+/// The numbers of files for each seed.
 const TEXTS: usize = 100;
 const CHECKPOINTS: usize = 60;
-/// Longer than any command takes, on a busy machine, too.
+/// No command takes longer than this, even on a busy machine.
 const LATE: Duration = Duration::from_secs(30);
 
-/// The command ends with a known exit code, and complains in one line where it refuses.
+/// Checks that the command ends with a known exit code, and prints one line if it refuses.
 fn ends(folder: &Path, line: &str) -> Ran {
     let start = Instant::now();
     let ran = run(folder, line);

@@ -1,8 +1,8 @@
-//! Memory that a program reaches by two addresses: races cannot be followed there, so nothing is verified.
+//! Memory with two addresses in one program: races there are not detected, so nothing is verified.
 
 use crate::toolchain::run_and_check;
 
-/// A file that is mapped once or several times; `one` and `two` are what two threads write and read.
+/// Returns a program that maps a file in this way. A thread writes `two`, and main reads `one`.
 fn mapped(map: &str) -> String {
     format!(
         "#define _GNU_SOURCE

@@ -1,9 +1,9 @@
-//! Memory that is given back by what did not give it out.
+//! Memory that is freed by a function that does not match its allocation.
 
 use crate::toolchain::{Toolchain, check, run_and_check};
 use std::fs;
 
-/// The argument is what is done.
+/// The argument selects what the program does.
 const PROGRAM: &str = r#"
 #include <cstdlib>
 #include <memory>

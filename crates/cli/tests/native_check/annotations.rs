@@ -1,5 +1,5 @@
-//! What programs tell the thread sanitizer counts here, too: each program has a race without its annotations, and none with
-//! them.
+//! Annotations for the thread sanitizer count here, too: each program has a race without its
+//! annotations, and none with them.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
@@ -61,7 +61,7 @@ int main(void) {
 }
 ";
 
-/// A relaxed lock with which the program orders its threads by itself.
+/// A lock of relaxed atomics with which the program itself orders its threads.
 const LOCK: &str = r"
 static void lock(int is_writer) {
     (void)is_writer;
@@ -92,7 +92,7 @@ fn races(toolchain: &Toolchain, name: &str, body: &str, flags: &[&str]) -> bool 
     }
 }
 
-/// Race without annotations, none with them.
+/// Checks that there is a race without annotations, and none with them.
 fn orders(name: &str, body: &str) {
     for compiler in ["gcc", "clang"] {
         let Some(toolchain) = Toolchain::named(compiler) else {
@@ -155,7 +155,7 @@ fn an_order_at_another_address_or_taken_up_too_early_orders_nothing() {
             "{release} {acquire}"
         );
     }
-    // Only where it is taken up after its release.
+    // The annotations order the threads only if the acquire comes after the release.
     let body = "static void *one(void *p) { data = 1; SAY(__tsan_release(&data)); return p; }
         static void *two(void *p) { SAY(__tsan_acquire(&data)); data++; return p; }";
     assert!(races(toolchain, "early", body, &["-DANNOTATED"]));
@@ -166,7 +166,7 @@ fn locks_of_the_program_are_locks() {
     let writers = "static void *one(void *p) { lock(1); data++; unlock(1); return p; }
         static void *two(void *p) { lock(1); data++; unlock(1); return p; }";
     orders("lock", &format!("{LOCK}{writers}"));
-    // Readers do not exclude each other, whatever happened to be done first.
+    // Readers do not exclude each other, whichever happened to run first.
     let readers = writers.replace("lock(1)", "lock(0)");
     let body = format!("{LOCK}{readers}");
     assert!(races(

@@ -1,5 +1,6 @@
-//! Unreported writes to shared memory are named, and nothing else is: a library without hooks, generated code and a
-//! function of the system write to each kind of memory, with and without accesses by other threads.
+//! The audit reports exactly the unreported writes to shared memory. A library without hooks,
+//! generated code and a system function write to each kind of memory, with and without accesses by
+//! other threads.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
@@ -36,7 +37,7 @@ static void generate(void) {
 }
 ";
 
-/// What a thread does, what main does meanwhile, and the name of the unseen write, if it matters.
+/// Code of a thread, concurrent code of main, and the name of the unseen write, if it matters.
 const PROGRAMS: [(&str, &str, Option<&str>); 12] = [
     ("bump(&shared);", "sums[1] = shared;", Some("shared")),
     (
@@ -53,7 +54,7 @@ const PROGRAMS: [(&str, &str, Option<&str>); 12] = [
         "sums[1] = text[0][0];",
         Some("text[0]"),
     ),
-    // What only one thread accesses, or what starts and joins order.
+    // Memory that only one thread accesses, or whose accesses are ordered by starts and joins.
     ("bump(&apart[0]);", "bump(&apart[1]);", None),
     (
         "int own = 0, *block = calloc(1, 4); bump(&own); bump(block); sums[0] = own + *block; free(block);",
@@ -155,7 +156,7 @@ fn unseen_writes_of_programs_of_clang_are_named() {
     what_is_unseen_is_named("clang");
 }
 
-/// The library of the compiler writes to the tree and the list that the program has, always under a lock.
+/// The compiler's library writes to a tree and a list of the program, always under a lock.
 #[test]
 fn containers_of_cpp_that_a_lock_protects_are_verified() {
     let source = "

@@ -1,4 +1,4 @@
-//! Threads that are cancelled while they wait: handlers run, with the mutex, and nothing is consumed.
+//! Threads cancelled while they wait: handlers run with the mutex held; no signal is consumed.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -28,7 +28,7 @@ static void *end(pthread_t thread) {
 }
 ";
 
-/// What is found out about the source behind the common head.
+/// Checks this source after the common head.
 fn report(name: &str, source: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(name);
@@ -83,7 +83,7 @@ fn a_cancelled_thread_consumes_no_signal() {
         end(goes);
         pthread_join(stays, NULL);
         return 0; }";
-    // The signal may wake the thread that is cancelled later, and nobody wakes the other one.
+    // The signal may wake the thread that is cancelled later; then the other thread is never woken.
     fails("one.c", &format!("{WAITS}{two}"), "deadlock");
     let all = two.replace("pthread_cond_signal", "pthread_cond_broadcast");
     verified("all.c", &format!("{WAITS}{all}"));

@@ -1,4 +1,4 @@
-//! Searches by many machines: a server of Debian's package on this one, and workers that die.
+//! Searches on many machines: a server from Debian's package on this machine, and workers that die.
 
 use crate::jobs::{built, fibonacci, publishes, report, signal};
 use crate::nats::{LATE, Running, SETTINGS, Server};
@@ -20,7 +20,7 @@ fn alone(folder: &Path, arguments: &str) -> Value {
     report(&command.output().unwrap()).0
 }
 
-/// Waits for the end while `disturb` does something every now and then.
+/// Waits for the end of the command while `disturb` is called repeatedly.
 fn end(mut child: Child, mut disturb: impl FnMut(u32)) -> Output {
     let start = Instant::now();
     for round in 0.. {
@@ -68,7 +68,7 @@ fn workers_find_what_one_job_finds() {
     assert!(message.contains("exit status 5"), "{message}");
 }
 
-/// A search by four workers, which are killed or stopped for longer than they may be silent, and by a server that starts again.
+/// Runs a search while workers are killed or stopped for too long, and the server is restarted.
 fn search_amid_deaths(server: &mut Server, folder: &Path, program: &str) -> Output {
     let mut workers: Vec<Running> = (0..4).map(|_| server.worker()).collect();
     let child = server.submit(folder, program);
@@ -88,7 +88,7 @@ fn search_amid_deaths(server: &mut Server, folder: &Path, program: &str) -> Outp
             }
             _ => {}
         }
-        // The last one is stopped instead.
+        // The fourth worker is stopped instead.
         workers[round as usize % 3] = server.worker();
     });
     if let Some(process) = stopped {
@@ -107,7 +107,7 @@ fn nothing_is_lost_or_counted_twice_whatever_dies() {
     let folder = built(&[
         ("right", fibonacci(7, "")),
         ("bug", fibonacci(7, bug)),
-        // It begins anew after some thousand executions.
+        // This search starts again after some thousand executions.
         ("anew", publishes(7, 100)),
     ]);
     for program in ["./right", "./bug --keep-going", "./anew"] {
@@ -174,7 +174,7 @@ fn a_job_outlives_who_submitted_it_and_is_gone_when_it_is_cancelled() {
     is_refused(&again, "no such job");
 }
 
-/// A test in Rust: it runs here, and in processes of the workers of the next test.
+/// A test in Rust, which runs here and in the workers' processes of the next test.
 #[test]
 fn a_model_for_workers() {
     use mazurka::sync::Arc;
@@ -250,7 +250,7 @@ fn commands_end_when_they_are_told_to_although_the_server_does_not_answer() {
     for told in [worker.0.id(), submitter] {
         signal("-TERM", &told.to_string());
     }
-    // A server that does not answer is waited for three times as long.
+    // Without a signal, an unresponsive server is awaited three times as long.
     let in_time = |round: u32| {
         assert!(round < 200, "it waits for the server");
         thread::sleep(Duration::from_millis(100));

@@ -1,10 +1,11 @@
-//! Structures that are copied where plain accesses interleave.
+//! Copies of structures, with interleaving of plain accesses.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
 use std::fs;
 
-/// A structure is copied while others read the target and write the source. The argument is the outcome that must not be.
+/// A structure is copied while other threads read the target and write the source. The argument is
+/// the forbidden outcome.
 const AT_ONCE: &str = "
 #include <assert.h>
 #include <pthread.h>
@@ -22,7 +23,7 @@ int main(int count, char **words) {
 }
 ";
 
-/// A structure of zeros is read into a local variable that others may know, and so are its parts.
+/// Copies a structure of zeros to a local variable whose address, or parts', others may have.
 const OF_ZEROS: &str = "
 #include <pthread.h>
 struct numbers { long n[9]; };
@@ -76,7 +77,7 @@ fn a_structure_that_clang_copies_by_a_call_is_copied_word_by_word() {
     let Some(clang) = Toolchain::named("clang") else {
         return;
     };
-    // Each order of main's two accesses with the read of the first word and the write of the last one.
+    // Each order of main's accesses with the read of the first word and the write of the last.
     let all = report(clang, AT_ONCE, "-DWORDS=3", None);
     assert_eq!(all["executions"], 4, "{all}");
 }
@@ -94,7 +95,7 @@ fn a_thread_gets_on_with_a_copy_of_equal_words() {
     }
 }
 
-/// The main thread swaps two structures by a copy on its own stack. Then it waits for a signal that never comes.
+/// Main swaps two structures through a copy on its stack, then waits for a signal that never comes.
 const TO_OWN_STACK: &str = "
 #include <pthread.h>
 struct word { long n; };

@@ -1,4 +1,4 @@
-//! The programs of the corpus in C and C++, with the compilers of this machine: verdicts, bugs and numbers of traces.
+//! The corpus in C and C++ with this machine's compilers: verdicts, bugs, numbers of traces.
 
 use crate::toolchain::{Toolchain, check, succeed};
 use ::corpus::native::{self, Expectation, Plain, Program};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Each explores every trace once.
+/// Algorithms that explore every trace once.
 const ALGORITHMS: [&str; 2] = ["optimal", "parsimonious"];
 
 #[test]
@@ -67,7 +67,7 @@ fn a_race_is_shown_where_objects_get_coarser_for_the_report() {
 
 const COMMAND: &str = env!("CARGO_BIN_EXE_mazurka");
 
-/// Each program of the project has its verdict, and runs as usual where it has no bug.
+/// Checks that each program of the project has its verdict, and runs normally if it has no bug.
 fn is_as_expected(project: &Project, folder: &Path) {
     for (name, program) in &project.programs {
         let executable = folder.join(name);
@@ -97,7 +97,7 @@ fn everything_is_as_expected(compiler: &str) {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Everything in which a program is not as expected.
+/// Returns all differences from the expected results.
 fn problems_of(program: &Program, executable: &Path) -> Vec<String> {
     let Program { expectation, .. } = program;
     let tested = expectation
@@ -117,7 +117,7 @@ fn problems_of(program: &Program, executable: &Path) -> Vec<String> {
                     Plain::Sc => "sc",
                 };
                 let arguments = size.map(Program::arguments).unwrap_or_default();
-                // Some programs free blocks whose addresses others have read.
+                // Some programs free blocks whose addresses other threads have read.
                 let options = [
                     "--algorithm",
                     algorithm,

@@ -1,5 +1,6 @@
-//! Strings, containers and streams whose code is in the C++ library, without hooks. Which programs race follows from the standard:
-//! a function that is not `const` modifies its object ([res.on.data.races]); threads may share the standard streams.
+//! Strings, containers and streams whose code is in the C++ library, without hooks. Which programs
+//! race follows from the standard: a function that is not `const` modifies its object
+//! ([res.on.data.races]); threads may share the standard streams.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -36,10 +37,10 @@ static char bytes[8] = \"1.5\";
 static atomic<bool> started;
 ";
 
-/// Compilers, each with a flag for the library.
+/// The compilers, each with a flag that selects the library.
 const ALL: [(&str, &str); 3] = [("gcc", ""), ("clang", ""), ("clang", "-stdlib=libc++")];
 
-/// What the checks say of a program in which two threads do this; with each compiler, level and standard.
+/// Checks a program in which two threads run this code, with each compiler, level and standard.
 fn reports(one: &str, two: &str, compilers: &[(&str, &str)]) -> Vec<(String, Value)> {
     let text = format!(
         "{BEGINNING}
@@ -200,7 +201,7 @@ fn what_the_library_keeps_for_the_process_is_ordered() {
 
 #[test]
 fn what_lies_beside_the_standard_streams_races() {
-    // Of an executable that is not loaded anywhere the streams may be copied in between its own variables.
+    // In a position-dependent executable the streams may be copied between its own variables.
     for (name, report) in reports("cout << 1; sum++", "cout << 2; sum++", &ALL) {
         assert_eq!(report["errors"][0]["kind"], "data_race", "{name}: {report}");
     }
@@ -236,7 +237,7 @@ fn file_streams_are_ordered_with_other_uses_of_their_files() {
         let folder = tempfile::tempdir().unwrap();
         let name = folder.path().join("file");
         let own = format!("const char *name = {name:?}");
-        // The thread is started once the file is as at the start of each execution.
+        // The thread runs its code once the file is in its initial state.
         let one = format!("{own}; while (!started) this_thread::yield(); {change}");
         let two = format!("{own}; {{ ofstream(name) << '0'; }} started = true; {look}");
         for (name, report) in reports(&one, &two, &ALL) {

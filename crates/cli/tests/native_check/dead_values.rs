@@ -1,14 +1,14 @@
-//! Spin loops leave behind what they read: on the stack and in registers, where nothing reads it any more. Without
-//! optimisation each value of a program has a place on the stack.
+//! Spin loops leave the values that they read on the stack and in registers, where nothing reads
+//! them again. Without optimisation each value of a program has a place on the stack.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
 use std::fs;
 
-/// The last value that is stored.
+/// The last stored value.
 const LAST: u64 = 8;
 
-/// A thread stores 1 to 8 in `x`, while another one runs `body`.
+/// Checks a program in which a thread stores 1 to 8 in `x` while another thread runs `body`.
 fn report(compiler: &Toolchain, file: &str, (functions, body): (&str, &str)) -> Value {
     let header = match file.ends_with(".cpp") {
         true => "#include <atomic>\nstatic std::atomic<int> x;",
@@ -86,7 +86,8 @@ fn what_a_spin_loop_reads_in_vain_costs_one_execution_each() {
     }
 }
 
-/// Loops whose value before the last is used later, in ways that an analysis may miss. It is 2 if the thread reads 2 and then 8.
+/// Loops that use the value before the last one later, in ways that an analysis may miss. The value
+/// is 2 if the thread reads 2 and then 8.
 const LIVE: [(&str, (&str, &str)); 10] = [
     (
         "variable.c",

@@ -1,4 +1,4 @@
-//! A schedule is run again in gdb, which stops where the program failed.
+//! Replays a schedule in gdb, which stops where the program fails.
 
 use crate::toolchain::Toolchain;
 use std::fs;
@@ -43,7 +43,7 @@ int main(void) {
 }
 ";
 
-/// A folder with a program that has a bug, and the schedule that shows it.
+/// Returns a folder with a faulty program, and a schedule that shows its bug.
 fn failed(text: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("lost.c");
@@ -63,7 +63,7 @@ fn command(folder: &Path) -> Command {
     command
 }
 
-/// Replays in gdb, to which these lines are said.
+/// Replays in gdb with these lines as input.
 fn debugged(folder: &Path, lines: &str) -> Output {
     let mut replay = command(folder);
     replay.args(["replay", "lost.schedule.json", "--gdb"]);

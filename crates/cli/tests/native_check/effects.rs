@@ -1,15 +1,15 @@
-//! What a round of a loop can change. A thread that goes round is stopped only if nothing has changed that it can still find out, whoever
-//! changed it: hooks, functions of the C library, or code without hooks.
+//! The effects of a round of a loop. A looping thread is stopped only if no change is left that it
+//! can observe, made by hooks, by functions of the C library or by code without hooks.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// A loop with each effect, by its name.
+/// A loop for each effect, by name.
 const EFFECTS: &str = include_str!("effects.c");
 
-/// Whether the place after the loop sees that there were so many rounds, in a process of its own without the checker.
+/// Checks whether the code after the loop observes this number of rounds, without the checker.
 fn is_late(program: &Path, effect: &str, rounds: u32) -> bool {
     let mut run = Command::new(program);
     let status = run.arg(effect).arg(rounds.to_string()).status().unwrap();

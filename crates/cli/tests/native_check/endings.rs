@@ -1,4 +1,4 @@
-//! How programs end: by any of their threads, and what may still wait then.
+//! How programs end: through any of their threads, and with threads that may still wait.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -173,7 +173,8 @@ fn the_main_thread_is_joined_before_its_exit_handlers_run() {
     assert_eq!(report["verdict"], "verified", "{report}");
 }
 
-/// What the loader calls at the end, each after the one that it names; the last one asserts this.
+/// Returns a program whose exit handler and destructors each check that they run in the right
+/// order. The last one asserts this condition.
 fn ends_with(asserted: &str) -> String {
     format!(
         "#include <assert.h>

@@ -1,4 +1,4 @@
-//! `mazurka run` and `mazurka check-run`: programs keep to what is verified.
+//! `mazurka run` and `mazurka check-run`: programs keep to their verified schedules.
 
 use crate::toolchain::Toolchain;
 use ::corpus::native::{self, Plain, Program};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// Two threads add one, each in two steps.
+/// Two threads add one in two steps each.
 const LOST_UPDATE: &str = r"
 #include <assert.h>
 #include <pthread.h>
@@ -29,7 +29,7 @@ int main(void) {
 }
 ";
 
-/// A thread leaves early if the environment says so, which no verification knows of.
+/// A thread ends early if the environment says so, which was not verified.
 const DYING: &str = r#"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -54,7 +54,7 @@ int main(void) {
 }
 "#;
 
-/// The child performs an event that, in the parent, would wait.
+/// The child performs an event that would wait in the parent.
 const FORKING: &str = r"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -85,7 +85,7 @@ int main(void) {
 }
 ";
 
-/// Threads that end in three ways, and do something when they end.
+/// Threads that end in three ways and run code when they end.
 const ENDS: &str = r"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -121,7 +121,7 @@ int main(void) {
 }
 ";
 
-/// A folder with a program that `mazurka cc` has built.
+/// Returns a folder with a program built by `mazurka cc`.
 pub(crate) fn built(source: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("program.c");
@@ -149,7 +149,7 @@ pub(crate) fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Saves what is verified of the program as `safe.trace`.
+/// Verifies the program and saves `safe.trace`.
 pub(crate) fn verify(folder: &Path) {
     output(folder, &["verify", "-q", "-o", "safe.trace", "./program"]);
 }
@@ -165,7 +165,7 @@ fn point(thread: u32, index: u32) -> Point {
     Point { thread, index }
 }
 
-/// Saves constraints for the program, as if they were verified.
+/// Saves constraints for the program as if they were verified.
 fn pretend(folder: &Path, file: &str, constraints: &[(Point, Point)]) {
     let constraints = constraints
         .iter()
@@ -224,7 +224,7 @@ fn every_recorded_run_adheres_also_while_constraints_are_relaxed() {
 #[test]
 fn a_run_that_breaks_a_constraint_is_told() {
     let folder = built(LOST_UPDATE);
-    // The one way round and the other: a run that keeps one of them breaks the other one.
+    // The constraints are opposite: a run that keeps one of them breaks the other.
     pretend(folder.path(), "safe.trace", &[(point(1, 2), point(2, 1))]);
     pretend(folder.path(), "other.trace", &[(point(2, 2), point(1, 1))]);
     run(folder.path(), 1, &["--record", "run.json"]);
@@ -238,7 +238,7 @@ fn a_run_that_breaks_a_constraint_is_told() {
 #[test]
 fn who_waits_in_vain_is_told_and_goes_on_when_the_constraint_is_gone() {
     let folder = built(DYING);
-    // The main thread joins both before it would perform an event.
+    // The main thread joins both threads before it would perform an event.
     pretend(folder.path(), "safe.trace", &[(point(0, 1), point(1, 1))]);
     pretend(folder.path(), "relaxed.trace", &[]);
     let arguments = [
@@ -329,7 +329,7 @@ fn what_cannot_be_kept_is_refused_in_one_line() {
 #[test]
 fn a_child_that_is_forked_runs_free_and_the_parent_goes_on() {
     let folder = built(FORKING);
-    // Of the child: it would wait for ever. Of the parent: kept.
+    // In the child the first constraint would wait for ever; the parent keeps both.
     let constraints = [(point(1, 2), point(0, 2)), (point(0, 1), point(1, 1))];
     pretend(folder.path(), "safe.trace", &constraints);
     let ran = run(folder.path(), 3, &["--record", "run.json"]);
@@ -362,13 +362,13 @@ int main(void) {
 ",
     );
     pretend(folder.path(), "safe.trace", &[(point(2, 1), point(1, 1))]);
-    // With delays the thread that follows the file is there from the first moment on.
+    // With delays, the thread that watches the file exists from the start.
     let ran = run(folder.path(), 1, &[]);
     assert_eq!(ran.status.code(), Some(0), "{}", errors(&ran));
 }
 
-/// What keeps a program from being compared: threads that outlive `main`, cancellation, and a destructor that runs when the
-/// search has ended.
+/// Programs that cannot be compared because of threads that outlive `main`, cancellation, or a
+/// destructor that runs after the end of the search.
 const NOT_COMPARED: [&str; 5] = [
     "cancel-cleanup",
     "cancel-cleanup-fixed",
@@ -377,7 +377,7 @@ const NOT_COMPARED: [&str; 5] = [
     "spin-forever",
 ];
 
-/// The first correct execution is enforced as a whole: then as many events happen as in it, and in its order.
+/// The first correct execution is enforced as a whole: a run has the same events in its order.
 #[test]
 fn a_run_performs_the_events_of_the_verified_execution() {
     let folder = tempfile::tempdir().unwrap();
@@ -422,7 +422,7 @@ fn what_threads_do_at_their_ends_is_enforced_however_they_end() {
     ran_as(folder, &["./program"], &trace.cases[0]).unwrap();
 }
 
-/// Whether there is a correct execution to compare with.
+/// Compares a run with the first correct execution. Returns whether there is one.
 fn difference(folder: &Path, program: &Program, plain: Plain) -> Result<bool, String> {
     let how = match plain {
         Plain::Race => "race",
@@ -452,7 +452,7 @@ fn difference(folder: &Path, program: &Program, plain: Plain) -> Result<bool, St
     ran_as(folder, &own, &trace.cases[0]).map(|()| true)
 }
 
-/// Whether a recorded run performs the events of the execution, in its order.
+/// Checks that a recorded run performs the events of the execution in its order.
 fn ran_as(folder: &Path, own: &[&str], case: &Case) -> Result<(), String> {
     let run = "run --safe safe.trace --record run.json --delays 1";
     let run: Vec<&str> = run.split(' ').collect();

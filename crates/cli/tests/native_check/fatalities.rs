@@ -1,4 +1,4 @@
-//! Programs that take the checker down with them: the command survives, and has a schedule.
+//! Programs that destroy the checker with them: the command survives and has a schedule.
 
 use crate::toolchain::Toolchain;
 use report::SafeTrace;
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Only if main stores before the thread looks, the end comes.
+/// The process ends only if main stores before the thread loads.
 const HEAD: &str = "
 #define _GNU_SOURCE
 #include <link.h>
@@ -44,7 +44,7 @@ static int scribble(struct dl_phdr_info *image, size_t size, void *unused) {
 static void end(void) { dl_iterate_phdr(scribble, NULL); }
 ";
 
-/// The code and the data of the runtime library, all of it.
+/// Unmaps all code and data of the runtime library.
 const DESTROYS: &str = "
 #include <sys/mman.h>
 /* A call that no function of the C library makes, and so nothing refuses. */
@@ -82,7 +82,7 @@ fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, Value, String) {
     (output.status.code(), report, errors)
 }
 
-/// The end of the process is a failure, and its schedule leads there again.
+/// Checks that the end of the process is a failure, and that its schedule reproduces it.
 fn ends_the_process(source: &str, how: &str) {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("scratch")).unwrap();
@@ -126,7 +126,7 @@ fn a_program_that_ends_the_process_fails_with_a_schedule() {
 fn a_program_that_ends_the_process_that_verifies_it_keeps_the_constraint_that_prevents_it() {
     let folder = tempfile::tempdir().unwrap();
     let source = "static void end(void) { syscall(SYS_kill, getpid(), SIGKILL); }";
-    // Only if the thread looks before main stores: the first execution is a correct one.
+    // The process ends only if the thread loads first, so the first execution is correct.
     let source = format!("{HEAD}{source}").replace("if (atomic_load", "if (!atomic_load");
     let file = folder.path().join("end.c");
     fs::write(&file, source).unwrap();
@@ -159,7 +159,7 @@ fn a_program_that_writes_over_what_the_checker_runs_by_kills_it_and_fails() {
     ends_the_process(DESTROYS, "SIG");
 }
 
-/// The command survives and has a failure, whether the process does or not.
+/// Checks that the command survives and reports a failure, whether or not the process survives.
 fn fails(source: &str) {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("scratch")).unwrap();

@@ -1,4 +1,4 @@
-//! `include/mazurka.h`, in C and in C++: what a program says to the checker, which does nothing elsewhere.
+//! `include/mazurka.h` in C and C++: calls to the checker, which have no effect elsewhere.
 
 use crate::toolchain::{Toolchain, check, succeed};
 use std::fs;
@@ -42,7 +42,7 @@ fn choices_are_all_tried_and_assumptions_drop_executions_in_c_and_in_c_plus_plus
             let goals = report["goals"].as_array().unwrap();
             let reached = goals.iter().filter(|goal| goal["reached"] == true);
             assert_eq!((goals.len(), reached.count()), (3, 3), "{name}: {report}");
-            // As usual, and by a compiler that knows nothing of it.
+            // The program also runs normally, and after compilation by an ordinary compiler.
             succeed(&mut Command::new(&executable));
             let compiler = if name.ends_with("cpp") { "c++" } else { "cc" };
             let plain = folder.path().join("plain");

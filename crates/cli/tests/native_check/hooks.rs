@@ -1,10 +1,10 @@
-//! Hooks whose arguments or whose memory are special.
+//! Hooks with special arguments or memory.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
 use std::fs;
 
-/// What is found with each compiler that is there.
+/// Checks the program with each installed compiler.
 fn reports(source: &str, flags: &[&str], options: &[&str]) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("program.c");
@@ -19,7 +19,7 @@ fn reports(source: &str, flags: &[&str], options: &[&str]) -> Vec<Value> {
     found.collect()
 }
 
-/// The order of a compare-exchange of 16 bytes that fails is the seventh word of its arguments where clang calls it.
+/// Clang passes the failure order of a 16-byte compare-exchange as the seventh argument word.
 const WIDE: &str = "
 #include <pthread.h>
 #include <stdatomic.h>
@@ -48,7 +48,7 @@ fn the_order_of_a_wide_compare_exchange_that_fails_is_the_one_in_the_source() {
     }
 }
 
-/// Threads that share thread-local memory, or have some of their own.
+/// Threads that share a variable, or have a thread-local one each.
 const ERRNO: &str = "
 #include <errno.h>
 #include <pthread.h>
@@ -71,7 +71,7 @@ fn each_thread_has_its_errno_and_no_access_of_it_is_an_event() {
     for (shared, own) in shared.iter().zip(own) {
         assert_eq!(own["verdict"], "verified", "{own}");
         assert_eq!(own["max_depth"], shared["max_depth"], "{shared} {own}");
-        // At most the results, which main looks at.
+        // At most the accesses to the results, which main reads, are events.
         assert!(own["max_depth"].as_u64() <= Some(4), "{own}");
     }
 }

@@ -1,4 +1,4 @@
-//! Programs that try not to end, in many ways: a time limit or a signal ends the command, and no process is left.
+//! Programs that try in many ways not to end: a time limit or a signal ends all their processes.
 
 use crate::toolchain::Toolchain;
 use report::{Constraint, Point, SafeTrace};
@@ -11,9 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The ways of `hostile.c`.
+/// The number of ways in `hostile.c`.
 const WAYS: u32 = 57;
-/// Ends well within this, on a busy machine, too.
+/// Every command ends well within this time, even on a busy machine.
 const LATE: Duration = Duration::from_secs(40);
 
 fn built() -> TempDir {
@@ -34,7 +34,7 @@ fn start(folder: &Path, way: u32, options: &[&str]) -> Child {
         .arg("./hostile")
         .arg(way.to_string());
     command.current_dir(folder).stdin(Stdio::null());
-    // Some programs send signals to their process group, which must not be that of the tests.
+    // Some programs send signals to their process group, which must not be the group of the tests.
     command
         .process_group(0)
         .stdout(Stdio::piped())
@@ -43,7 +43,7 @@ fn start(folder: &Path, way: u32, options: &[&str]) -> Child {
         .unwrap()
 }
 
-/// Waits for the end of the command, which comes soon.
+/// Waits for the end of the command, which must come soon.
 fn end(mut child: Child, way: u32) -> Output {
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
@@ -56,7 +56,7 @@ fn end(mut child: Child, way: u32) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// The processes that run this program in this folder.
+/// Returns the processes that run this program in this folder.
 fn left(folder: &Path) -> Vec<String> {
     let program = folder.join("hostile").canonicalize().unwrap();
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -69,16 +69,16 @@ fn left(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Nothing is verified, and the command says something; of a process that was killed it shows the last known schedule.
+/// Checks the output: nothing is verified, and a killed process has its last known schedule shown.
 fn judge(output: &Output, way: u32) {
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     let code = output.status.code();
-    // The program has killed the command. The test that no process is left is what counts.
+    // The program killed the command. Only the check that no process is left matters.
     if way == 55 && output.status.signal() == Some(9) {
         return;
     }
-    // What these do is undone, or has no effect on the check.
+    // The effects of these ways are undone, or do not concern the check.
     let is_harmless = [10, 22, 23].contains(&way);
     assert!(
         matches!(code, Some(1..=3)) || is_harmless && code == Some(0),
@@ -105,7 +105,7 @@ fn judge(output: &Output, way: u32) {
     }
 }
 
-/// All ways, some at a time.
+/// Runs all ways, several at a time.
 fn for_all(folder: &Path, run: impl Fn(u32) -> Output + Sync) {
     let next = AtomicU32::new(0);
     let work = || {
@@ -146,7 +146,7 @@ fn one_signal_ends_every_check() {
         thread::sleep(Duration::from_millis(300));
         let id = child.id().to_string();
         let signal = if way % 2 == 0 { "-TERM" } else { "-INT" };
-        // It may have ended already.
+        // The command may have ended already.
         Command::new("kill")
             .args([signal, &id])
             .stderr(Stdio::null())

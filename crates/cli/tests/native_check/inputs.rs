@@ -1,11 +1,11 @@
-//! Inputs of programs that run under a safe trace: each has one value, which was verified.
+//! Inputs of programs under a safe trace: each has one value, which must have been verified.
 
 use crate::enforcement::{errors, mazurka, verify};
 use crate::verification::{CELLS, built};
 use std::fs;
 use std::path::Path;
 
-/// Asks for an input that no verification knows, if the environment says so.
+/// Asks for an input that was not verified, if the environment says so.
 const UNSTEADY: &str = r#"
 #include <stdlib.h>
 #include "mazurka.h"
@@ -14,7 +14,7 @@ int main(void) {
 }
 "#;
 
-/// The words of a command with the program at the end, the environment, and what a run of it says in one line.
+/// The words of a command before the program, the environment, and the line that the run prints.
 type Case = (
     &'static [&'static str],
     Option<(&'static str, &'static str)>,
@@ -144,7 +144,7 @@ fn a_program_that_asks_for_an_input_that_was_not_verified_ends_with_a_message() 
     assert!(errors(&ran).contains(part), "{}", errors(&ran));
 }
 
-/// An argument is the value that the program gets where it declares an input of the same name, too.
+/// An argument also sets the value of a declared input of the same name.
 #[test]
 fn an_argument_and_a_declared_input_of_one_name_have_one_value() {
     let folder = built(

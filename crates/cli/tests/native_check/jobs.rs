@@ -1,4 +1,4 @@
-//! Searches by several processes: what they find is what one job finds, whatever becomes of the processes.
+//! Searches by several processes find the same as one job, whatever happens to the processes.
 
 use crate::toolchain::Toolchain;
 use mazurka::Checker;
@@ -12,7 +12,7 @@ use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
-/// The threads of Fibonacci's benchmark; `end` looks at the result.
+/// Returns the Fibonacci benchmark. `end` checks the result.
 pub fn fibonacci(rounds: u32, end: &str) -> String {
     format!(
         "#include <assert.h>
@@ -45,7 +45,7 @@ fn command(folder: &Path, arguments: &str) -> Command {
     command
 }
 
-/// What does not depend on the number of jobs; and how many there were.
+/// Returns the part of the report that does not depend on the number of jobs, and this number.
 pub fn report(output: &Output) -> (Value, u64) {
     let mut report: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
@@ -60,7 +60,7 @@ fn checked(folder: &Path, arguments: &str) -> (Value, u64) {
     report(&command(folder, arguments).output().unwrap())
 }
 
-/// A folder with these programs, built.
+/// Returns a folder with these programs, built.
 pub fn built(programs: &[(&str, String)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in programs {
@@ -103,7 +103,7 @@ fn several_jobs_find_what_one_finds() {
     }
 }
 
-/// A thread that publishes plain data by an atomic store, in the executions in which it has counted to this value.
+/// Returns a program that publishes plain data atomically if its counter reaches this value.
 pub fn publishes(rounds: u32, value: u32) -> String {
     format!(
         "#include <assert.h>
@@ -143,7 +143,7 @@ fn jobs_learn_late_that_atomic_accesses_order_plain_ones() {
     assert_eq!(seen[0], seen[2]);
 }
 
-/// How many executions the first slices of a search have that can be hurried.
+/// Returns the number of executions in the first slices that can be ended early.
 fn slices(program: &Path, arguments: &[&str], asks_for_haste: bool) -> u64 {
     let order = Order {
         name: "program".to_owned(),
@@ -171,7 +171,7 @@ fn slices(program: &Path, arguments: &[&str], asks_for_haste: bool) -> u64 {
     executions[19] - executions[0]
 }
 
-/// Slices take a tenth of a second, and a thousandth if somebody waits for parts.
+/// Slices take a tenth of a second, or a millisecond if another job waits for parts.
 #[test]
 fn who_is_asked_for_haste_ends_its_slice_in_any_kind_of_process() {
     let folder = built(&[("fib", fibonacci(9, ""))]);
@@ -208,7 +208,7 @@ fn a_search_that_cannot_be_divided_says_so_if_it_was_to_be() {
     }
 }
 
-/// The processes that the command has started.
+/// Returns the ids of the processes that the command has started.
 fn workers(command: &Child) -> Vec<String> {
     let tasks = fs::read_dir(format!("/proc/{}/task", command.id()));
     let lists = tasks.into_iter().flatten().flatten();
@@ -218,7 +218,7 @@ fn workers(command: &Child) -> Vec<String> {
     lists.flat_map(numbers).collect()
 }
 
-/// Sends a signal to a process, which may have ended.
+/// Sends a signal to a process that may have ended.
 pub fn signal(name: &str, process: &str) {
     let _ = Command::new("kill")
         .args([name, process])
@@ -226,7 +226,7 @@ pub fn signal(name: &str, process: &str) {
         .status();
 }
 
-/// Runs the command while `disturb` does something every now and then with its processes.
+/// Runs the command while `disturb` is called repeatedly with its processes.
 fn disturbed(mut command: Command, mut disturb: impl FnMut(usize, &Child)) -> Output {
     let mut child = command
         .stdout(Stdio::piped())
@@ -242,7 +242,7 @@ fn disturbed(mut command: Command, mut disturb: impl FnMut(usize, &Child)) -> Ou
     child.wait_with_output().unwrap()
 }
 
-/// Executions at the same time would find in the file what the others have written.
+/// Simultaneous executions would find each other's data in the file.
 #[test]
 fn a_program_that_writes_files_is_searched_by_one_job() {
     let named = tempfile::NamedTempFile::new().unwrap();
@@ -388,7 +388,7 @@ fn limits_and_signals_end_all_processes_of_a_search() {
         let output = disturbed(command(folder.path(), &arguments), |round, child| {
             thread::sleep(Duration::from_millis(200));
             seen.extend(workers(child));
-            // The command cannot clean up after this one.
+            // The command cannot clean up after SIGKILL.
             let name = if program == "./eight" {
                 "-KILL"
             } else {

@@ -1,10 +1,10 @@
-//! What the C and C++ libraries have of threads: programs that use nearly all of it are checked.
+//! Nearly all thread functions of the C and C++ libraries are used in checked programs.
 
 use crate::toolchain::{Toolchain, check, succeed};
 use std::path::Path;
 use std::process::Command;
 
-/// A program, what it is compiled with, and how many parts it has: its arguments say which one is run.
+/// Each program with its compiler flags and number of parts. An argument selects the part.
 const PROGRAMS: [(&str, &[&str], usize); 7] = [
     ("posix-locks.c", &[], 1),
     ("posix-threads.c", &[], 1),
@@ -15,7 +15,7 @@ const PROGRAMS: [(&str, &[&str], usize); 7] = [
     ("cpp20.cpp", &["-std=c++20"], 5),
 ];
 
-/// Barriers of C++ have some 20,000 executions.
+/// Programs with C++ barriers have about 20,000 executions.
 const MOST_EXECUTIONS: &str = "3000";
 
 #[test]

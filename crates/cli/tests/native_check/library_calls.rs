@@ -1,5 +1,5 @@
-//! Reads and writes by functions of the C library are accesses like those of the program itself. Their sizes follow from what C
-//! and POSIX say about each function.
+//! Reads and writes by functions of the C library are accesses like those of the program. Their
+//! sizes follow from the descriptions of the functions in C and POSIX.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The functions, one to a line.
+/// The functions, one per line.
 const CALLS: &str = include_str!("library-calls.c");
 
 fn calls() -> Vec<&'static str> {
@@ -18,7 +18,7 @@ fn calls() -> Vec<&'static str> {
     CALLS.lines().filter(is_call).collect()
 }
 
-/// Which call an execution with this error has made: the choice of its first operation.
+/// Returns the call in an execution with this error: the choice of its first operation.
 fn call_of(error: &Value) -> usize {
     let first = error["interleaving"]["rows"][0]["text"].as_str().unwrap();
     let (_, number) = first.split_once("-> ").unwrap();
@@ -78,7 +78,7 @@ fn the_last_byte_that_a_function_accesses_races_and_the_next_one_does_not() {
     }
 }
 
-/// A function writes while main reads the first byte. For each of the two orders an assertion denies the outcome.
+/// A function writes while main reads the first byte. Assertions exclude each of the outcomes.
 const ORDERS: &str = r#"
 #include <assert.h>
 #include <pthread.h>
@@ -170,7 +170,7 @@ int main(void) {
     }
 }
 
-/// Main looks at its result after, or while, a thread asks for another one.
+/// Returns a program in which main reads its result after, or while, a thread requests another one.
 fn asks_for(result: &str, field: &str, ask: &str, other: &str, order: [&str; 2]) -> String {
     let [before, behind] = order;
     format!(

@@ -1,9 +1,10 @@
-//! State that the C library and the system keep for the process: uses are ordered or race, as POSIX says of each function.
+//! State that the C library and the system keep for the process: its uses are ordered or race, as
+//! POSIX specifies for each function.
 
 use crate::toolchain::{Toolchain, check};
 use std::path::Path;
 
-/// Pairs of threads of the program, and the kinds of errors that one of the orders has. None: every order is correct.
+/// Pairs of threads of the program, and errors that an order causes. Empty: each order is correct.
 const PAIRS: [(&str, &[&str]); 40] = [
     ("lock_stream_and_mutex,print_within_mutex", &["deadlock"]),
     ("count_within_stream,count_within_stream", &[]),
@@ -81,7 +82,7 @@ fn state_of_the_process_is_ordered_or_raced_for() {
     }
 }
 
-/// Two threads that call the system, most of them by the numbers of calls, and what comes of it.
+/// Two threads that call the system, mostly by system call number, and the result.
 const CALLS: [(&str, &str, &str); 18] = [
     (
         "madvise(page, 4096, MADV_DONTNEED)",

@@ -1,9 +1,9 @@
-//! Synchronisation objects whose memory is given back, or that are initialised while a thread holds them.
+//! Synchronisation objects that are freed, or initialised while a thread holds them.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
 
-/// A type, and how an object of it is initialised, used, taken and released.
+/// A type, and code that initialises, uses, takes and releases an object of it.
 const OBJECTS: [(&str, &str, &str, &str, &str); 6] = [
     (
         "pthread_mutex_t",
@@ -110,14 +110,14 @@ fn objects_in_memory_that_nothing_has_written_are_not_used() {
         let used = |first: &str| kind(of_type, &format!("{first}; {uses};"));
         assert_eq!(used(""), "misuse", "{of_type}");
         assert_eq!(used(initialise), "", "{of_type}");
-        // These have static initialisers of zeros.
+        // The static initialisers of these types are zeros.
         let is_static = matches!(index, 0 | 1 | 3);
         let zeros = used("memset(object, 0, sizeof *object)");
         assert_eq!(zeros, if is_static { "" } else { "misuse" }, "{of_type}");
     }
 }
 
-/// Both threads have arrived by then; one of them may not have returned yet.
+/// When the memory is freed, both threads have arrived, but one may not have returned yet.
 const BARRIER: &str = "#include <pthread.h>
 #include <stdlib.h>
 static pthread_barrier_t *barrier;

@@ -1,11 +1,11 @@
-//! Local variables that other threads know. Clang has no hooks for their members and elements. That accesses race, and that
-//! updates can be lost, follows from what C says.
+//! Local variables whose addresses other threads have. Clang has no hooks for their members and
+//! elements. It follows from the C standard that accesses race and updates can be lost.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
 use std::fs;
 
-/// What a check of this program says, with each compiler and level.
+/// Checks this program with each compiler and level.
 fn reports(text: &str, options: &[&str], levels: &[&str]) -> Vec<(String, Value)> {
     let mut reports = Vec::new();
     for compiler in ["gcc", "clang"] {
@@ -93,7 +93,7 @@ int main(void) {{
     }
 }
 
-/// What a thread finds at such a place is left by others, by hooks perhaps: the next execution finds the same.
+/// Others, for example hooks, leave content at these places, the same in each execution.
 #[test]
 fn first_writes_to_locals_are_the_same_in_each_execution() {
     for declared in ["volatile int n = 0;", "atomic_int n; atomic_store(&n, 0);"] {
@@ -120,7 +120,7 @@ int main(void) {{
     }
 }
 
-/// Uses of what the C library keeps for all threads: some race, the order of others matters.
+/// Uses of state that the C library keeps for all threads: some race; the order of others matters.
 #[test]
 fn state_of_the_library_is_shared() {
     let begin =
@@ -241,7 +241,8 @@ int main(void) {
     }
 }
 
-/// A thread gives away the address of its thread-local variable; `{uses}` and `{before}` stand in main and before the thread's end.
+/// A thread publishes the address of its thread-local variable. `{uses}` is code in main, and
+/// `{before}` runs before the thread ends.
 fn gives_away(before: &str, uses: &str) -> String {
     format!(
         "#include <pthread.h>

@@ -1,8 +1,8 @@
-//! Programs that start threads for as long as they run, under a safe trace.
+//! Programs that start threads as long as they run, under a safe trace.
 
 use crate::enforcement::{built, errors, mazurka, verify};
 
-/// Starts and joins more threads if the environment says so, beyond all that is verified, and tells by how many KiB it has grown.
+/// Starts and joins unverified threads if the environment says so. Prints the growth in KiB.
 const MANY: &str = r#"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,7 +38,7 @@ int main(void) {
 }
 "#;
 
-/// 20,000 threads: forty bytes of each would be seen.
+/// With 20,000 threads a leak of forty bytes per thread would be visible.
 #[test]
 fn threads_that_were_joined_leave_no_memory_behind() {
     let folder = built(MANY);

@@ -3,7 +3,7 @@
 use crate::toolchain::{Toolchain, check};
 use std::fs;
 
-/// `{thread}` and `{main}` are done side by side; `{end}` when the thread has ended.
+/// Returns a program that runs `{thread}` and `{main}` concurrently, and then `{end}`.
 fn program(thread: &str, main: &str, end: &str) -> String {
     format!(
         "#define _GNU_SOURCE
@@ -52,7 +52,7 @@ fn memory_that_is_mapped_is_told_apart_from_what_was_there_before() {
     let several = "for (int i = 0; i < 5; i++) racing++;";
     let unmaps = "munmap(shared, SIZE);";
     let cases = [
-        // Not given back before the end.
+        // The memory is not unmapped before the end.
         (
             several,
             several,

@@ -1,4 +1,4 @@
-//! What reports call things: lines of the program rather than of headers, thread-local variables, blocks of one place.
+//! Names in reports: lines of the program, not of headers; thread-local variables; heap blocks.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::fs;
 
 const COMPILERS: [&str; 2] = ["gcc", "clang"];
 
-/// What is found out about a program, by each compiler that is there.
+/// Checks a program with each installed compiler.
 fn reports(name: &str, source: &str, flags: &[&str], options: &[&str]) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(name);
@@ -55,7 +55,7 @@ fn races_and_coverage_have_lines_of_the_program_where_headers_do_the_access() {
             let error = &report["errors"][0];
             let message = error["message"].as_str().unwrap();
             assert_eq!(error["kind"], "data_race", "{report}");
-            // With -O2 the write of the vector is one instruction without a hook, in a function of the header that is called.
+            // With -O2 the vector's write is one instruction without a hook, in a header function.
             let fewest = if level == "-O2" { 1 } else { 2 };
             assert!(
                 message.matches("program.cpp:9").count() >= fewest,

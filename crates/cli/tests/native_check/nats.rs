@@ -1,4 +1,4 @@
-//! A NATS server on this machine, and workers at it.
+//! A NATS server on this machine, and its workers.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -9,10 +9,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Everything ends well within this, on a busy machine, too.
+/// Everything ends well within this time, even on a busy machine.
 pub const LATE: Duration = Duration::from_secs(400);
 
-/// A process that ends with its value.
+/// A process that is killed when this value is dropped.
 pub struct Running(pub Child);
 
 impl Drop for Running {
@@ -22,7 +22,7 @@ impl Drop for Running {
     }
 }
 
-/// A server with a folder of its own.
+/// A server with its own folder.
 pub struct Server {
     pub port: u16,
     pub folder: TempDir,
@@ -30,7 +30,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// None where nats-server is not installed.
+    /// Starts a server; `None` if nats-server is not installed.
     pub fn start(settings: &str) -> Option<Server> {
         let folder = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0")
@@ -87,7 +87,7 @@ impl Server {
         self.worker_by(Path::new(env!("CARGO_BIN_EXE_mazurka")))
     }
 
-    /// A worker by this file of mazurka.
+    /// Starts a worker with this file of mazurka.
     pub fn worker_by(&self, file: &Path) -> Running {
         let mut command = Command::new(file);
         command.args(["worker", &self.url(), "--jobs", "1", "--as-root"]);
@@ -98,7 +98,7 @@ impl Server {
         Running(command.stderr(said.unwrap()).spawn().unwrap())
     }
 
-    /// Messages that wait are lost.
+    /// Drops all waiting messages.
     pub fn lose_messages(&self) {
         let mut connection = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let purge = "CONNECT {}\r\nPUB $JS.API.STREAM.PURGE.MAZURKA 0\r\n\r\nPING\r\n";
@@ -107,13 +107,13 @@ impl Server {
         assert!(said.any(|line| line.unwrap() == "PONG"));
     }
 
-    /// What all workers have said, and what there is to do.
+    /// Returns the output of all workers, and the list of jobs.
     pub fn said(&self) -> String {
         let said = fs::read_to_string(self.folder.path().join("said")).unwrap_or_default();
         format!("{said}{:?}", self.command("jobs", &[]))
     }
 
-    /// A command of mazurka with the server behind its name.
+    /// Runs a command of mazurka with the server as its first argument.
     pub fn command(&self, name: &str, more: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
         command.args([name, &self.url()]).args(more);
@@ -134,5 +134,5 @@ impl Server {
     }
 }
 
-/// Of a server.
+/// Settings of a server.
 pub const SETTINGS: &str = "jetstream { store_dir: \"STORE\" }";

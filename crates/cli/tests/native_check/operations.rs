@@ -1,4 +1,4 @@
-//! Operations of POSIX, C and C++ with what their standards say of them: each wrong program with its corrected twin.
+//! Operations of POSIX, C and C++ as standardized: each wrong program with its correct twin.
 
 use crate::toolchain::Toolchain;
 use serde_json::Value;
@@ -19,7 +19,7 @@ static void start(void *(*run)(void *)) { pthread_create(&thread, 0, run, 0); }
 static void join(void) { pthread_join(thread, 0); }
 ";
 
-/// The verdict on a program, and the first error.
+/// Returns the verdict on a program, and the first error.
 #[track_caller]
 pub fn checked(name: &str, source: &str, options: &[&str]) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
@@ -68,7 +68,7 @@ fn initialisation_and_destruction_race_with_uses() {
     let (init, wait) = ("sem_init(&s, 0, 0);", "sem_wait(&s);");
     let right = format!("{wait} pthread_mutex_destroy(&m); sem_destroy(&s);");
     let reuse = "join(); sem_destroy(&s); sem_wait(&s); start(run);";
-    // Nothing else orders them where plain accesses interleave.
+    // Nothing else orders the threads when plain accesses interleave.
     for options in [&[][..], &["--plain", "sc"]] {
         verified("right.c", &program(init, &right), options);
         let late = program("", &format!("{init} {wait}"));

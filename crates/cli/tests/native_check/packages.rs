@@ -1,5 +1,5 @@
-//! Libraries of others: the library of C++ and the unwinder linked statically, libc++, glog, TBB and libuv. Correct programs have no bug,
-//! with `-DBUG` each has the one that is planted. What is not installed is skipped.
+//! External libraries: static C++ library and unwinder, libc++, glog, TBB, libuv; missing ones are
+//! skipped. Correct programs have no bug; with `-DBUG` each has the planted one.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -12,11 +12,11 @@ use tempfile::TempDir;
 struct Program {
     source: &'static str,
     flags: &'static [&'static str],
-    /// The kind and a part of the message of its planted bug.
+    /// The kind of the planted bug, and a part of its message.
     planted: (&'static str, &'static str),
 }
 
-/// Whether a compiler finds a header with these flags; if not, a line says so.
+/// Checks whether a compiler finds a header with these flags. If not, prints a line.
 fn has(compiler: &str, header: &str, flags: &[&str]) -> bool {
     let mut command = Command::new(compiler);
     command.args(["-x", "c++", "-fsyntax-only", "-include", header]);
@@ -36,7 +36,7 @@ impl Program {
         fs::write(&file, self.source).unwrap();
         let flags = ["-w"].iter().chain(self.flags).map(|&flag| flag.to_owned());
         let planted = is_planted.then(|| "-DBUG".to_owned());
-        // The source comes behind the libraries.
+        // The source comes after the libraries on the command line.
         let first = ["-Wl,--no-as-needed".to_owned()].into_iter();
         let flags: Vec<String> = first.chain(flags).chain(planted).collect();
         toolchain.build(&file, &flags, &at("program")).unwrap();
@@ -56,7 +56,7 @@ impl Program {
         check(&options, program.as_ref(), &[]).unwrap()
     }
 
-    /// The correct program has no bug, the other one has its own.
+    /// Checks that the correct program has no bug, and the other one has the planted bug.
     fn is_as_expected(&self, toolchain: &Toolchain) {
         let report = self.report(toolchain, false);
         assert_ne!(report["verdict"], "bug", "{report}");
@@ -290,7 +290,7 @@ fn programs_that_log_queue_and_wait_with_packages_are_checked() {
     }
 }
 
-/// TBB keeps what it knows of a thread by a key that a constructor makes, and its workers outlive what they work for.
+/// TBB stores thread data under a constructor's key, and its workers outlive their tasks.
 #[test]
 fn loops_and_limits_of_tbb_are_obeyed() {
     let program = Program {
@@ -315,7 +315,7 @@ int main() {
     let executable = program.build(Toolchain::first(), &folder, false);
     let began = Instant::now();
     let report = check(&["--time-limit", "1"], executable.as_ref(), &[]);
-    // A second for the search, and one for its end; more on a machine that is busy.
+    // One second for the search and one for its end; more on a busy machine.
     assert!(began.elapsed() < Duration::from_secs(30));
     match report {
         Ok(report) => assert_ne!(report["verdict"], "bug", "{report}"),

@@ -1,10 +1,11 @@
-//! Programs with a bug in some interleavings never fail under what is verified of them, however often they run, and fail without.
+//! Programs with a bug in some interleavings never fail under their safe trace, however often they
+//! run, and fail without it.
 
 use crate::enforcement::{errors, mazurka};
 use crate::verification::built;
 use report::SafeTrace;
 
-/// Runs once; or as often as the environment says, and then tells how often it went wrong.
+/// Runs once, or as often as the environment says; then prints the number of failures.
 const BEGIN: &str = r#"
 #include <assert.h>
 #include <pthread.h>
@@ -34,7 +35,7 @@ int main(void) {
 }
 "#;
 
-/// Two threads add one, each in two steps.
+/// Two threads add one in two steps each.
 const LOST_UPDATE: &str = r"
 static atomic_int x;
 static void *add(void *unused) {
@@ -49,7 +50,7 @@ static int is_right(void) {
 }
 ";
 
-/// What a thread has looked at under a lock has changed when it acts under the lock.
+/// The balance that a thread checks under a lock may have changed when it withdraws under the lock.
 const ATOMICITY_VIOLATION: &str = r"
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int balance;
@@ -71,7 +72,7 @@ static int is_right(void) {
 }
 ";
 
-/// A thread uses what another one has not made yet (Metzler et al., Figure 1).
+/// A thread uses a value that another thread may not have made yet (Metzler et al., Figure 1).
 const ORDER_VIOLATION: &str = r"
 static int buffer, is_missed;
 static _Atomic(int *) shared;
@@ -90,12 +91,12 @@ static int is_right(void) {
 }
 ";
 
-/// How often a program is repeated in one process.
+/// Returns how often a program is repeated in one process.
 fn repetitions() -> String {
     std::env::var("MAZURKA_REPETITIONS").unwrap_or_else(|_| "3000".to_owned())
 }
 
-/// With enforcement the program never fails; without it, it does.
+/// Checks that the program never fails with enforcement, and fails without it.
 fn is_prevented(name: &str, source: &str) {
     let folder = built(&[BEGIN, source].concat());
     let folder = folder.path();
@@ -140,7 +141,7 @@ fn a_violation_of_an_order_is_prevented() {
     is_prevented("order violation", ORDER_VIOLATION);
 }
 
-/// Once more with a thread that nobody has joined, or by another thread than main.
+/// Starts again while a thread is not joined, or in a thread other than main.
 const TOO_EARLY: &str = r#"
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-//! Random programs, written in C: the checker finds as many traces of each kind as brute force finds of the
-//! abstract program. `MAZURKA_SEED` repeats a run, `MAZURKA_PROGRAMS` says how many are compared.
+//! Random programs in C: the checker finds as many traces of each kind as brute force finds for the
+//! abstract program. `MAZURKA_SEED` repeats a run; `MAZURKA_PROGRAMS` sets the number of programs.
 
 use crate::toolchain::{Toolchain, check};
 use explore::Outcome;
@@ -42,22 +42,22 @@ fn random_programs_have_the_traces_of_the_oracle() {
     }
 }
 
-/// The program in C, and how many executions, halted and blocked ones there are to be; none where C is not the
-/// same.
+/// Returns the program in C, and its expected numbers of complete, halted and blocked executions;
+/// `None` if it behaves differently in C.
 fn comparable(program: &Program) -> Option<(String, [Option<u64>; 3])> {
-    // A failed assertion ends the process; how often a time expires is bounded.
+    // In C a failed assertion ends the process, and the number of timeouts is limited.
     let has_assertion = program.to_string().contains("assert");
     if has_assertion || program.does(&[Verb::WeakCompareExchange, Verb::TimedWait, Verb::Arrive]) {
         return None;
     }
     let text = program.c_source().ok()?;
     let oracle = Oracle::new(program, STATES).ok()?;
-    // In which order threads come to a barrier is seen when it opens; brute force sees it before.
+    // In C the order of arrivals at a barrier shows when it opens; brute force observes it before.
     let deadlocks = |outcome: &Outcome| *outcome == Outcome::Deadlock;
     if program.does(&[Verb::Lead]) && oracle.traces.values().any(deadlocks) {
         return None;
     }
-    // A thread that waits for what it holds as a writer gets an error in C.
+    // In C a thread that waits for a lock that it holds as a writer gets an error.
     if program.does(&[Verb::WriteLock, Verb::TryWrite]) && oracle.traces.values().any(deadlocks) {
         return None;
     }

@@ -1,11 +1,11 @@
-//! Lines that no execution reaches, as a page tells them.
+//! Lines that no execution reaches, as the page reports them.
 
 use crate::toolchain::Toolchain;
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
 
-/// Line 6 and line 11 have accesses that no execution comes to; line 9 is reached in some executions only.
+/// Lines 6 and 11 have accesses that no execution reaches. Some executions reach line 9.
 const PROGRAM: &str = "#include <pthread.h>
 #include <stdatomic.h>
 static atomic_int x;
@@ -38,7 +38,7 @@ fn lines_to_which_no_execution_comes_are_told() {
         }
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("program.c"), PROGRAM).unwrap();
-        // By one job and by several; and with savepoints that the search has left.
+        // With one job and with two, and with savepoints left by the search.
         for jobs in ["1", "2"] {
             let output = Command::new(env!("CARGO_BIN_EXE_mazurka"))
                 .args(["check", "program.c", "--cc", compiler, "--jobs", jobs])

@@ -1,18 +1,18 @@
-//! What a program does that cannot be checked: one line each, exit code 2, and nothing is left behind.
+//! Actions of a program that cannot be checked: one line, exit code 2, and nothing left behind.
 
 use crate::toolchain::Toolchain;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What `mazurka check` says of a source.
+/// The output of `mazurka check` for a source.
 struct Said {
     code: Option<i32>,
     output: String,
     errors: String,
 }
 
-/// Checks a source, which is given something to read and leaves no files.
+/// Checks a source that has input to read, and that must leave no files.
 fn said(name: &str, source: &str, options: &[&str]) -> Said {
     let folder = tempfile::tempdir().unwrap();
     let scratch = tempfile::tempdir().unwrap();
@@ -43,7 +43,7 @@ fn said(name: &str, source: &str, options: &[&str]) -> Said {
     }
 }
 
-/// The program is refused with a line that has this part.
+/// Checks that the program is refused with a line that contains this part.
 #[track_caller]
 fn refused(name: &str, source: &str, part: &str) {
     let said = said(name, source, &[]);
@@ -366,7 +366,8 @@ int main(void) { return pthread_join(early, NULL); }";
     );
 }
 
-/// The process aborts in a thread that is none of the program's: that is no bug of the program, and no count.
+/// The process aborts in a thread that does not belong to the program: this is no bug of the
+/// program, and no execution is counted.
 #[test]
 fn an_abort_outside_of_the_program_is_no_bug_of_the_program() {
     let source = "#define _GNU_SOURCE

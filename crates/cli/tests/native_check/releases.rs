@@ -1,10 +1,10 @@
-//! Memory that is given back while others access it, where plain accesses interleave: the end of memory is no event.
+//! Memory that is freed while others access it, with interleaved plain accesses: no event.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
 use std::fs;
 
-/// One thread uses a block and the other one gives it back, each as told.
+/// Returns a program in which one thread uses a block and another frees it.
 fn program(uses: &str, gives_back: &str) -> String {
     format!(
         "#include <pthread.h>
@@ -77,7 +77,7 @@ fn memory_that_is_given_back_when_others_are_known_to_be_done_is_not_used_afterw
     }
 }
 
-/// A copy fails between its two hooks in one execution; the others begin with reads.
+/// In one execution a copy fails between its two hooks; the others begin with reads.
 const FAILS_IN_A_COPY: &str = "#include <pthread.h>
 #include <stdlib.h>
 struct numbers { int n[10]; };

@@ -1,10 +1,10 @@
-//! Searches that another process goes on with: what a program does must not depend on what a process did before, nor on where it has
-//! mapped memory.
+//! Searches that continue in another process: a program's behaviour must not depend on what a
+//! process did before, or on where it has mapped memory.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
 
-/// Main and a thread poll; what the checker leaves in `errno` when it first looks at their states is none of them.
+/// Main and a thread poll. The checker's value in `errno` must not be part of their states.
 const POLLS: &str = "#include <pthread.h>
 #include <stdint.h>
 static _Thread_local uint64_t words[3];
@@ -38,7 +38,7 @@ int main(void) {
 }
 ";
 
-/// Thread-local memory of more threads than sleep from the start.
+/// Uses thread-local memory in more threads than the checker has sleeping threads at the start.
 const THREAD_LOCALS: &str = "#include <pthread.h>
 #include <stdatomic.h>
 static atomic_int shared;
@@ -56,7 +56,7 @@ int main(void) {
 }
 ";
 
-/// Who starts which thread first depends on the schedule, and all have shared variables on their stacks.
+/// The schedule decides which parent starts a child first. All share variables on their stacks.
 const STACKS: &str = "#include <pthread.h>
 #include <stdatomic.h>
 static atomic_int shared;

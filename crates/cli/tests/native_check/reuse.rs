@@ -1,8 +1,8 @@
-//! Memory that is freed and given out again while threads keep its address (ABA).
+//! Memory that is freed and allocated again while threads keep its address (ABA).
 
 use crate::operations::{bug, checked, verified};
 
-/// A cell whose content may be exchanged for itself: the address is the same, the object another.
+/// A cell whose content may be replaced by another object with the same address.
 const CELL: &str = "static _Atomic(long *) cell; static atomic_int changes;
     static void *run(void *p) {
         long *old = atomic_exchange(&cell, 0);
@@ -23,8 +23,8 @@ const CELL: &str = "static _Atomic(long *) cell; static atomic_int changes;
         free(atomic_load(&cell));
     }";
 
-/// A stack of Treiber's whose `pop` in main protects the top by a hazard pointer, until it has taken it (`CLEARS` 0) or only while it
-/// reads the next node (1).
+/// A Treiber stack. `pop` in main protects the top by a hazard pointer until it has taken it
+/// (`CLEARS` 0), or only while it reads the next node (1).
 const STACK: &str = "struct node { struct node *next; int value; };
     static _Atomic(struct node *) top, hazard;
     static struct node *retired[2];
@@ -69,7 +69,7 @@ const STACK: &str = "struct node { struct node *next; int value; };
         free(retired[1]);
     }";
 
-/// What is protected by a lock is no matter of addresses.
+/// A lock protects the pointer, so equal addresses do not matter.
 const LOCKED: &str =
     "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; static int *top, sum;
     static void change(void) {
@@ -91,7 +91,7 @@ const LOCKED: &str =
         free(top);
     }";
 
-/// The one thread that frees allocates before that only.
+/// The only thread that frees memory allocates only before that.
 const WRITER: &str = "static _Atomic(int *) current; static atomic_int reads;
     static void *run(void *p) { int *new = malloc(sizeof *new); *new = 2; int *old = atomic_exchange(&current, new);
         while (!atomic_load(&reads)) {} free(old); return p; }
@@ -121,7 +121,7 @@ fn memory_that_is_given_out_again_is_taken_for_what_it_was() {
     verified("locked.c", LOCKED, &["--reuse", "2"]);
 }
 
-/// A thread exchanges the cell twice by a block of the same size: the second block is the first one again only with two reuses.
+/// The cell is replaced twice by blocks of one size. Its first address needs two reuses.
 #[test]
 fn what_is_given_out_again_more_often_is_a_bound() {
     let twice = CELL.replace("start(run);", "start(again);").replace(
@@ -130,7 +130,7 @@ fn what_is_given_out_again_more_often_is_a_bound() {
         int main",
     );
     for (most, expected) in [("1", "bounded"), ("2", "verified")] {
-        // That the cell is taken for what it was is no matter here.
+        // It does not matter here that the cell seems unchanged.
         let options = ["--allow", "assertion", "--reuse", most];
         let (verdict, error) = checked("twice.c", &twice, &options);
         assert_eq!(verdict, expected, "{most}: {error}");

@@ -1,4 +1,4 @@
-//! Mutexes that survive their owners (`PTHREAD_MUTEX_ROBUST`), against all interleavings of threads that use one.
+//! Robust mutexes (`PTHREAD_MUTEX_ROBUST`) compared with all interleavings of threads that use one.
 
 use crate::toolchain::{Toolchain, check};
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use testkit::random::Random;
 
-/// Its arguments: the file to which each execution adds a line, and what the threads do.
+/// The arguments are the file to which each execution adds a line, and the scripts of the threads.
 const PROGRAM: &str = r#"
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ int main(int count, char **words) {
 }
 "#;
 
-/// The mutex and the threads, between two steps.
+/// The state of the mutex and the threads between two steps.
 #[derive(Clone, Default)]
 struct State {
     owner: Option<usize>,
@@ -63,7 +63,7 @@ struct State {
     results: Vec<String>,
 }
 
-/// What the threads are told in all interleavings.
+/// Collects the results of the threads in all interleavings.
 fn outcomes(scripts: &[String], state: &State, all: &mut BTreeSet<String>) {
     let mut is_over = true;
     for (thread, script) in scripts.iter().enumerate() {
@@ -78,12 +78,12 @@ fn outcomes(scripts: &[String], state: &State, all: &mut BTreeSet<String>) {
 }
 
 impl State {
-    /// The state after the next step of a thread; none if it has to wait, or has ended.
+    /// Returns the state after the next step of a thread; `None` if it must wait or has ended.
     fn after(&self, thread: usize, script: &str) -> Option<State> {
         let mut next = self.clone();
         let holds = self.owner == Some(thread);
         let Some(verb) = script.as_bytes().get(self.results[thread].len()) else {
-            // Its end.
+            // The thread ends.
             next.owner = None;
             next.has_lost_owner = true;
             return holds.then_some(next);
@@ -112,7 +112,7 @@ impl State {
     }
 }
 
-/// What the threads are told in the executions that the checker explores.
+/// Returns the results of the threads in the executions that the checker explores.
 fn explored(
     executable: &Path,
     algorithm: &str,
@@ -163,7 +163,7 @@ fn what_threads_are_told_of_a_mutex_whose_owner_ends_is_what_all_interleavings_t
     }
 }
 
-/// Who waits for a condition, the end of a thread by `pthread_exit` and by cancellation, `EPERM`, what is not robust.
+/// A wait for a condition, `pthread_exit`, cancellation, `EPERM`, and mutexes that are not robust.
 const REST: &str = r#"
 #include <assert.h>
 #include <errno.h>

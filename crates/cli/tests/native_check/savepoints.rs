@@ -1,12 +1,12 @@
-//! Executions that begin in the middle of others: a program that may change more than its memory has none of that, and
-//! has the same executions.
+//! Executions that begin in the middle of others. A program that may change more than its memory
+//! does not use these, and has the same executions.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
 
-/// Locks, conditions, a heap, thread-local memory, handlers for the end, and a bug in some interleavings.
+/// Locks, conditions, a heap, thread-local memory, exit handlers, and a bug in some interleavings.
 const SOURCE: &str = r#"
 #include <assert.h>
 #include <pthread.h>
@@ -64,7 +64,7 @@ int main(void) {
 }
 "#;
 
-/// What a check with these flags counts: executions, blocked ones, events, kinds of errors.
+/// Returns the counts of a check with these flags: executions, blocked ones, events, errors.
 fn counted(algorithm: &str, flags: &[&str]) -> (u64, u64, u64, usize) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("cells.c"), SOURCE).unwrap();
@@ -102,7 +102,8 @@ fn programs_that_open_files_have_the_executions_of_those_that_do_not() {
     }
 }
 
-/// The third thread has a function write to the stack of main, which waits, in some executions, and tells it by a variable.
+/// In some executions the third thread has a function write to the stack of main, which waits, and
+/// announces that through a variable.
 const UNSEEN_WRITES: &str = r#"
 #include <assert.h>
 #include <pthread.h>

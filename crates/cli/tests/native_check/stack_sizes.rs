@@ -1,8 +1,8 @@
-//! How large the stacks of threads are, and that they hold code where the program is linked so.
+//! The sizes of the stacks of threads, and executable stacks for programs that are linked for them.
 
 use crate::toolchain::run_and_check;
 
-/// Threads with stacks of some sizes, each of which uses so many bytes, one after the other.
+/// Returns a program with threads that have stacks of these sizes and use this number of bytes.
 fn sized(threads: &[(usize, usize)]) -> String {
     let pairs: String = threads
         .iter()
@@ -63,7 +63,7 @@ fn a_thread_has_the_stack_that_its_attributes_ask_for() {
         };
         assert!(real.success());
         assert_eq!(report["verdict"], "verified", "{compiler}: {report}");
-        // A real run may find other memory below the stack, and go on.
+        // In a real run there may be other memory below the stack, so that the program continues.
         let (_, report) = run_and_check(compiler, &sized(&too_small)).expect("it was there");
         assert_eq!(
             report["errors"][0]["kind"], "stack_overflow",
@@ -107,7 +107,8 @@ int main(void) {
         if let Some((real, report)) = run_and_check(compiler, text) {
             assert!(real.success());
             assert_eq!(report["verdict"], "verified", "{compiler}: {report}");
-            // The load of x comes before or after the store. The other thread's increment comes before main's, after it, or after the load of y.
+            // The load of x comes before or after the store. The other thread's increment comes
+            // before or after main's, or after the load of y.
             assert_eq!(report["executions"], 6, "{compiler}: {report}");
         }
     }

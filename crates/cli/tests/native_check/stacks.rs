@@ -1,4 +1,5 @@
-//! Variables on the stack of a thread that others access: the checker explores what it explores where they are elsewhere.
+//! Variables on a thread's stack that other threads access: the checker finds the same executions
+//! as for variables elsewhere.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -8,7 +9,7 @@ use testkit::random::Random;
 
 const PROGRAMS: usize = 25;
 
-/// With an argument the box is on the stack of the thread that waits.
+/// Returns a program whose box is on the stack of the waiting thread if there is an argument.
 fn program(random: &mut Random) -> String {
     let [one, two] = [(); 2].map(|()| (0..3).map(|_| operation(random)).collect::<String>());
     format!(
@@ -54,7 +55,7 @@ fn operation(random: &mut Random) -> String {
     }
 }
 
-/// Complete executions, halted and blocked ones.
+/// Returns the numbers of complete, halted and blocked executions, the verdict and the limits.
 fn counts(executable: &Path, algorithm: &str, arguments: &[String]) -> [Value; 5] {
     let report = check(&["--algorithm", algorithm], executable, arguments).unwrap();
     ["executions", "halted", "blocked", "verdict", "limits"].map(|what| report[what].clone())
@@ -112,13 +113,13 @@ int main(void) {
     fs::write(&source, text).unwrap();
     toolchain.build(&source, &[], &executable).unwrap();
     let report = check(&[], &executable, &[]).unwrap();
-    // The flag is set before one of the four looks at it, or between the third and the last one, or after that.
+    // The flag is set before one of the loop's four reads, before the assertion's read, or later.
     assert_eq!(report["errors"][0]["kind"], "assertion", "{report}");
     assert_eq!(report["halted"], 0, "{report}");
 }
 
-/// Main and three threads access plain variables of which main has some. With an argument these are on its stack, which the
-/// threads get to know if there are two.
+/// Main and three threads access plain variables, some of which belong to main. With arguments
+/// these are on main's stack; with two, the threads get its address.
 fn plain_program(random: &mut Random) -> String {
     let bodies = [(); 4].map(|()| (0..3).map(|_| plain_operation(random)).collect::<String>());
     let [own, one, two, three] = bodies;
@@ -182,7 +183,7 @@ fn plain_variables_of_a_stack_interleave_as_others_do() {
                 "{algorithm}:\n{text}"
             );
         }
-        // Fewer threads know the stack, or none: nobody else has another oracle for that than brute force.
+        // Fewer threads have the address, or none. The only oracle is a comparison with `sleep`.
         for number in [1, 3] {
             let [complete, ..] = counts("optimal", number);
             assert_eq!(counts("parsimonious", number)[0], complete, "{text}");

@@ -1,11 +1,11 @@
-//! What an execution leaves behind in the process, in the C library and in the system does not reach the next one; and the
-//! program's functions are not called by the checker.
+//! Effects of an execution on the process, the C library and the system do not reach the next
+//! execution, and the checker does not call the program's functions.
 
 use crate::toolchain::{Toolchain, check, succeed};
 use std::path::Path;
 use std::process::Command;
 
-/// The program that is built from this source is correct, in so many executions.
+/// Checks that the program built from this source is correct and has this number of executions.
 fn is_correct(compiler: &str, source: &str, flags: &[&str], options: &[&str], executions: u64) {
     let Some(toolchain) = Toolchain::named(compiler) else {
         return;
@@ -25,7 +25,7 @@ fn is_correct(compiler: &str, source: &str, flags: &[&str], options: &[&str], ex
     assert_eq!(report["executions"], executions, "{source} by {compiler}");
 }
 
-/// Seven threads with an atomic operation each have 5,040 interleavings.
+/// Seven threads with one atomic operation each have 5,040 interleavings.
 const MANY: &[&str] = &["-w", "-DTHREADS=7", "-Wl,--no-as-needed", "-lm"];
 const SOME: &[&str] = &["--max-executions", "1200"];
 
@@ -55,7 +55,7 @@ fn the_state_of_threads_is_put_back_in_the_middle_of_executions() {
     }
 }
 
-/// The first thread alone; or six threads with an operation each on one variable, in 6! orders.
+/// The first thread alone, or six threads with one operation each on one variable, in 6! orders.
 #[test]
 fn threads_with_thread_local_memory_may_be_started_late() {
     for compiler in ["gcc", "clang"] {

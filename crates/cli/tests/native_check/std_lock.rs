@@ -1,4 +1,5 @@
-//! `std::lock` and `std::scoped_lock`, whose failing rounds are left out. What each program may show is known by hand.
+//! `std::lock` and `std::scoped_lock`, whose failing rounds are left out. The expected outcomes
+//! were determined manually.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -15,7 +16,7 @@ static mutex a, b, c;
 static int value;
 ";
 
-/// The reports on a program, with each compiler and level.
+/// Returns the reports on a program with each compiler and level.
 fn reports(text: &str) -> Vec<(String, Value)> {
     let mut reports = Vec::new();
     for (compiler, library) in [("gcc", ""), ("clang", ""), ("clang", "-stdlib=libc++")] {
@@ -70,7 +71,7 @@ fn two_threads_take_two_mutexes_in_opposite_orders() {
 
 #[test]
 fn three_threads_take_two_of_three_mutexes() {
-    // Each two of them share one: the threads come in any order.
+    // Each pair of threads shares a mutex, so all orders of the threads are possible.
     must_be_verified(
         6,
         "int main() {
@@ -110,7 +111,7 @@ fn a_mutex_that_is_never_given_back_is_waited_for_without_end() {
 
 #[test]
 fn a_try_of_the_program_notices_a_failing_round() {
-    // It fails only while the other thread holds `a`, which has to fail at `b` then.
+    // The try fails only while the other thread holds `a`. That thread must then fail to get `b`.
     must_fail(
         "assertion",
         "int main() {
@@ -128,7 +129,7 @@ fn a_try_of_the_program_notices_a_failing_round() {
 
 #[test]
 fn a_lock_of_the_program_may_count_its_rounds() {
-    // The other thread takes `counted` before it fails at `b`, and once more.
+    // The other thread takes `counted` before it fails to get `b`, and again later.
     must_fail(
         "assertion",
         "struct {

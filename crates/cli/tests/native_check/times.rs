@@ -1,8 +1,8 @@
-//! Clocks of threads: what a thread learns from another one, it learns later.
+//! Clocks of threads: after an acquire, the time is not earlier than the release.
 
 use crate::operations::{bug, verified};
 
-/// How a thread releases, and how main acquires; `is` is set where it has.
+/// How a thread releases, and how main acquires. `is` is set if main has acquired.
 const ORDERS: [(&str, &str); 9] = [
     ("flag = 1", "is = flag"),
     (

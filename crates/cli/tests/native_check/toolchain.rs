@@ -1,4 +1,4 @@
-//! The whole chain for C and C++: the runtime library, the compilers of this machine behind `mazurka cc`, a check.
+//! The tool chain for C and C++: runtime library, compilers behind `mazurka cc`, and a check.
 
 use serde_json::Value;
 use std::path::Path;
@@ -22,14 +22,14 @@ const ALL: [Toolchain; 2] = [
 ];
 
 impl Toolchain {
-    /// The first of those that are installed.
+    /// Returns the first installed toolchain.
     pub fn first() -> &'static Toolchain {
         let mut all = ALL.iter();
         all.find(|toolchain| toolchain.is_there())
             .expect("Rust needs a compiler for C, too")
     }
 
-    /// The one with this compiler for C; none, and a line about it, where it is not installed.
+    /// Returns the toolchain with this C compiler; `None`, and a printed line, if not installed.
     pub fn named(c: &str) -> Option<&'static Toolchain> {
         let found = ALL.iter().find(|toolchain| toolchain.c == c);
         let found = found.filter(|toolchain| toolchain.is_there());
@@ -44,14 +44,14 @@ impl Toolchain {
         is_there(self.c) && is_there(self.cpp)
     }
 
-    /// Lets `mazurka cc` and `mazurka c++`, which the command may call, use these compilers.
+    /// Makes `mazurka cc` and `mazurka c++`, which the command may call, use these compilers.
     pub fn stands_behind<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command
             .env("MAZURKA_CC", self.c)
             .env("MAZURKA_CXX", self.cpp)
     }
 
-    /// Compiles and links; C++ where the source ends so. Fails with what the compiler says.
+    /// Compiles and links a source, as C++ if its name ends so. Fails with the compiler's output.
     pub fn build(&self, source: &Path, flags: &[String], executable: &Path) -> Result<(), String> {
         let is_cpp = source
             .extension()
@@ -66,19 +66,19 @@ impl Toolchain {
     }
 }
 
-/// What `mazurka check` says of an executable as JSON, or of what keeps it from that.
+/// Returns the report of `mazurka check` on an executable as JSON, or the reason why there is none.
 pub fn check(options: &[&str], executable: &Path, arguments: &[String]) -> Result<Value, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
     command.args(["check", "--format", "json", "--no-output", "--keep-going"]);
     command.args(options).arg(executable).args(arguments);
     let output = command.stdin(Stdio::null()).output().unwrap();
-    // Shown where the test fails: what a process has said that died.
+    // The output of a process that died is shown when the test fails.
     eprint!("{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout)
         .map_err(|_| String::from_utf8_lossy(&output.stderr).trim().to_owned())
 }
 
-/// What a real run of this program in C ends with, and what a check says of it; none where the compiler is not installed.
+/// Returns the exit status of a real run and the report of a check; `None` without the compiler.
 pub fn run_and_check(compiler: &str, text: &str) -> Option<(ExitStatus, Value)> {
     let toolchain = Toolchain::named(compiler)?;
     let folder = tempfile::tempdir().unwrap();

@@ -1,10 +1,10 @@
-//! Accesses of every kind of type and statement are seen, whether the compiler has a hook for them or not. That each one races, and
-//! that each update can be lost, follows from what C says.
+//! Accesses of every type and in every statement are seen, with or without a hook of the compiler.
+//! It follows from the C standard that each access races, and that each update can be lost.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
 
-/// An operation by its number in the program, and whether it is an update that can be lost.
+/// The name of each operation, by number, and whether it is an update that can be lost.
 const OPERATIONS: [(&str, bool); 15] = [
     ("int", true),
     ("long double", true),
@@ -151,7 +151,7 @@ fn clang_with_optimisation_and_checked_library_calls() {
     every_operation_is_seen("clang", &["-O2", "-D_FORTIFY_SOURCE=2"]);
 }
 
-/// Functions are found by the unwinding tables.
+/// Functions are found through the unwinding tables.
 #[test]
 fn stripped_by_gcc() {
     every_operation_is_seen("gcc", &["-O1", "-s"]);
@@ -189,7 +189,7 @@ fn a_program_without_symbols_and_unwinding_tables_is_not_verified() {
 
 #[test]
 fn a_load_that_clang_leaves_behind_its_hook_is_no_access_of_its_own() {
-    // The address of the loop's load stays in a register, and padding comes before the loop.
+    // The address of the loop's load stays in a register, and there is padding before the loop.
     let source = "
         #include <pthread.h>
         static long flag;

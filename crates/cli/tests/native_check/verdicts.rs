@@ -1,4 +1,4 @@
-//! A verdict says no more than was looked at.
+//! A verdict claims no more than was checked.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -19,7 +19,7 @@ fn built(folder: &Path, source: &str) {
         .unwrap();
 }
 
-/// The JSON report of a check, or the line with which it was refused.
+/// Returns the JSON report of a check, or the line with the refusal.
 fn checked(source: &str, options: &[&str]) -> Result<Value, String> {
     let folder = tempfile::tempdir().unwrap();
     built(folder.path(), source);
@@ -61,14 +61,14 @@ fn threads_that_wait_for_ever_after_the_main_thread_has_ended_are_a_deadlock() {
     };
     let report = checked(&source("pthread_exit(0);"), &[]).unwrap();
     assert_eq!(report["errors"][0]["kind"], "deadlock", "{report}");
-    // The program ends with main, and the thread with it.
+    // The program and the thread end with main.
     let report = checked(&source("return 0;"), &[]).unwrap();
     assert_eq!(report["verdict"], "verified", "{report}");
     let report = checked(&source("pthread_mutex_unlock(&m); pthread_exit(0);"), &[]).unwrap();
     assert_eq!(report["verdict"], "verified", "{report}");
 }
 
-/// Two threads fail whatever the order; one of them performs an operation before.
+/// Two threads fail in every order; one of them performs an operation first.
 #[test]
 fn each_of_two_assertions_that_fail_in_one_execution_is_reported() {
     let source = "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -143,7 +143,7 @@ fn what_a_program_waits_for_in_the_system_is_ready_or_refused() {
              }}"
         )
     };
-    // Alone: what is ready is, and else the time passes.
+    // Without other threads, a ready descriptor is reported; otherwise the time passes.
     for body in [
         "writes(0); assert(poll(&own, 1, -1) == 1); assert(read(ends[0], &c, 1) == 1);",
         "assert(poll(&own, 1, 10000) == 0);",
@@ -157,7 +157,7 @@ fn what_a_program_waits_for_in_the_system_is_ready_or_refused() {
         let report = checked(&format!("{clock}{}", main(body)), &[]).unwrap();
         assert_eq!(report["verdict"], "verified", "{body}: {report}");
     }
-    // Another thread may make it ready, and cannot run meanwhile. If it has, all is well.
+    // Another thread may make it ready, but cannot run during the call. It may have run before.
     let wait = |call: &str| {
         format!(
             "pthread_t t; pthread_create(&t, 0, writes, 0); assert({call} == 1); pthread_join(t, 0);"
@@ -197,7 +197,7 @@ fn a_program_that_becomes_another_one_is_refused() {
         );
         assert_eq!(refusal.trim().lines().count(), 1, "{refusal}");
     }
-    // Outside of a check it does, with all its arguments.
+    // Outside a check it becomes the other program, with all its arguments.
     let folder = tempfile::tempdir().unwrap();
     built(
         folder.path(),
@@ -209,7 +209,7 @@ fn a_program_that_becomes_another_one_is_refused() {
     assert_eq!(output.stdout, b"1 2 3 4 5 6 7\n");
 }
 
-/// As `checked`, but verified piece by piece.
+/// Like `checked`, but verifies piece by piece.
 fn verified(source: &str, options: &[&str]) -> (Option<i32>, Value) {
     let folder = tempfile::tempdir().unwrap();
     built(folder.path(), source);
@@ -296,7 +296,7 @@ fn plain_accesses_without_end_are_the_bound_that_is_named() {
     let told = report["bounds"].to_string() + &report["errors"].to_string();
     let is_told =
         told.contains("at most 20,000 plain accesses of a thread; raise with --max-events");
-    // The thread that spins may also be found to be stuck.
+    // The spinning thread may also be reported as stuck.
     assert!(is_told || report["verdict"] == "bug", "{report}");
 }
 
@@ -313,7 +313,7 @@ fn inline_assembly_that_accesses_memory_is_a_bound_unless_it_is_accepted() {
     assert_eq!(report["accepted"][0]["kind"], "asm", "{report}");
 }
 
-/// A race, a leak and a failing exit status, in every execution.
+/// A race, a leak and a failing exit status in every execution.
 const FINDINGS: &str = "static int count;
     static void *add_one(void *p) { count++; return p; }
     static void leave(void) { volatile char *lost = malloc(7); lost = 0; (void)lost; }
@@ -347,7 +347,7 @@ fn findings_that_are_allowed_are_counted_and_no_bugs() {
     assert_eq!(report["errors"][0]["kind"], "exit_status", "{report}");
 }
 
-/// What is suppressed hides no other bug of the same execution.
+/// Suppressed findings hide no other bug of the same execution.
 #[test]
 fn a_deadlock_behind_a_race_that_is_allowed_is_found() {
     let source = "static int count;
@@ -436,11 +436,11 @@ fn suppressions_name_functions_that_called_the_one_that_fails() {
     for known in ["race:^add$", "race:^inner$", "race:^outer$"] {
         assert_eq!(code(known, &["more"]), Some(0), "{known}");
     }
-    // Of the first access only the innermost function is known.
+    // Only the innermost function of the first access is known.
     assert_eq!(code("race:^main$", &["more"]), Some(1));
 }
 
-/// `executions` counts complete ones, `halted` those in which a thread was cut.
+/// Returns the verdict, the number of complete executions, and the number of halted ones.
 fn counts(source: &str, options: &[&str]) -> (String, u64, u64) {
     let report = checked(source, options).unwrap();
     let number = |field: &str| report[field].as_u64().unwrap();
@@ -465,8 +465,9 @@ fn a_loop_that_ends_within_its_rounds_is_not_cut_however_often_it_is_entered() {
     assert_eq!(counts(source, &["--unroll", "2"]), ("bounded".into(), 0, 1));
 }
 
-/// A writer beside a reader of N values: the reader sees the write at one of its reads, or at none. With a bound of k rounds
-/// it is cut unless it has seen the write by the k-th read, so k executions are complete and one is not.
+/// A writer and a reader of N values: the reader sees the write at one of its reads, or at none.
+/// With a bound of k rounds it is cut unless it has seen the write by the k-th read. So k
+/// executions are complete, and one is not.
 #[test]
 fn a_loop_has_as_many_executions_as_its_rounds_allow() {
     let source = "#include <stdatomic.h>
@@ -518,8 +519,8 @@ fn volatile_accesses_of_several_threads_are_said_to_be_unchecked_for_races() {
     assert!(!warnings(&report).contains("volatile"), "{report}");
 }
 
-/// A barrier that is renewed while threads use it: after a wait for it, what the threads do depends on their order, which nothing
-/// that the search knows of decides.
+/// A barrier that is initialised again during use: after a wait, the threads' behaviour depends on
+/// an order that no operation known to the search determines.
 #[test]
 fn a_race_that_changes_what_follows_is_reported_before_the_search_ends() {
     let source = "static pthread_barrier_t *place;

@@ -1,4 +1,4 @@
-//! `mazurka verify` and `mazurka show`: which schedules of a program are safe.
+//! `mazurka verify` and `mazurka show`: the safe schedules of a program.
 
 use crate::toolchain::Toolchain;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// Two threads add one, each in two steps.
+/// Two threads add one in two steps each.
 const LOST_UPDATE: &str = r"
 #include <assert.h>
 #include <pthread.h>
@@ -46,7 +46,7 @@ int main(void) {
 }
 "#;
 
-/// As many threads as the argument says write to one place.
+/// Threads that write to one place; the argument is their number.
 const WRITERS: &str = r"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -64,7 +64,7 @@ int main(int count, char **arguments) {
 }
 ";
 
-/// Two threads add one; which comes first decides whether they do it at the same time.
+/// Two threads add one. Which comes first decides whether they do so at the same time.
 const DATA_RACE: &str = r"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -83,7 +83,7 @@ int main(void) {
 }
 ";
 
-/// A folder with a program that `mazurka cc` has built.
+/// Returns a folder with a program built by `mazurka cc`.
 pub(crate) fn built(source: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("program.c");
@@ -104,7 +104,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     command.stdin(Stdio::null()).output().unwrap()
 }
 
-/// What `mazurka verify` says, as an exit code and JSON.
+/// Returns the exit code and the JSON of `mazurka verify`.
 fn verified(folder: &Path, arguments: &[&str]) -> (Option<i32>, Value) {
     let fixed = ["verify", "--format", "json", "-o", "safe.trace"];
     let output = run(folder, &[&fixed, arguments].concat());
@@ -120,7 +120,7 @@ fn shown(folder: &Path, options: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The condition, the number of constraints and the executions of each case.
+/// Returns the condition, the number of constraints and the executions of each case.
 fn cases(json: &Value) -> Vec<(String, usize, u64)> {
     let cases = json["cases"].as_array().unwrap().iter();
     let case = |case: &Value| {
@@ -165,7 +165,7 @@ fn nothing_is_safe_of_a_program_with_a_data_race() {
     assert!(!folder.path().join("safe.trace").exists());
 }
 
-/// What it reads is read when it is verified, and would be something else in a run.
+/// The input is read during verification, and would differ in a run.
 #[test]
 fn nothing_is_safe_of_a_program_that_reads_its_standard_input() {
     let folder = built("#include <stdio.h>\nint main(void) { return getchar() == 'x'; }");
@@ -185,7 +185,7 @@ fn constraints_that_hold_for_some_inputs_have_a_condition() {
         (Some(0), &Value::from("verified"))
     );
     assert_eq!(json["inputs"][1]["name"], "y");
-    // One constraint where both threads write one cell, as long as only one order is verified.
+    // One constraint if both threads write the same cell, as long as only one order is verified.
     let enough = ["./program", "--stop-when", "constraints=1"];
     let (code, json) = verified(folder.path(), &enough);
     assert_eq!((code, &json["verdict"]), (Some(3), &Value::from("bounded")));
@@ -199,14 +199,15 @@ fn constraints_that_hold_for_some_inputs_have_a_condition() {
 #[test]
 fn a_verification_stops_when_runs_are_cheap_enough() {
     let folder = built(WRITERS);
-    // Nobody is a hundred thousand times slower: the first of 40,320 executions is enough, but for those until it is measured.
+    // No run is a hundred thousand times slower: the first of 40,320 executions is enough, apart
+    // from those before the measurement.
     let enough = ["./program", "8", "--stop-when", "overhead=10000000%"];
     let (code, json) = verified(folder.path(), &enough);
     assert_eq!((code, cases(&json)[0].1), (Some(3), 7));
     assert!(cases(&json)[0].2 < 40_320);
 }
 
-/// A thread works for a while before it writes what another one reads.
+/// A thread performs many operations before it writes a variable that another thread reads.
 const LATE_WRITER: &str = r"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -239,7 +240,7 @@ fn the_first_execution_may_be_one_in_which_few_threads_wait() {
         json["cases"][0]["constraints"][0]["first"].clone()
     };
     let path = |json: &Value| json[1].as_u64().unwrap();
-    // The reader waits for all of the writer's 1,501 events, or the writer for the reader's one.
+    // The reader waits for all 1,501 events of the writer, or the writer for one of the reader.
     assert_eq!(path(&first("any")), 1501);
     assert_eq!(path(&first("few-waiting")), 1);
 }
@@ -273,7 +274,7 @@ fn programs_of_the_corpus_are_verified_by_as_many_executions_as_they_have_traces
     for algorithm in ["optimal", "parsimonious"] {
         let (code, json) = verified(folder.path(), &["readers:6", "--algorithm", algorithm]);
         assert_eq!((code, cases(&json)[0].2), (Some(0), 64));
-        // As Metzler et al. found: after 8 of 4,096 executions 9 of 12 constraints are left.
+        // As in Metzler et al.: after 8 of 4,096 executions 9 of 12 constraints are left.
         let enough = [
             "indexer:15",
             "--algorithm",

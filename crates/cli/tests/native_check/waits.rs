@@ -1,4 +1,5 @@
-//! Loops that wait for what is no event, a plain variable, and do something else meanwhile: no schedule of events ends them.
+//! Loops that wait for a plain variable, which is no event, and do something else meanwhile: no
+//! schedule of events ends them.
 
 use crate::operations::{bug, checked};
 use crate::toolchain::{Toolchain, check};
@@ -68,7 +69,7 @@ fn a_loop_that_overwrites_what_it_reads_on_its_own_stack_spins_for_ever_all_the_
     assert_eq!(report["errors"][0]["kind"], "stuck", "{report}");
 }
 
-/// What the functions read in frames that have ended is overwritten by hooks, the deeper ones only when the thread has stopped.
+/// Hooks overwrite values read in frames that have ended, deeper ones only when the thread stops.
 #[test]
 fn a_loop_whose_calls_have_ended_spins_for_ever_however_deep_they_were() {
     let folder = tempfile::tempdir().unwrap();
@@ -145,8 +146,9 @@ int main(void) {
     }
 }
 
-/// A compare-exchange that overlaps another atomic has one alternative, however many threads wait for the condition variable
-/// that its thread signalled in this execution or an earlier one. (The three searches share no code that counts traces.)
+/// A compare-exchange that overlaps another atomic has one alternative, however many threads wait
+/// for the condition variable that its thread signalled in this or an earlier execution. (The three
+/// searches share no code that counts traces.)
 #[test]
 fn a_compare_exchange_has_one_alternative_whatever_its_thread_signalled() {
     let text = "
@@ -194,7 +196,8 @@ int main(void) {
     assert_eq!(counts, [counts[0]; 3]);
 }
 
-/// Where accesses of stacks are events, clang's code announces them with all registers. What hooks leave in vector registers must not count.
+/// If stack accesses are events, clang's code announces them with all registers. Contents of vector
+/// registers after hooks must not count.
 #[test]
 fn vector_registers_that_hooks_change_are_no_state_of_the_program() {
     let text = "
@@ -235,7 +238,7 @@ int main(void) {
     assert_eq!(report["errors"][0]["kind"], "stuck", "{report}");
 }
 
-/// The value 1 is there only while its writer yields.
+/// The value 1 exists only while its writer yields.
 #[test]
 fn what_happens_after_a_yield_or_a_sleep_is_no_preemption() {
     let program = |wait: &str, local: &str| {
@@ -271,7 +274,7 @@ fn what_happens_after_a_yield_or_a_sleep_is_no_preemption() {
     }
 }
 
-/// A thread changes memory within a round and changes it back. Whether it is suspended in between makes no difference.
+/// A thread changes memory in a round and changes it back. Suspending it in between has no effect.
 #[test]
 fn what_a_round_changes_and_changes_back_is_the_same_in_each_execution() {
     let toolchain = Toolchain::first();
