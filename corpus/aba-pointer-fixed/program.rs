@@ -1,5 +1,5 @@
-//! aba-pointer-fixed: a node that was popped is not pushed again while another thread may still know its
-//! address; a fresh one takes its place.
+//! aba-pointer-fixed: a popped node is not pushed again while another
+//! thread may still hold its address. A new node takes its place.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicPtr, Ordering::SeqCst};
@@ -49,7 +49,7 @@ impl Stack {
         }
     }
 
-    /// The node at this address.
+    /// Returns the node at this address.
     fn at(&self, address: *mut Node) -> Option<&Node> {
         self.nodes.iter().find(|node| ptr::eq(*node, address))
     }

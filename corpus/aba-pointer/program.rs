@@ -1,5 +1,5 @@
-//! aba-pointer: like aba-treiber, but the nodes are known by their addresses: a node that was popped and
-//! pushed again has the old one.
+//! aba-pointer: like aba-treiber, but nodes are identified by their
+//! addresses. A node that was popped and pushed again has its old address.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicPtr, Ordering::SeqCst};
@@ -49,7 +49,7 @@ impl Stack {
         }
     }
 
-    /// The node at this address.
+    /// Returns the node at this address.
     fn at(&self, address: *mut Node) -> Option<&Node> {
         self.nodes.iter().find(|node| ptr::eq(*node, address))
     }

@@ -1,5 +1,5 @@
-/* aba-treiber-fixed: a Treiber stack whose nodes return; the top has a number that each change increments, so
-   a compare-exchange does not take an old top for the present one. */
+/* aba-treiber-fixed: a Treiber stack whose nodes are reused. Each change increments a number
+   in the top, so that a compare-exchange does not mistake an old top for the current one. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-//! aba-treiber-fixed: the top carries a version that every change increments, so an old top is never taken
-//! for the present one.
+//! aba-treiber-fixed: the top has a version number that each change
+//! increments, so an old top is never mistaken for the current one.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -15,12 +15,12 @@ pub(crate) const ENTRY: Entry = Entry {
 
 /// A stack of the nodes 1 to 3, linked by index; 0 is the end.
 struct Stack {
-    /// Index of the top node, and above it the number of changes so far.
+    /// Index of the top node, plus `CHANGE` times the number of changes so far.
     top: AtomicUsize,
     next: [AtomicUsize; 4],
 }
 
-/// One change in the versions of `Stack::top`.
+/// One change in the version number of `Stack::top`.
 const CHANGE: usize = 8;
 
 impl Stack {

@@ -1,6 +1,6 @@
-/* aba-treiber: a Treiber stack whose nodes return. A thread reads the top and its successor; before its
-   compare-exchange the top is popped, its successor too, and the top is pushed again. The compare-exchange
-   succeeds and gives the stack a node that is in use. */
+/* aba-treiber: a Treiber stack whose nodes are reused. A thread reads the top and its
+   successor. Before its compare-exchange, both are popped and the old top is pushed
+   again. The compare-exchange succeeds and puts a node that is in use into the stack. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
-//! aba-treiber: a thread reads the top of a stack and its successor; before its compare-exchange the top is
-//! popped, its successor too, and the top is pushed again. The compare-exchange succeeds and gives the stack
-//! a node that is not in it.
+//! aba-treiber: a thread reads the top of a stack and its successor. Before its
+//! compare-exchange, both are popped and the old top is pushed again. The
+//! compare-exchange succeeds and makes a node that was removed the top of the stack.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -1,5 +1,5 @@
-/* abba-deadlock: two threads take the same two locks in opposite orders; each may get one and wait for the
-   other. */
+/* abba-deadlock: two threads take the same two locks in opposite
+   orders. Each may get one lock and wait for the other one. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

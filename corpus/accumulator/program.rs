@@ -1,5 +1,5 @@
-//! accumulator(N, D): N processes send a number each to one that adds them up. All are state machines, so that the
-//! orders of messages that come to the same sum can be told to be equal.
+//! accumulator(N, D): N processes each send a number to one that adds them up. All
+//! are state machines, so equal sums are recognised in different orders of messages.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Actions, Behaviour, Delivery, Input, Next, Pid, System};

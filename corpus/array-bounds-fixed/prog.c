@@ -1,5 +1,5 @@
-/* array-bounds-fixed: two threads count through one index into an array of pointers; each uses the number
-   that it has checked. */
+/* array-bounds-fixed: two threads increment one index into an
+   array of pointers. Each uses the value that it has checked. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>

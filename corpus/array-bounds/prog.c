@@ -1,5 +1,5 @@
-/* array-bounds: two threads count through one index into an array of pointers, look whether it is in bounds
-   and use it in two reads: one of them may use the null pointer at the end. */
+/* array-bounds: two threads increment one index into an array of pointers. They
+   check and use it in two reads, so one may use the null pointer at the end. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-//! assume-order(N): N threads write their numbers in turn. A thread that looks before its predecessor has
-//! written halts at an assumption.
+//! assume-order(N): N threads write their numbers in turn. A thread that
+//! reads before its predecessor has written halts at an assumption.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

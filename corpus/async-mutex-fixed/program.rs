@@ -1,4 +1,4 @@
-//! async-mutex-fixed: whether the mutex is taken and who waits for it are looked at and changed in one go.
+//! async-mutex-fixed: the flag of the mutex and its waiters are read and changed in one step.
 
 use crate::entry::Entry;
 use mazurka::future::{block_on, spawn};

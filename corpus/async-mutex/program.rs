@@ -1,5 +1,5 @@
-//! async-mutex: a task that finds the mutex taken leaves its waker, but does not look again; the mutex may have
-//! been given back in between, and nobody wakes the task.
+//! async-mutex: a task that finds the mutex taken stores its waker, but does not
+//! check again. If the mutex was given back in between, the task is never woken.
 
 use crate::entry::Entry;
 use mazurka::future::{block_on, spawn};

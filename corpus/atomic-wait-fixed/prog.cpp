@@ -1,4 +1,4 @@
-/* atomic-wait-fixed: a thread waits at an atomic (C++20) until it changes; who changes it notifies. */
+/* atomic-wait-fixed: a thread waits for a change of an atomic (C++20), which is notified. */
 #include <atomic>
 #include <cassert>
 #include <thread>

@@ -1,4 +1,4 @@
-/* atomic-wait: a thread waits at an atomic (C++20) until it changes; who changes it forgets to notify. */
+/* atomic-wait: a thread waits for a change of an atomic (C++20), which is not notified. */
 #include <atomic>
 #include <cassert>
 #include <thread>

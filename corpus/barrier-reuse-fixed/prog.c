@@ -1,5 +1,5 @@
-/* barrier-reuse-fixed: a second wait at the barrier keeps the writes of the next round from the reads of this
-   one. */
+/* barrier-reuse-fixed: a second wait at the barrier separates
+   the writes of the next round from the reads of this one. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-//! barrier-reuse-fixed: a second barrier keeps the writes of the next round from the reads of this one.
+//! barrier-reuse-fixed: a second barrier separates the writes of the next round from these reads.
 
 use crate::entry::Entry;
 use mazurka::sync::Barrier;

@@ -1,5 +1,5 @@
-//! barrier-reuse: after the barrier each thread reads what the other wrote, but nothing keeps the other from
-//! writing the next round already.
+//! barrier-reuse: after the barrier, each thread reads the other's value,
+//! but nothing prevents the other from writing for the next round already.
 
 use crate::entry::Entry;
 use mazurka::sync::Barrier;

@@ -1,5 +1,5 @@
-/* bit-field-fixed: two threads each write a bit-field of their own; a field of width zero keeps them in words
-   of their own. */
+/* bit-field-fixed: two threads each write their own bit-field.
+   A field of width zero puts these into separate words. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

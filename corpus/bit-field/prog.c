@@ -1,4 +1,4 @@
-/* bit-field: two threads each write a bit-field of their own, but both are parts of one word. */
+/* bit-field: two threads each write their own bit-field, but both fields are in one word. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* c11-threads-fixed: threads, mutex, condition and call_once of C11. The consumer reads the value while it
-   has the mutex. */
+/* c11-threads-fixed: threads, mutex, condition variable and call_once
+   of C11. The consumer reads the value while it holds the mutex. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>

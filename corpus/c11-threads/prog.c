@@ -1,5 +1,5 @@
-/* c11-threads: threads, mutex, condition and call_once of C11. The consumer reads the value after it has
-   given the mutex back, while the producer may write the next one. */
+/* c11-threads: threads, mutex, condition variable and call_once of C11. The consumer reads
+   the value after unlocking the mutex, while the producer may write the next one. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>

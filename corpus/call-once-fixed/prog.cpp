@@ -1,4 +1,4 @@
-/* call-once-fixed: a table is made by std::call_once. */
+/* call-once-fixed: std::call_once creates a table. */
 #include <cassert>
 #include <memory>
 #include <mutex>

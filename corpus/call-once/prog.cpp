@@ -1,4 +1,4 @@
-/* call-once: a table is made by who finds that it is not there; two threads may find that at once. */
+/* call-once: a thread that finds no table creates it. Two threads may find none. */
 #include <cassert>
 #include <memory>
 #include <mutex>

@@ -1,5 +1,5 @@
-/* cancel-cleanup-fixed: a thread may be cancelled while it has a mutex; its cleanup handler unlocks it then.
-   */
+/* cancel-cleanup-fixed: a thread may be cancelled while it
+   holds a mutex. Its cleanup handler unlocks the mutex. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

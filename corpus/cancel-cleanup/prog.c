@@ -1,4 +1,4 @@
-/* cancel-cleanup: a thread may be cancelled while it has a mutex; nobody unlocks it then. */
+/* cancel-cleanup: a thread may be cancelled while it holds a mutex, which is never unlocked. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* casrot(N): thread i of 1..N does a compare-exchange of x from i-1 to i; it succeeds only after its
-   predecessor's. One that fails is a read. */
+/* casrot(N): thread i of 1..N does a compare-exchange of x from i-1 to i. It
+   succeeds only after its predecessor's. A failing compare-exchange is a read. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-//! casrot(N): a compare-exchange that succeeds only after its predecessor's.
+//! casrot(N): N compare-exchanges. Each succeeds only after its predecessor's.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

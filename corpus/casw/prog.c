@@ -1,5 +1,5 @@
-/* casw(N): thread i of 0..N-1 does a compare-exchange of x from 0 to 1, then stores i + 3, whether it
-   succeeded or not. */
+/* casw(N): thread i of 0..N-1 does a compare-exchange of x from 0
+   to 1, then stores i + 3, whether the former succeeded or not. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-//! casw(N): compare-exchanges for one value, between stores of others.
+//! casw(N): compare-exchanges that expect one value, between stores of other values.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -18,7 +18,7 @@ fn casw(n: u32) {
         for i in 0..n {
             let x = &x;
             scope.spawn(move || {
-                // Succeeds or fails; the store comes in both cases.
+                // The store follows whether this succeeds or fails.
                 let _ = x.compare_exchange(0, 1, SeqCst, SeqCst);
                 x.store(i + 3, SeqCst);
             });

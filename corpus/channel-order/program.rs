@@ -1,5 +1,5 @@
-//! channel-order: two threads send to one channel, and the receiver takes the first message for that of the
-//! first thread.
+//! channel-order: two threads send to one channel, and the receiver
+//! assumes that the first message is from the first thread.
 
 use crate::entry::Entry;
 use mazurka::sync::mpsc;

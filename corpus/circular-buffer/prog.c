@@ -1,6 +1,6 @@
-/* circular-buffer(N): producer and consumer, N rounds each, take turns at a buffer under one mutex; flags
-   say whose turn it is (SCTBench, CS.circular_buffer). The order of the critical sections is all that
-   matters: C(2N, N) traces. */
+/* circular-buffer(N): a producer and a consumer, N rounds each, take turns at a buffer
+   under one mutex. Flags indicate whose turn it is (SCTBench, CS.circular_buffer).
+   Only the order of the critical sections matters: C(2N, N) traces. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>

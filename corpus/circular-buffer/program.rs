@@ -1,5 +1,5 @@
-//! circular-buffer(N): producer and consumer take turns at a buffer under one mutex (SCTBench,
-//! `CS.circular_buffer`; the variables are plain there and atomic here).
+//! circular-buffer(N): a producer and a consumer take turns at a buffer under one mutex
+//! (SCTBench, `CS.circular_buffer`; the variables are plain there and atomic here).
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::Mutex;

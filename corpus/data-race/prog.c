@@ -1,4 +1,4 @@
-/* data-race: two threads increment a plain variable, and nothing orders them. */
+/* data-race: two threads increment a plain variable without any synchronization. */
 #include <pthread.h>
 #include <stddef.h>
 

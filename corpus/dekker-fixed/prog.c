@@ -1,4 +1,4 @@
-/* dekker-fixed: Dekker's lock: where both threads want to enter, the one whose turn it is not steps back. */
+/* dekker-fixed: Dekker's lock: if both want to enter, the thread without the turn withdraws. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

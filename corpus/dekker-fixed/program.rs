@@ -1,5 +1,5 @@
-//! dekker-fixed: Dekker's lock (1965): a thread that does not have the turn withdraws its wish until it
-//! gets it.
+//! dekker-fixed: Dekker's lock (1965): a thread without
+//! the turn withdraws its request until it gets the turn.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

@@ -1,4 +1,4 @@
-/* dekker: Dekker's lock without its tie-break: both threads show their wish and wait for each other. */
+/* dekker: Dekker's lock without its tie-break: both request entry and wait for each other. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-//! dekker: Dekker's lock without its tie-break: both threads show their wish and wait for each other.
+//! dekker: Dekker's lock without its tie-break: both threads request entry and wait for each other.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

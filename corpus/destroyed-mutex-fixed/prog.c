@@ -1,4 +1,4 @@
-/* destroyed-mutex-fixed: main destroys the mutex when the worker has ended. */
+/* destroyed-mutex-fixed: main destroys the mutex after the worker has ended. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* destroyed-mutex: main destroys the mutex when it has seen the result, while the worker may still have to
-   unlock it. */
+/* destroyed-mutex: main destroys the mutex after seeing the
+   result, but the worker may still have to unlock it. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

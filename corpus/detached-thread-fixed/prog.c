@@ -1,5 +1,5 @@
-/* detached-thread-fixed: main waits until a detached thread has told its result, and frees what they share;
-   telling is the last thing that the thread does with it. */
+/* detached-thread-fixed: main waits until a detached thread has announced its result, and
+   then frees the shared memory. The announcement is the thread's last use of that memory. */
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>

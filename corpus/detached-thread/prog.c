@@ -1,5 +1,5 @@
-/* detached-thread: main waits until a detached thread has told its result, and frees what they share; the
-   thread writes to it once more. */
+/* detached-thread: main waits until a detached thread has announced its result,
+   and then frees the shared memory. The thread writes to it once more. */
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>

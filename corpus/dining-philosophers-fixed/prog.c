@@ -1,5 +1,5 @@
-/* dining-philosophers-fixed: each of N philosophers takes the fork with the smaller number first, so nobody
-   waits in a circle. */
+/* dining-philosophers-fixed: each of N philosophers takes the fork
+   with the smaller number first, so there is no cycle of waits. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* dining-philosophers: each of N philosophers takes the fork on the left, then the one on the right; all may
-   hold one fork and wait for the next. */
+/* dining-philosophers: each of N philosophers takes the left fork,
+   then the right one. All may hold one fork and wait for the next. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-//! dining-philosophers(N): each of N philosophers takes the fork on the left, then the one on the right.
+//! dining-philosophers(N): each of N philosophers takes the left fork, then the right one.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::Mutex;

@@ -1,5 +1,5 @@
-//! distributed-lock(N): N clients count at a server, each while it holds the lock that another server keeps
-//! (a benchmark of Albert et al., CAV 2017). The lock is awaited.
+//! distributed-lock(N): N clients increment a counter at one server while holding a lock
+//! of another server (a benchmark of Albert et al., CAV 2017). Clients await the lock.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::{Calls, Next, Object, Task};
@@ -12,7 +12,7 @@ pub(crate) const ENTRY: Entry = Entry {
     expect: include_str!("expect.toml"),
 };
 
-/// A free lock; held ones have the number of the client.
+/// A free lock. A held lock has the number of its client instead.
 const FREE: u32 = 0;
 
 #[derive(Clone, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-/* divide-by-zero-fixed: main takes the number of samples once, and divides by it if it is not zero. */
+/* divide-by-zero-fixed: main reads the number of samples once, checks it and divides by it. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* divide-by-zero: main looks whether there are samples and divides by their number, which another thread may
-   set to zero in between. */
+/* divide-by-zero: main checks that there are samples and then divides
+   by their number, which another thread may set to zero in between. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* double-checked-lock-fixed: double-checked locking. The flag is set with release, and looked at with
-   acquire. */
+/* double-checked-lock-fixed: double-checked locking. The
+   flag is stored with release and loaded with acquire. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-//! double-checked-lock-fixed: the store of the flag releases the value, the look at it acquires it.
+//! double-checked-lock-fixed: the store of the flag releases the value, its load acquires it.
 
 use crate::Plain;
 use crate::entry::Entry;

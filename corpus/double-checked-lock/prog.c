@@ -1,5 +1,5 @@
-/* double-checked-lock: double-checked locking. The look at the flag without the lock is relaxed, so the value
-   that it guards may be read before it is written. */
+/* double-checked-lock: double-checked locking. The load of the flag without the
+   lock is relaxed, so the value that it guards may be read before it is written. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

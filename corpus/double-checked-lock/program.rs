@@ -1,5 +1,5 @@
-//! double-checked-lock: the look at the flag without the lock is relaxed, so the value that it guards may be
-//! read before it is written.
+//! double-checked-lock: the load of the flag without the lock is relaxed,
+//! so the value that it guards may be read before it is written.
 
 use crate::Plain;
 use crate::entry::Entry;

@@ -1,5 +1,5 @@
-/* double-free-fixed: the last of two owners frees what they share. To find out who is last, each counts down
-   and looks at the count in one step. */
+/* double-free-fixed: the last of two owners frees the shared memory. To determine
+   the last one, each owner decrements and reads the count in one step. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

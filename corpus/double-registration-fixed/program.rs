@@ -1,4 +1,4 @@
-//! double-registration-fixed(N): N clients want the same name, and ask and register in one segment.
+//! double-registration-fixed(N): N clients want one name. They check and register in one segment.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::Object;

@@ -1,4 +1,4 @@
-//! double-registration(N): N clients want the same name. Each asks whether it is free, and registers with another call.
+//! double-registration(N): N clients want one name. They check it and register in separate calls.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::Object;

@@ -1,4 +1,4 @@
-/* endless-loop-fixed: main doubles a step until it reaches a limit; a step of zero counts as one. */
+/* endless-loop-fixed: main doubles a step up to a limit. A step of zero counts as one. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* endless-loop: main doubles a step until it reaches a limit. If another thread has set the step to zero, it
-   never does, and the loop touches nothing that others could change. */
+/* endless-loop: main doubles a step until it reaches a limit. If another thread has set the
+   step to zero, the loop never ends. It accesses nothing that other threads could change. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* exit-too-early-fixed: main joins the worker before it calls exit; an exit handler looks for the worker's
-   result. */
+/* exit-too-early-fixed: main joins the worker before it
+   calls exit. An exit handler checks the worker's result. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* exit-too-early: main calls exit without joining a worker, which does not expect to run when main is over.
-   */
+/* exit-too-early: main calls exit without joining a
+   worker, which must not run after the end of main. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* expmem(N): one thread writes x, N threads write y1…yN, one reads y1…yN, then x. The wakeup trees of
-   Optimal-DPOR grow exponentially here (after Abdulla et al., CAV 2024). 2^(N+1) traces. */
+/* expmem(N): one thread writes x, N threads write y1…yN, one reads y1…yN, then x. 2^(N+1) traces.
+   The wakeup trees of Optimal-DPOR grow exponentially (after Abdulla et al., CAV 2024). */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* failing-try-lock: a trylock meets the lock in use, which a checker that never lets a try fail does not see.
-   */
+/* failing-try-lock: a trylock finds the lock held. A
+   checker that never lets a try fail misses this. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-//! failing-try-lock: a try_lock meets the lock in use. loom 0.7.2 misses it.
+//! failing-try-lock: a try_lock finds the lock held. loom 0.7.2 misses this.
 
 use crate::entry::Entry;
 use mazurka::sync::Mutex;

@@ -1,4 +1,4 @@
-/* failing-try-read: a tryrdlock meets a writer. */
+/* failing-try-read: a tryrdlock finds the lock held by a writer. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

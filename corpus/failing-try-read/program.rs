@@ -1,4 +1,4 @@
-//! failing-try-read: a try_read meets a writer. loom 0.7.2 misses it.
+//! failing-try-read: a try_read finds the lock held by a writer. loom 0.7.2 misses this.
 
 use crate::entry::Entry;
 use mazurka::sync::RwLock;

@@ -1,5 +1,5 @@
-/* fib-bench(N): one thread N times i += j, another N times j += i, with a load and a store of their own
-   each; main looks at both meanwhile. No result exceeds a Fibonacci number (SV-COMP, fib_bench). */
+/* fib-bench(N): N times, one thread does i += j and another j += i, each with a load and a store.
+   Main reads both meanwhile. No result exceeds a Fibonacci number (SV-COMP, fib_bench). */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

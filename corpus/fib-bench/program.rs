@@ -7,7 +7,7 @@ use mazurka::thread;
 pub(crate) const ENTRY: Entry = Entry {
     name: "fib-bench",
     about: "one thread N times i += j, another N times j += i; no result exceeds a Fibonacci number",
-    // The largest result, Fibonacci number 2N + 2, is within 32 bits.
+    // The greatest result, Fibonacci number 2N + 2, fits into 32 bits.
     parameters: &[Parameter::new("N", 3, 1..=22)],
     body: |sizes| fib_bench(sizes[0]),
     expect: include_str!("expect.toml"),

@@ -1,5 +1,5 @@
-//! fibonacci(N): the N-th Fibonacci number (a benchmark of Albert et al., CAV 2017). A task lets two tasks of new objects
-//! compute the smaller numbers, which they add to the object of the first. Which comes first makes no difference.
+//! fibonacci(N): the N-th Fibonacci number (Albert et al., CAV 2017). A task starts two tasks
+//! of new objects that add the smaller numbers to its object. Their order does not matter.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::{Calls, Next, Object, Task};
@@ -15,7 +15,7 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Compute {
     object: Object<u32>,
-    /// Where the number is added.
+    /// The object to which the number is added.
     caller: Object<u32>,
     phase: Phase,
 }
@@ -28,7 +28,7 @@ enum Phase {
 }
 
 impl Compute {
-    /// A task that computes the n-th number at an object of its own.
+    /// Returns a task that computes the n-th number at a new object.
     fn of(n: u32, caller: &Object<u32>) -> Compute {
         Compute {
             object: Object::new(0),

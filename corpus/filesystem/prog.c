@@ -1,6 +1,6 @@
-/* filesystem(N): N threads create files. Thread t takes inode t mod 32 and looks for a free block from
-   block 2t mod 26 on; each inode and each block has a mutex (Flanagan and Godefroid, POPL 2005).
-   2^(N-13) traces from 14 threads on. */
+/* filesystem(N): N threads create files. Thread t takes inode t mod 32 and
+   searches for a free block from block 2t mod 26 on. Each inode and each block has
+   a mutex (Flanagan and Godefroid, POPL 2005). 2^(N-13) traces for N >= 14. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,10 +9,10 @@
 enum { INODES = 32, BLOCKS = 26 };
 
 static pthread_mutex_t inode_locks[INODES], block_locks[BLOCKS];
-static int inodes[INODES]; /* one more than the inode's block; 0 for none */
+static int inodes[INODES]; /* the inode's block plus one; 0 for none */
 static bool busy[BLOCKS];
 
-/* Gives the block to the inode if it is free. */
+/* Assigns the block to the inode if it is free. */
 static bool take(int block, int inode) {
     pthread_mutex_lock(&block_locks[block]);
     bool is_free = !busy[block];

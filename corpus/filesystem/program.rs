@@ -1,5 +1,5 @@
-//! filesystem(N): N threads create files; inodes and blocks have a mutex each (Flanagan and Godefroid, POPL
-//! 2005).
+//! filesystem(N): N threads create files. Each inode and each
+//! block has a mutex (Flanagan and Godefroid, POPL 2005).
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::Mutex;
@@ -10,7 +10,7 @@ use std::array;
 pub(crate) const ENTRY: Entry = Entry {
     name: "filesystem",
     about: "N threads take an inode each and search for a free block; each inode and block has a mutex",
-    // One block for each of the first 26 threads; one more would look for a free block for ever.
+    // One block for each of the first 26 threads. A further one would search forever.
     parameters: &[Parameter::new("N", 16, 1..=26)],
     body: |sizes| filesystem(sizes[0] as usize),
     expect: include_str!("expect.toml"),
@@ -22,7 +22,7 @@ const BLOCKS: usize = 26;
 struct Disk {
     inode_locks: [Mutex<()>; INODES],
     block_locks: [Mutex<()>; BLOCKS],
-    /// One more than the inode's block; 0 for none.
+    /// The inode's block plus one; 0 for none.
     inodes: [AtomicUsize; INODES],
     busy: [AtomicBool; BLOCKS],
 }
@@ -53,7 +53,7 @@ impl Disk {
         }
     }
 
-    /// Gives the block to the inode if it is free.
+    /// Assigns the block to the inode if it is free.
     fn take(&self, block: usize, inode: usize) -> bool {
         let _block = self.block_locks[block].lock().unwrap();
         let is_free = !self.busy[block].load(SeqCst);

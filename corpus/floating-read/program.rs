@@ -1,4 +1,4 @@
-//! floating-read(N): one read that falls anywhere between N writes.
+//! floating-read(N): one read that may come anywhere between N writes.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

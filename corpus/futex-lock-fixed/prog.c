@@ -1,5 +1,5 @@
-/* futex-lock-fixed: a mutex of one word and the futex system call (after Drepper, "Futexes are tricky"). A
-   thread that is woken takes the lock as one for which others may wait. */
+/* futex-lock-fixed: a mutex of one word and the futex system call (after Drepper, "Futexes are
+   tricky"). A woken thread takes the lock in the state in which other threads may wait. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <linux/futex.h>

@@ -1,5 +1,5 @@
-/* futex-lock: a mutex of one word and the futex system call (after Drepper, "Futexes are tricky"). A thread
-   that is woken takes the lock as if nobody else waited, and does not wake the next. */
+/* futex-lock: a mutex of one word and the futex system call (after Drepper, "Futexes are tricky").
+   A woken thread takes the lock in the state without waiters, and does not wake the next one. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <linux/futex.h>

@@ -1,5 +1,5 @@
-//! gossip(D): Ann tells Cy something, then Ben, who tells Cy because of that; then Ann tells Cy more. D is the model of
-//! delivery, the strongest first: what Cy hears in which order depends on it.
+//! gossip(D): Ann sends to Cy, then to Ben, who therefore sends to Cy; then Ann sends to Cy again.
+//! D is the delivery model, the strongest first. The order in which Cy receives depends on it.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Process, System};

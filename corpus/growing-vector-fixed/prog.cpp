@@ -1,4 +1,4 @@
-/* growing-vector-fixed: a thread appends to a std::vector of which main has a copy. */
+/* growing-vector-fixed: a thread appends to a std::vector. Main uses a copy of it. */
 #include <cassert>
 #include <thread>
 #include <vector>

@@ -1,5 +1,5 @@
-/* growing-vector: a thread appends to a std::vector, which may move its elements, while main reads the first.
-   */
+/* growing-vector: a thread appends to a std::vector, which may
+   move its elements, while main reads the first element. */
 #include <cassert>
 #include <thread>
 #include <vector>

@@ -1,5 +1,5 @@
-//! hang-up: a worker receives until its channel is hung up, and main joins it without having dropped the
-//! sender.
+//! hang-up: a worker receives until all senders of its channel
+//! are gone, but main joins it before dropping its sender.
 
 use crate::entry::Entry;
 use mazurka::sync::mpsc;

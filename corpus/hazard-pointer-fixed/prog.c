@@ -1,5 +1,5 @@
-/* hazard-pointer-fixed: hazard pointers (Michael, TPDS 2004). The reader says which record it is about to
-   read, and looks again whether it is still the present one; what a reader has named is not freed. */
+/* hazard-pointer-fixed: hazard pointers (Michael, TPDS 2004). The reader announces the record
+   that it will read, and checks that it is still current. An announced record is not freed. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

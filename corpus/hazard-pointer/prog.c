@@ -1,6 +1,6 @@
-/* hazard-pointer: hazard pointers (Michael, TPDS 2004). The reader says which record it is about to read, but
-   does not look again whether the record is still the present one; the writer may have freed it in between.
-   */
+/* hazard-pointer: hazard pointers (Michael, TPDS 2004). The reader
+   announces the record that it will read, but does not check again that
+   it is still current. The writer may have freed it in between. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* if-wait-fixed: a consumer that was woken looks again whether there is an element. */
+/* if-wait-fixed: a woken consumer checks again whether there is an element. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-//! if-wait-fixed: a consumer that is woken looks again.
+//! if-wait-fixed: a woken consumer checks again whether there is an element.
 
 use crate::entry::Entry;
 use mazurka::sync::{Condvar, Mutex};

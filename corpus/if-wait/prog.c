@@ -1,5 +1,5 @@
-/* if-wait: two consumers wait for elements; a broadcast wakes both for one element, and the second does not
-   look again: `if` where `while` is needed. */
+/* if-wait: two consumers wait for elements. A broadcast wakes both for one
+   element, and the second one does not check again: `if` instead of `while`. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>

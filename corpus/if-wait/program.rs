@@ -1,4 +1,4 @@
-//! if-wait: two consumers are woken for one element, and the second does not look again.
+//! if-wait: two consumers are woken for one element, and the second one does not check again.
 
 use crate::entry::Entry;
 use mazurka::sync::{Condvar, Mutex};

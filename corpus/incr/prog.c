@@ -1,4 +1,4 @@
-/* incr(T, N): T threads, N times fetch_add. Every read-modify-write is a write: (TN)! / (N!)^T traces. */
+/* incr(T, N): T threads, N times fetch_add, which is always a write: (TN)! / (N!)^T traces. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-//! incr(T, N): T threads count without a lock.
+//! incr(T, N): T threads increment a counter without a lock.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

@@ -1,5 +1,5 @@
-/* indexer(N): N threads insert four keys each into one hash table by compare-exchange; from 12 threads on
-   they meet (Flanagan and Godefroid, POPL 2005). 8^(N-11) traces. */
+/* indexer(N): N threads each insert four keys into one hash table by compare-exchange.
+   Keys collide from 12 threads on (Flanagan and Godefroid, POPL 2005). 8^(N-11) traces. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-//! indexer(N): N threads insert four keys each into one hash table without locks (Flanagan and Godefroid,
-//! POPL 2005).
+//! indexer(N): N threads each insert four keys into one hash
+//! table without locks (Flanagan and Godefroid, POPL 2005).
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -8,7 +8,7 @@ use mazurka::thread;
 pub(crate) const ENTRY: Entry = Entry {
     name: "indexer",
     about: "N threads insert four keys each into a hash table of 128 places by compare-exchange",
-    // 32 threads fill the table; one more would look for a free place for ever.
+    // 32 threads fill the table. A further one would search for a free place forever.
     parameters: &[Parameter::new("N", 12, 1..=32)],
     body: |sizes| indexer(sizes[0]),
     expect: include_str!("expect.toml"),

@@ -1,4 +1,4 @@
-/* init-twice-fixed: two threads initialise something through pthread_once, which lets one of them do it. */
+/* init-twice-fixed: two threads initialise through pthread_once, so only one of them does it. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-//! init-twice-fixed: a `Once` lets one thread initialise and the other wait.
+//! init-twice-fixed: a `Once` lets one thread initialise while the other waits.
 
 use crate::entry::Entry;
 use mazurka::sync::Once;

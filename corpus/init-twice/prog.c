@@ -1,5 +1,5 @@
-/* init-twice: two threads look whether something is initialised and, if not, do it; both may find that it is
-   not. */
+/* init-twice: two threads check whether something is initialised
+   and, if not, initialise it. Both may find it uninitialised. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

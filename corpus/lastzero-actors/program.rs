@@ -1,5 +1,5 @@
-//! lastzero-actors(N): one process looks for the last zero of a table that N others fill from its left
-//! neighbours (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, as their tool runs it on Erlang).
+//! lastzero-actors(N): one process searches a table for its last zero, N others fill it from
+//! the left (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, as their tool runs it on Erlang).
 
 use crate::entry::{Entry, Parameter};
 use actors::{Actions, Behaviour, Delivery, Input, Next, System, Table};
@@ -12,7 +12,7 @@ pub(crate) const ENTRY: Entry = Entry {
     expect: include_str!("expect.toml"),
 };
 
-/// Searches from this place on, or fills it.
+/// Searches from this place on, or fills this place.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Process {
     table: Table<u32, u32>,

@@ -11,7 +11,7 @@ static atomic_int array[MAX + 1];
 
 static void *search(void *last) {
     int i = (int)(intptr_t)last;
-    while (atomic_load(&array[i]) != 0) /* array[0] is zero for ever */
+    while (atomic_load(&array[i]) != 0) /* array[0] is always zero */
         i--;
     return NULL;
 }

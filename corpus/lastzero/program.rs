@@ -1,4 +1,4 @@
-//! lastzero(N): one thread looks for the last zero of an array that N others fill from its left neighbours.
+//! lastzero(N): one thread searches for the last zero of an array that N others fill from the left.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

@@ -1,4 +1,4 @@
-/* latch-fixed: two workers count a std::latch (C++20) down when they have written their results. */
+/* latch-fixed: two workers count down a std::latch (C++20) after writing their results. */
 #include <cassert>
 #include <latch>
 #include <thread>

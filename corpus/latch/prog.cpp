@@ -1,4 +1,4 @@
-/* latch: two workers count a std::latch (C++20) down before they have written their results. */
+/* latch: two workers count down a std::latch (C++20) before writing their results. */
 #include <cassert>
 #include <latch>
 #include <thread>

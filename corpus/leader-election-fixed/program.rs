@@ -1,5 +1,5 @@
-//! leader-election-fixed(N, D): each process sends its number round a ring; a number goes on past smaller ones only, and
-//! who gets its own back leads (Chang and Roberts, Communications of the ACM, 1979).
+//! leader-election-fixed(N, D): numbers go round a ring, past processes with smaller ones
+//! only. A process that gets its own leads (Chang, Roberts, Communications of the ACM, 1979).
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Pid, Process, System, Table};

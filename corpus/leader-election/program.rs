@@ -1,4 +1,4 @@
-//! leader-election(N, D): who hears of no larger process in time takes itself for the leader.
+//! leader-election(N, D): a process that hears of no larger one within a time limit leads.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Pid, Policy, Process, System, Table};

@@ -1,4 +1,4 @@
-/* leak-fixed: two threads may both find no buffer and allocate one; who comes second frees its own. */
+/* leak-fixed: two threads may both find no buffer and allocate one. The second frees its own. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* leak: two threads may both find no buffer and allocate one; the first of the two is lost. */
+/* leak: two threads may both find no buffer and allocate one. The first buffer is lost. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* length(T, N): T threads, N times store and load of a variable of their own, then one store and one load of
-   a shared one; main does not wait for them. Executions are long, traces few: 4 for T = 2, 576 for T = 4. */
+/* length(T, N): T threads store and load own variables N times, then store and load a shared
+   one once. Main does not wait. Executions are long, traces few: 4 for T = 2, 576 for T = 4. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-//! length(T, N): executions as long as one likes, with few races at their end.
+//! length(T, N): executions of any length, with few races at the end.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

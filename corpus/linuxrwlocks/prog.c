@@ -1,5 +1,5 @@
-/* linuxrwlocks(N): two threads, N times each, try to take the write lock of Linux' reader-writer lock: a
-   fetch_sub of the bias, undone by a fetch_add where the lock was not free. C(4N, 2N) traces. */
+/* linuxrwlocks(N): two threads try N times each to take the write lock of Linux' reader-writer
+   lock: a fetch_sub of the bias, undone by a fetch_add on failure. C(4N, 2N) traces. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-//! linuxrwlocks(N): two threads try to take the write lock of Linux' reader-writer lock and undo it where it
-//! was not free.
+//! linuxrwlocks(N): two threads try to take the write lock of Linux'
+//! reader-writer lock, and undo the attempt if the lock is not free.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::atomic::{AtomicI32, AtomicU32, Ordering::SeqCst};
@@ -13,7 +13,7 @@ pub(crate) const ENTRY: Entry = Entry {
     expect: include_str!("expect.toml"),
 };
 
-/// What the lock holds when it is free.
+/// The value of a free lock.
 const BIAS: i32 = 0x0010_0000;
 
 fn linuxrwlocks(n: u32) {

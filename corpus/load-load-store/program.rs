@@ -1,5 +1,5 @@
-//! load-load-store: the second load sees the store that comes after another load. The search of loom 0.7.2
-//! looks only at the last access of an object, runs one execution and misses it.
+//! load-load-store: the second load sees a store that comes after another load. loom
+//! 0.7.2 considers only the last access of an object, runs one execution and misses this.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

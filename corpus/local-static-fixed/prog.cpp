@@ -1,5 +1,5 @@
-/* local-static-fixed: two threads meet at a static variable of a function, which is made at its first use, by one
-   of them. */
+/* local-static-fixed: two threads use a static variable of a function
+   at the same time. One of them initialises it, at the first use. */
 #include <cassert>
 #include <string>
 #include <thread>

@@ -1,5 +1,5 @@
-/* local-static: two threads meet at a static variable of a function, which is made at its first use. The bug is
-   in expect.toml: -fno-threadsafe-statics, so that both may make it. */
+/* local-static: two threads use a static variable of a function, initialised at the first use.
+   The bug is -fno-threadsafe-statics in expect.toml, with which both may initialise it. */
 #include <cassert>
 #include <string>
 #include <thread>

@@ -1,4 +1,4 @@
-//! lock-server-fixed(N, D): the lock stays held when it is handed on.
+//! lock-server-fixed(N, D): the lock stays held when it is passed on.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Pid, Process, System, Table};

@@ -1,5 +1,5 @@
-//! lock-server(N, D): on a release the server hands the lock on and forgets that it is held, so that a process which
-//! asks then gets it as well.
+//! lock-server(N, D): on a release, the server passes the lock on but
+//! forgets that it is held. A process that requests it then gets it, too.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Pid, Process, System, Table};

@@ -1,4 +1,4 @@
-/* loop-variable-fixed: each thread gets a pointer to a number of its own. */
+/* loop-variable-fixed: each thread gets a pointer to its own number. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* loop-variable: each thread gets a pointer to the loop variable, which main goes on to increment. */
+/* loop-variable: each thread gets a pointer to the loop variable, which main keeps incrementing. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* lost-update-fixed: two threads count by fetch_add, which no other access can split. */
+/* lost-update-fixed: two threads count with fetch_add, which is indivisible. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* lost-update: two threads count by load and store. Both may load before either stores, and one update is
-   lost. */
+/* lost-update: two threads count with a load and a store. Both
+   may load before either stores, so that one update is lost. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

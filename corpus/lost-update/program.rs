@@ -1,4 +1,4 @@
-//! lost-update: two threads count by load and store; both may load before either stores.
+//! lost-update: two threads count with a load and a store. Both may load before either stores.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

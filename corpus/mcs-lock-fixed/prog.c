@@ -1,5 +1,5 @@
-/* mcs-lock-fixed: the queue lock of Mellor-Crummey and Scott (TOCS 1991). A thread without a known successor
-   empties the queue by compare-exchange, and where that fails waits for its successor to be linked. */
+/* mcs-lock-fixed: the queue lock of Mellor-Crummey and Scott (TOCS 1991). A thread without a known
+   successor empties the queue by compare-exchange. If that fails, it waits for the successor. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* mcs-lock: the queue lock of Mellor-Crummey and Scott (TOCS 1991). A thread without a known successor
-   empties the queue by a store; one that came in between waits for ever. */
+/* mcs-lock: the queue lock of Mellor-Crummey and Scott (TOCS 1991). A thread without a known
+   successor empties the queue by a store. A thread that came in between waits forever. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

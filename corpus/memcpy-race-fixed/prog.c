@@ -1,5 +1,5 @@
-/* memcpy-race-fixed: a record is copied by memcpy under the mutex under which another thread writes one of
-   its fields. */
+/* memcpy-race-fixed: memcpy copies a record while holding the
+   mutex under which another thread writes one of its fields. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* memcpy-race: a record is copied by memcpy while another thread writes one of its fields. */
+/* memcpy-race: memcpy copies a record while another thread writes one of its fields. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-//! mergesort(N): sorts N numbers in parallel (a benchmark of Albert et al., CAV 2017). A task halves its list and lets two
-//! tasks of new objects sort the halves, which they merge into the object of the first. Which half comes first makes no
-//! difference.
+//! mergesort(N): sorts N numbers in parallel (a benchmark of Albert et al., CAV 2017).
+//! A task halves its list and starts two tasks of new objects. They sort the halves
+//! and merge them into the object of the first task, in an order that does not matter.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::{Calls, Next, Object, Task};
@@ -16,7 +16,7 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Sort {
     object: Object<Vec<u32>>,
-    /// Where the sorted list is merged.
+    /// The object into which the sorted list is merged.
     caller: Object<Vec<u32>>,
     phase: Phase,
 }
@@ -29,7 +29,7 @@ enum Phase {
 }
 
 impl Sort {
-    /// A task that sorts this list at an object of its own.
+    /// Returns a task that sorts this list at a new object.
     fn of(list: &[u32], caller: &Object<Vec<u32>>) -> Sort {
         Sort {
             object: Object::new(Vec::new()),

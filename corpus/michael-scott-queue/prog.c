@@ -1,5 +1,5 @@
-/* michael-scott-queue: the queue of Michael and Scott (PODC 1996). A new node is linked by a store behind the
-   last one, and the store of another thread in between is lost with its node. */
+/* michael-scott-queue: the queue of Michael and Scott (PODC 1996). A store links a new
+   node behind the last one. A node that another thread links in between is lost. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,7 +24,7 @@ static void enqueue(struct node *node, int value) {
     for (;;) {
         struct node *last = atomic_load(&tail);
         struct node *next = atomic_load(&last->next);
-        if (next != NULL) /* another thread has linked its node, but tail does not show it */
+        if (next != NULL) /* another thread has linked its node but not moved tail yet */
             atomic_compare_exchange_strong(&tail, &last, next);
         else if (link_behind(last, node)) {
             atomic_compare_exchange_strong(&tail, &last, node);
@@ -33,7 +33,7 @@ static void enqueue(struct node *node, int value) {
     }
 }
 
-/* 0 if the queue is empty. */
+/* Returns 0 if the queue is empty. */
 static int dequeue(void) {
     for (;;) {
         struct node *first = atomic_load(&head), *last = atomic_load(&tail);

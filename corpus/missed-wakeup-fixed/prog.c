@@ -1,5 +1,5 @@
-/* missed-wakeup-fixed: flag and condition belong to one mutex, so nothing comes between the look and the
-   wait. */
+/* missed-wakeup-fixed: one mutex protects flag and condition,
+   so nothing can come between the check and the wait. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

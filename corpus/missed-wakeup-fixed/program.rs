@@ -1,5 +1,5 @@
-//! missed-wakeup-fixed: the flag belongs to the mutex, so it cannot change between the look at it and the
-//! wait.
+//! missed-wakeup-fixed: the mutex protects the flag,
+//! so it cannot change between the check and the wait.
 
 use crate::entry::Entry;
 use mazurka::sync::{Condvar, Mutex};

@@ -1,5 +1,5 @@
-/* missed-wakeup: the flag is set and the condition signalled between the look at the flag and the wait;
-   nobody signals again, and the waiter sleeps for ever. */
+/* missed-wakeup: the flag is set and the condition signalled between the check of the
+   flag and the wait. There is no further signal, so the waiter sleeps forever. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

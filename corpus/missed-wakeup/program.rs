@@ -1,5 +1,5 @@
-//! missed-wakeup: the flag is set and the condition signalled between the look at the flag and the wait;
-//! nobody signals again.
+//! missed-wakeup: the flag is set and the condition signalled between
+//! the check of the flag and the wait. There is no further signal.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicBool, Ordering::SeqCst};

@@ -1,5 +1,5 @@
-/* mixed-sizes-fixed: a pair of 32-bit words is written and read in one atomic access of 64 bits, and its
-   words written in accesses of 32 by the thread that reads. */
+/* mixed-sizes-fixed: a pair of 32-bit words is written and read by single atomic
+   accesses of 64 bits. The reading thread writes its words by accesses of 32 bits. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* mixed-sizes: a pair of 32-bit words is written in one atomic access of 64 bits, and read in two of 32: the
-   reader may get a word of each of two writes. */
+/* mixed-sizes: a pair of 32-bit words is written by one atomic access of 64 bits
+   and read by two of 32 bits. The reader may get words of two different writes. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* mpmc-ring-buffer-fixed: a bounded queue of many producers and consumers (after Vyukov). The number of a
-   place says whose turn it is; a producer moves it on when the value is written. */
+/* mpmc-ring-buffer-fixed: a bounded queue of many producers and consumers (after Vyukov). The
+   number of a place shows whose turn it is. A producer advances it after writing the value. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

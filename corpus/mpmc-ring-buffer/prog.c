@@ -1,5 +1,5 @@
-/* mpmc-ring-buffer: a bounded queue of many producers and consumers (after Vyukov). A producer gives its
-   place free for reading before it has written the value. */
+/* mpmc-ring-buffer: a bounded queue of many producers and consumers (after Vyukov).
+   A producer releases its place for reading before it has written the value. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

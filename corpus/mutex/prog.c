@@ -1,5 +1,5 @@
-/* mutex(T, N): T threads, N times lock, counter = counter + 1, unlock. The order of the critical sections is
-   all that matters: (TN)! / (N!)^T traces. */
+/* mutex(T, N): T threads, N times lock, counter = counter + 1, unlock. Only
+   the order of the critical sections matters: (TN)! / (N!)^T traces. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-//! mutex(T, N): T threads count under one lock.
+//! mutex(T, N): T threads increment a counter under one lock.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::Mutex;

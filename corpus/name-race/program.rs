@@ -1,4 +1,4 @@
-//! name-race(N, D): who finds no process of the name registers itself, as if nobody could come in between.
+//! name-race(N, D): a process that finds the name free registers it. Another may come in between.
 //! (The race of `whereis` and `register` in Christakis and Sagonas, PADL 2010.)
 
 use crate::entry::{Entry, Parameter, delivery};
@@ -12,7 +12,7 @@ pub(crate) const ENTRY: Entry = Entry {
     expect: include_str!("expect.toml"),
 };
 
-/// Waits for the news that somebody leads.
+/// Waits for the message that a process leads.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Witness;
 
@@ -27,7 +27,7 @@ impl Behaviour for Witness {
     }
 }
 
-/// It keeps running, so that the name stays with it.
+/// Keeps running, so that it keeps the name.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Candidate {
     leads: Pid<()>,
@@ -50,7 +50,7 @@ impl Behaviour for Candidate {
     }
 }
 
-/// Registers itself if it sees that the name is free.
+/// Registers itself if the name is free. Returns whether it was.
 fn is_leader(me: &Process<bool>) -> bool {
     let system = me.system();
     let is_free = system.whereis::<bool>("leader").is_none();

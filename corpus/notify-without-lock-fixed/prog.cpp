@@ -1,5 +1,5 @@
-/* notify-without-lock-fixed: a flag is set under the mutex, so nothing comes between the waiter's look at the
-   flag and its sleep. */
+/* notify-without-lock-fixed: a flag is set under the mutex, so that
+   cannot happen between the waiter's check of the flag and its sleep. */
 #include <atomic>
 #include <condition_variable>
 #include <mutex>

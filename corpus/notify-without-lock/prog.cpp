@@ -1,5 +1,5 @@
-/* notify-without-lock: a flag is set and the condition notified without the mutex: both may come between the
-   waiter's look at the flag and its sleep, from which nobody wakes it. */
+/* notify-without-lock: a flag is set and the condition notified without the mutex. Both may
+   happen between the waiter's check of the flag and its sleep; then nothing wakes it. */
 #include <atomic>
 #include <condition_variable>
 #include <mutex>

@@ -1,5 +1,5 @@
-/* null-pointer-fixed: a table is made by whoever calls pthread_once first; every function that uses the table
-   calls it. */
+/* null-pointer-fixed: the first call of pthread_once creates
+   a table. Every function that uses the table calls it. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

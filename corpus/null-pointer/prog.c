@@ -1,5 +1,5 @@
-/* null-pointer: a table is made by whoever calls pthread_once first. One function uses the table without that
-   call, and finds a null pointer if it is the first. */
+/* null-pointer: the first call of pthread_once creates a table. One function uses
+   the table without that call, and finds a null pointer if it comes first. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

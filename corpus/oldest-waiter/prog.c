@@ -1,4 +1,4 @@
-/* oldest-waiter: the main thread trusts that a signal wakes the thread that has waited longest. Any waiter may wake up. */
+/* oldest-waiter: main assumes that a signal wakes the longest waiter. It may wake any waiter. */
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,4 +1,4 @@
-//! once-lock-fixed: looking and setting is one operation.
+//! once-lock-fixed: checking and setting is one operation.
 
 use crate::entry::Entry;
 use mazurka::sync::OnceLock;

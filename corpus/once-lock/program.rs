@@ -1,4 +1,4 @@
-//! once-lock: two threads find an empty cell, both set it, and one of them does not expect to be second.
+//! once-lock: two threads find an empty cell and set it. Each assumes that it is the only one.
 
 use crate::entry::Entry;
 use mazurka::sync::OnceLock;

@@ -1,4 +1,4 @@
-/* overdraft-fixed: the balance is read and changed under one and the same lock. */
+/* overdraft-fixed: the balance is read and changed in one critical section. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

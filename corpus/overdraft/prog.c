@@ -1,5 +1,5 @@
-/* overdraft: the balance is read under the lock and changed under the lock, but the lock is free in between.
-   Both threads may see enough for their withdrawal. */
+/* overdraft: the balance is read and changed under the lock, but the lock
+   is free in between. Both threads may read enough for their withdrawal. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

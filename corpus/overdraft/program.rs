@@ -1,5 +1,5 @@
-//! overdraft: the balance is read under the lock and changed under the lock, but the lock is free in
-//! between.
+//! overdraft: the balance is read under the lock and
+//! changed under the lock, but the lock is free in between.
 
 use crate::entry::Entry;
 use mazurka::sync::Mutex;

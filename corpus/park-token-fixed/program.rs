@@ -1,4 +1,4 @@
-//! park-token-fixed: what is done is counted, and the unpark only says that it is worth looking again.
+//! park-token-fixed: finished work is counted. An unpark only means that main has to check again.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

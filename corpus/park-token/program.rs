@@ -1,4 +1,4 @@
-//! park-token: main parks once for each of two threads, but two unparks before a park count once.
+//! park-token: main parks once for each of two threads. Two unparks before a park count as one.
 
 use crate::entry::Entry;
 use mazurka::thread;

@@ -1,4 +1,4 @@
-//! parts-by-arrival-fixed(N): N tasks each compute a part of a list and put it in its place.
+//! parts-by-arrival-fixed(N): N tasks each compute a part of a list and store it at its place.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::Object;

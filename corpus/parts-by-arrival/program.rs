@@ -1,5 +1,5 @@
-//! parts-by-arrival(N): N tasks each compute a part of a list and append it to the object that collects them, in the
-//! order in which they come.
+//! parts-by-arrival(N): N tasks each compute a part of a list and append
+//! it to the object that collects the parts, in the order of arrival.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::Object;

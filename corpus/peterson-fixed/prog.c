@@ -1,4 +1,4 @@
-/* peterson-fixed: Peterson's lock: each thread shows its wish, then gives the turn away. */
+/* peterson-fixed: Peterson's lock: each thread first requests entry, then gives the turn away. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

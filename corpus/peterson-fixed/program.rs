@@ -1,4 +1,4 @@
-//! peterson-fixed: Peterson's lock (1981): first the wish, then the turn.
+//! peterson-fixed: Peterson's lock (1981): first the request, then the turn.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

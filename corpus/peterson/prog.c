@@ -1,5 +1,5 @@
-/* peterson: Peterson's lock with its two stores in the wrong order: the turn is given away before the wish is
-   shown. */
+/* peterson: Peterson's lock with its two stores in the wrong
+   order: a thread gives the turn away before it requests entry. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

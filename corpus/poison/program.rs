@@ -1,4 +1,4 @@
-//! poison: a thread panics while it holds a lock, and the next one to take it does not expect that.
+//! poison: a thread panics while it holds a lock. The next thread does not expect a poisoned lock.
 
 use crate::entry::Entry;
 use mazurka::sync::{Arc, Mutex};

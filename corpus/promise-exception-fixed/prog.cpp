@@ -1,5 +1,5 @@
-/* promise-exception-fixed: a task fails with an exception if it comes too early. Main gets it by future.get()
-   and catches it. */
+/* promise-exception-fixed: a task fails with an exception if it runs too
+   early. Main gets the exception from future.get() and catches it. */
 #include <atomic>
 #include <cassert>
 #include <future>

@@ -1,5 +1,5 @@
-/* promise-exception: a task fails with an exception if it comes too early. Main gets it by future.get() and
-   does not catch it: std::terminate. */
+/* promise-exception: a task fails with an exception if it runs too early. Main
+   gets the exception from future.get() and does not catch it: std::terminate. */
 #include <atomic>
 #include <cassert>
 #include <future>

@@ -1,5 +1,5 @@
-//! published-cuts: an outcome that the cuts which were published as the first optimisation of context-sensitive
-//! DPOR (Albert et al., CAV 2017) lose: they stop an execution before the race shows whose other order has it.
+//! published-cuts: an outcome lost by cuts published as first optimisation of context-sensitive
+//! DPOR (Albert et al., CAV 2017). They stop an execution before the race that leads to it.
 
 use crate::entry::Entry;
 use actors::object::{Calls, Next, Object, Task};
@@ -13,11 +13,11 @@ pub(crate) const ENTRY: Entry = Entry {
     expect: include_str!("expect.toml"),
 };
 
-/// A task that accesses one object after the other.
+/// A task that accesses one object after another.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Caller {
     accesses: &'static [Access],
-    /// Where it goes after the first access.
+    /// The object that it accesses after the first access.
     then: Object<u32>,
 }
 

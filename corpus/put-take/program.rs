@@ -1,5 +1,5 @@
-//! put-take(N): one thread puts, another takes, and each task has the buffer for itself (the bounded buffer
-//! of Albert et al., CAV 2017, whose buffer is an actor; a mutex stands for it here).
+//! put-take(N): one thread puts, another takes, and each task uses the buffer exclusively
+//! (the bounded buffer of Albert et al., CAV 2017: an actor there, a mutex here).
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::Mutex;

@@ -1,6 +1,6 @@
-//! quicksort(N): sorts N numbers in parallel (a benchmark of Albert et al., CAV 2017). A task splits its list at the
-//! first number and lets two tasks of new objects sort the parts, which they bring to the object of the first.
-//! Which part comes first makes no difference.
+//! quicksort(N): sorts N numbers in parallel (a benchmark of Albert et al., CAV 2017). A task
+//! splits its list at the first number and starts two tasks of new objects. They sort the
+//! parts and bring them to the object of the first task, in an order that does not matter.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::{Calls, Future, Next, Object, Task};
@@ -29,7 +29,7 @@ enum Side {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Sort {
     object: Object<Parts>,
-    /// Where the sorted list is brought.
+    /// The object and side to which the sorted list is brought.
     caller: Option<(Object<Parts>, Side)>,
     phase: Phase,
 }
@@ -42,7 +42,7 @@ enum Phase {
 }
 
 impl Sort {
-    /// A task that sorts this list at an object of its own.
+    /// Returns a task that sorts this list at a new object.
     fn of(list: Vec<u32>, caller: Option<(Object<Parts>, Side)>) -> Sort {
         Sort {
             object: Object::new(Parts::default()),
@@ -78,7 +78,7 @@ impl Sort {
 
 impl Task for Sort {
     type Touches = Object<Parts>;
-    /// The sorted list, if nobody is to be brought it.
+    /// The sorted list, if there is no caller to bring it to.
     type Output = Vec<u32>;
 
     fn method(&self) -> &'static str {
@@ -107,7 +107,7 @@ impl Task for Sort {
     }
 }
 
-/// The numbers of a range so that the first of each part splits it in halves.
+/// Returns the numbers of a range in an order in which the first number of each part halves it.
 fn balanced(from: u32, to: u32) -> Vec<u32> {
     if from == to {
         return Vec::new();

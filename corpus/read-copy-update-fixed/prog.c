@@ -1,5 +1,5 @@
-/* read-copy-update-fixed: read-copy-update (McKenney and Slingwine, 1998). The writer replaces a record,
-   waits until no reader is inside, and frees the old one. */
+/* read-copy-update-fixed: read-copy-update (McKenney and Slingwine, 1998). The writer
+   replaces a record, waits until there is no reader, and frees the old record. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

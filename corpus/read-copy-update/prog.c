@@ -1,5 +1,5 @@
-/* read-copy-update: read-copy-update (McKenney and Slingwine, 1998). The writer replaces a record and frees
-   the old one without waiting for readers that may still have it. */
+/* read-copy-update: read-copy-update (McKenney and Slingwine, 1998). The writer replaces
+   a record and frees the old one without waiting for readers that may still use it. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

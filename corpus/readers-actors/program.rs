@@ -1,5 +1,5 @@
-//! readers-actors(N): one process writes a key of a table, N read a key of their own and then that one
-//! (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, as their tool runs it on Erlang).
+//! readers-actors(N): one process writes a key of a table, N others read their own key and then
+//! that one (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, as their tool runs it on Erlang).
 
 use crate::entry::{Entry, Parameter};
 use actors::{Actions, Behaviour, Delivery, Input, Next, System, Table};
@@ -14,7 +14,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const X: u32 = 0;
 
-/// Writes x, or reads a key of its own and then x.
+/// Writes x, or reads its own key and then x.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Process {
     table: Table<u32, u32>,

@@ -1,5 +1,5 @@
-/* readers(N): one thread writes x; N threads each read a place of their own, then x. Each read of x comes
-   before or after the write: 2^N traces. */
+/* readers(N): one thread writes x; N threads each read their own variable,
+   then x. Each read of x comes before or after the write: 2^N traces. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

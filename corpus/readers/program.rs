@@ -1,4 +1,4 @@
-//! readers(N): one writer, N readers that all race with it and with nobody else.
+//! readers(N): one writer, and N readers that race with it only.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

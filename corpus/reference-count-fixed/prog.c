@@ -1,4 +1,4 @@
-/* reference-count-fixed: giving up a share releases, and the last owner acquires what the others did. */
+/* reference-count-fixed: giving up a share releases, and the last owner acquires. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 static atomic_int owners = 2;
 static int value = 1;
 
-/* The last owner takes the value apart. */
+/* The last owner destroys the value. */
 static void release(void) {
     if (atomic_fetch_sub_explicit(&owners, 1, memory_order_acq_rel) == 1)
         value = 0;

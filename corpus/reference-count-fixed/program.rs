@@ -1,5 +1,5 @@
-//! reference-count-fixed: each decrement releases, and the last owner acquires before it takes the value
-//! apart.
+//! reference-count-fixed: each decrement releases, and
+//! the last owner acquires before it destroys the value.
 
 use crate::Plain;
 use crate::entry::Entry;
@@ -24,7 +24,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// The last owner takes the value apart.
+    /// Gives up a share. The last owner destroys the value.
     fn release(&self) {
         if self.owners.fetch_sub(1, Release) == 1 {
             fence(Acquire);

@@ -1,5 +1,5 @@
-/* reference-count: the count of owners is relaxed, so nothing orders the last owner's write behind the
-   other's read. */
+/* reference-count: the count of owners is relaxed, so nothing
+   orders the last owner's write after the other owner's read. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 static atomic_int owners = 2;
 static int value = 1;
 
-/* The last owner takes the value apart. */
+/* The last owner destroys the value. */
 static void release(void) {
     if (atomic_fetch_sub_explicit(&owners, 1, memory_order_relaxed) == 1)
         value = 0;

@@ -1,5 +1,5 @@
-//! reference-count: the count of owners is relaxed, so the last owner may take the value apart while another
-//! still reads it.
+//! reference-count: the count of owners is relaxed, so the last
+//! owner may destroy the value while another owner still reads it.
 
 use crate::Plain;
 use crate::entry::Entry;
@@ -20,7 +20,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// The last owner takes the value apart.
+    /// Gives up a share. The last owner destroys the value.
     fn release(&self) {
         if self.owners.fetch_sub(1, Relaxed) == 1 {
             self.value.set(0);

@@ -1,5 +1,5 @@
-//! registration(N): N clients register with a server in any order (a benchmark of Albert et al., CAV 2017). The order makes
-//! no difference: the server keeps a set.
+//! registration(N): N clients register with a server in any order (a benchmark of
+//! Albert et al., CAV 2017). The order does not matter: the server keeps a set.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::{Calls, Next, Object, Task};

@@ -1,5 +1,5 @@
-/* relock-fixed: a function calls another one that takes the lock which the first still has; the mutex is
-   recursive. */
+/* relock-fixed: a function that holds a lock calls
+   another one that takes it. The mutex is recursive. */
 #define _XOPEN_SOURCE 700
 #include <assert.h>
 #include <pthread.h>

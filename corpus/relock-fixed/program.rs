@@ -1,4 +1,4 @@
-//! relock-fixed: a method gives the lock back before it calls another one that takes it.
+//! relock-fixed: a method gives the lock back before it calls another method that takes it.
 
 use crate::entry::Entry;
 use mazurka::sync::Mutex;

@@ -1,4 +1,4 @@
-//! relock: a method calls another one that takes the lock which the first still has.
+//! relock: a method that holds a lock calls another method that takes it.
 
 use crate::entry::Entry;
 use mazurka::sync::Mutex;

@@ -1,4 +1,4 @@
-//! rendezvous: two threads send to each other at channels without room, and neither receives.
+//! rendezvous: two threads send to each other on channels without capacity, and neither receives.
 
 use crate::entry::Entry;
 use mazurka::sync::mpsc;

@@ -1,5 +1,5 @@
-/* ring-buffer-fixed: a ring of one producer and one consumer. The producer fills a place before it shows it.
-   */
+/* ring-buffer-fixed: a ring of one producer and one consumer.
+   The producer fills a place before it publishes it. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,7 +8,7 @@
 
 enum { PLACES = 2 };
 
-/* The producer moves tail, the consumer head. */
+/* The producer advances tail, the consumer head. */
 static int places[PLACES];
 static atomic_uint head, tail;
 

@@ -1,4 +1,4 @@
-//! ring-buffer-fixed: the producer fills a place before it shows it (Lamport's ring).
+//! ring-buffer-fixed: the producer fills a place before it publishes it (Lamport's ring).
 
 use crate::Plain;
 use crate::entry::Entry;
@@ -18,7 +18,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const PLACES: usize = 2;
 
-/// One producer moves `tail`, one consumer moves `head`.
+/// One producer advances `tail`, one consumer advances `head`.
 struct Ring {
     places: [Plain<u32>; PLACES],
     head: AtomicUsize,

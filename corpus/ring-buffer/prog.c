@@ -1,5 +1,5 @@
-/* ring-buffer: a ring of one producer and one consumer. The producer shows a place before it has filled it.
-   */
+/* ring-buffer: a ring of one producer and one consumer. The
+   producer publishes a place before it has filled it. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,7 +8,7 @@
 
 enum { PLACES = 2 };
 
-/* The producer moves tail, the consumer head. */
+/* The producer advances tail, the consumer head. */
 static int places[PLACES];
 static atomic_uint head, tail;
 

@@ -1,4 +1,4 @@
-//! ring-buffer: the producer shows a place before it has filled it.
+//! ring-buffer: the producer publishes a place before it has filled it.
 
 use crate::Plain;
 use crate::entry::Entry;
@@ -18,7 +18,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const PLACES: usize = 2;
 
-/// One producer moves `tail`, one consumer moves `head`.
+/// One producer advances `tail`, one consumer advances `head`.
 struct Ring {
     places: [Plain<u32>; PLACES],
     head: AtomicUsize,

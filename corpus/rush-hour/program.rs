@@ -1,5 +1,5 @@
-//! rush-hour(N): two cars each have N steps to go. A task for each position enters it in a table that all share, and lets
-//! tasks search the positions after one more step, unless another task was there before.
+//! rush-hour(N): two cars have N steps to go each. The task of a position enters it into a
+//! shared table. If it is the first there, it starts tasks for the positions one step further.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::{Calls, Next, Object, Task};
@@ -12,10 +12,10 @@ pub(crate) const ENTRY: Entry = Entry {
     expect: include_str!("expect.toml"),
 };
 
-/// How many steps each car has gone.
+/// Number of steps that each car has gone.
 type Position = [u32; 2];
 
-/// For each position whether it was met.
+/// For each position, whether it was reached.
 type Table = Vec<Vec<Object<bool>>>;
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -23,7 +23,7 @@ struct Search {
     position: Position,
     table: Table,
     is_new: bool,
-    /// How many positions the tasks behind this one were the first to meet.
+    /// Number of positions that this task and the tasks it started were the first to reach.
     found: u32,
 }
 

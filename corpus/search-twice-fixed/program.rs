@@ -1,4 +1,4 @@
-//! search-twice-fixed(N): N ways lead to one position. A task that comes there looks it up and enters it in one segment.
+//! search-twice-fixed(N): N paths lead to a position. One segment looks it up and enters it.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::Object;

@@ -1,5 +1,5 @@
-//! search-twice(N): N ways lead to one position. A task that comes there looks whether it was met, and enters it in the
-//! table with another call, so that several search it.
+//! search-twice(N): N paths lead to a position. A task checks whether it was reached
+//! and enters it into the table in separate calls, so that several tasks search it.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::Object;

@@ -1,5 +1,5 @@
-//! select-cancel-fixed: a task waits for a mutex or for a stop, whichever comes first. If it is handed the mutex and
-//! then sees the stop, it passes the mutex on when it drops what waits for it.
+//! select-cancel-fixed: a task waits for a mutex or a stop, whichever comes first. If it is
+//! granted the mutex and then sees the stop, it passes the mutex on when its wait is dropped.
 
 use crate::entry::Entry;
 use mazurka::future::{AtomicWaker, block_on, spawn};
@@ -18,7 +18,7 @@ pub(crate) const ENTRY: Entry = Entry {
     expect: include_str!("expect.toml"),
 };
 
-/// A mutex that who gives it back hands over to the first one who waits.
+/// A mutex that is handed over to the first waiter when it is given back.
 #[derive(Default)]
 struct Handover(Mutex<State>);
 
@@ -27,7 +27,7 @@ struct State {
     is_taken: bool,
     tickets: u32,
     waiting: VecDeque<(u32, Waker)>,
-    /// Whom the mutex was handed over to, until it knows.
+    /// The ticket of the waiter that was handed the mutex, until its next poll.
     granted: Option<u32>,
 }
 
@@ -100,7 +100,7 @@ impl Drop for Lock<'_> {
     }
 }
 
-/// Whether the mutex was got before the stop; whatever is not ready then is dropped.
+/// Returns whether the mutex was acquired before the stop. The pending wait is dropped otherwise.
 async fn lock_or_stop(mutex: &Handover, stop: &(AtomicBool, AtomicWaker)) -> bool {
     let mut lock = pin!(mutex.lock());
     poll_fn(|context| {

@@ -1,5 +1,5 @@
-/* semaphore-buffer-fixed: a bounded buffer of semaphores (after Dijkstra). Who waits for a place or an
-   element does not have the mutex meanwhile. */
+/* semaphore-buffer-fixed: a bounded buffer with semaphores (after Dijkstra).
+   A thread that waits for a place or an element does not hold the mutex. */
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,5 +1,5 @@
-/* semaphore-buffer: a bounded buffer of semaphores (after Dijkstra). The consumer takes the mutex first and
-   then waits for an element, which the producer cannot bring meanwhile. */
+/* semaphore-buffer: a bounded buffer with semaphores (after Dijkstra). The consumer takes
+   the mutex first and then waits for an element, which the producer cannot add meanwhile. */
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>

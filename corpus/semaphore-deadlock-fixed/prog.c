@@ -1,4 +1,4 @@
-/* semaphore-deadlock-fixed: a thread takes the two permits while no other does. */
+/* semaphore-deadlock-fixed: only one thread at a time takes the two permits. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stddef.h>

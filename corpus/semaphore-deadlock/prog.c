@@ -1,5 +1,5 @@
-/* semaphore-deadlock: two threads need both permits and take them one by one; each may get one and wait for
-   the other. */
+/* semaphore-deadlock: two threads need both permits and take them
+   one by one. Each may get one permit and wait for the other one. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stddef.h>

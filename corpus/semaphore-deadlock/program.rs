@@ -1,4 +1,4 @@
-//! semaphore-deadlock: two threads need both permits and take them one by one; each may get one.
+//! semaphore-deadlock: two threads take two permits one by one. Each may get one and wait forever.
 
 use crate::entry::Entry;
 use mazurka::sync::Semaphore;

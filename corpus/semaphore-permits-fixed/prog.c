@@ -1,4 +1,4 @@
-/* semaphore-permits-fixed: a semaphore with one permit excludes. */
+/* semaphore-permits-fixed: a semaphore for mutual exclusion has one permit. */
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,4 +1,4 @@
-//! semaphore-permits-fixed: a semaphore that excludes has one permit.
+//! semaphore-permits-fixed: a semaphore for mutual exclusion has one permit.
 
 use crate::entry::Entry;
 use mazurka::sync::Semaphore;

@@ -1,4 +1,4 @@
-/* semaphore-permits: a semaphore that should exclude has two permits. */
+/* semaphore-permits: a semaphore for mutual exclusion has two permits. */
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,4 +1,4 @@
-//! semaphore-permits: a semaphore that should exclude has two permits.
+//! semaphore-permits: a semaphore for mutual exclusion has two permits.
 
 use crate::entry::Entry;
 use mazurka::sync::Semaphore;

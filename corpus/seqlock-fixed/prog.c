@@ -1,5 +1,5 @@
-/* seqlock-fixed: the reader looks at the sequence number before and after it reads, and gives up if it has
-   changed. */
+/* seqlock-fixed: the reader checks the sequence number before
+   and after reading, and gives up if it has changed. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@ static void write_both(int value) {
     atomic_fetch_add(&sequence, 1);
 }
 
-/* Fails where a write came in between. */
+/* Fails if a write came in between. */
 static bool read_both(int *first, int *second) {
     unsigned before = atomic_load(&sequence);
     *first = atomic_load(&words[0]);

@@ -1,4 +1,4 @@
-//! seqlock-fixed: the reader looks at the sequence number before and after it reads.
+//! seqlock-fixed: the reader checks the sequence number before and after reading.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -26,7 +26,7 @@ impl SeqLock {
         self.sequence.fetch_add(1, SeqCst);
     }
 
-    /// Nothing where a write came in between.
+    /// Reads the words. Returns `None` if a write came in between.
     fn read(&self) -> Option<[u32; 2]> {
         let before = self.sequence.load(SeqCst);
         let words = self.words.each_ref().map(|word| word.load(SeqCst));

@@ -1,5 +1,5 @@
-/* seqlock: the reader looks at the sequence number before it reads, but not again afterwards, so it may take
-   words of two writes for one value. */
+/* seqlock: the reader checks the sequence number before reading,
+   but not after it. So it may combine words of two writes. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@ static void write_both(int value) {
     atomic_fetch_add(&sequence, 1);
 }
 
-/* Fails where a write came in between. */
+/* Fails if a write came in between. */
 static bool read_both(int *first, int *second) {
     unsigned before = atomic_load(&sequence);
     *first = atomic_load(&words[0]);

@@ -1,5 +1,5 @@
-/* serial-thread-fixed: two threads meet at a barrier, and the one that the barrier chooses adds up their
-   results. */
+/* serial-thread-fixed: two threads meet at a barrier. The
+   thread that the barrier chooses adds up their results. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>

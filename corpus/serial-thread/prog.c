@@ -1,5 +1,5 @@
-/* serial-thread: two threads meet at a barrier, and main takes for granted that it is the one that adds up
-   their results. */
+/* serial-thread: two threads meet at a barrier. Main assumes
+   that the barrier chooses it to add up their results. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* shared-mutex-fixed: a cache behind a std::shared_mutex is filled under the lock for writers. */
+/* shared-mutex-fixed: a cache with a std::shared_mutex is filled under the write lock. */
 #include <cassert>
 #include <map>
 #include <mutex>

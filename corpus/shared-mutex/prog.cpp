@@ -1,4 +1,4 @@
-/* shared-mutex: a cache behind a std::shared_mutex is filled under the lock for readers. */
+/* shared-mutex: a cache with a std::shared_mutex is filled under the read lock. */
 #include <cassert>
 #include <map>
 #include <mutex>

@@ -1,5 +1,5 @@
-/* shared-pointer-fixed: one std::shared_ptr is assigned by a thread while another copies it, both under a
-   mutex. */
+/* shared-pointer-fixed: a thread assigns a std::shared_ptr
+   while another copies it, both under a mutex. */
 #include <cassert>
 #include <memory>
 #include <mutex>

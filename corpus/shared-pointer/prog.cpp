@@ -1,5 +1,5 @@
-/* shared-pointer: one std::shared_ptr is assigned by a thread while another copies it. Its count is atomic,
-   the pointer itself is not. */
+/* shared-pointer: a thread assigns a std::shared_ptr while another
+   copies it. Its count is atomic, but the pointer itself is not. */
 #include <cassert>
 #include <memory>
 #include <mutex>

@@ -1,5 +1,5 @@
-/* sigma(N): main N times: idx = idx + 1, start a thread that does array[idx] = 1. The variables are plain and
-   race, which is the point: (2N-1)!! traces with --plain=sc; a data race without. */
+/* sigma(N): N times, main does idx = idx + 1 and starts a thread that does array[idx] = 1. The
+   plain variables race on purpose: (2N-1)!! traces with --plain=sc, otherwise a data race. */
 #include <pthread.h>
 #include <stdlib.h>
 

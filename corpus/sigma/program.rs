@@ -1,4 +1,4 @@
-//! sigma(N): threads use an index that main goes on to increment.
+//! sigma(N): threads use an index that main keeps incrementing.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -1,4 +1,4 @@
-/* spin-forever-fixed: the thread sets its flag before it waits for the other's. */
+/* spin-forever-fixed: the thread sets its flag before it waits for that of the other thread. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

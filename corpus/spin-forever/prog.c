@@ -1,4 +1,4 @@
-/* spin-forever: each of two threads spins until the other sets its flag, and sets its own afterwards. */
+/* spin-forever: two threads each spin until the other's flag is set, and then set their own. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* spin-lock-fixed: looking at the lock and taking it is one compare-exchange. */
+/* spin-lock-fixed: checking the lock and taking it is one compare-exchange. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

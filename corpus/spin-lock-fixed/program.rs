@@ -1,4 +1,4 @@
-//! spin-lock-fixed: looking and taking is one compare-exchange.
+//! spin-lock-fixed: checking the lock and taking it is one compare-exchange.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};

@@ -1,4 +1,4 @@
-/* spin-lock: looking at the lock and taking it are two operations: two threads may both see it free. */
+/* spin-lock: checking the lock and taking it are two operations. Two threads may see it free. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-//! spin-lock: two threads may both see the lock free before either takes it.
+//! spin-lock: two threads may both find the lock free before either takes it.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};

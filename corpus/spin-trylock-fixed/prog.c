@@ -1,4 +1,4 @@
-/* spin-trylock-fixed: a thread that does not get the lock by pthread_spin_trylock waits for it. */
+/* spin-trylock-fixed: if pthread_spin_trylock fails, the thread waits for the lock. */
 #define _XOPEN_SOURCE 700
 #include <assert.h>
 #include <pthread.h>

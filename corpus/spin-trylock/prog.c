@@ -1,4 +1,4 @@
-/* spin-trylock: a thread does not ask whether pthread_spin_trylock got the lock. */
+/* spin-trylock: a thread does not check whether pthread_spin_trylock succeeded. */
 #define _XOPEN_SOURCE 700
 #include <assert.h>
 #include <pthread.h>

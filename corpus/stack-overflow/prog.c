@@ -1,5 +1,5 @@
-/* stack-overflow: the depth of a recursion is checked and used in two reads; another thread may set it to a
-   number for which no stack is large enough in between. */
+/* stack-overflow: the depth of a recursion is checked and used in two reads. In
+   between, another thread may set it to a value for which no stack is large enough. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-//! stale-check-fixed(N): N consumers await that a buffer has something and take it in the same segment, while
-//! a producer puts N elements.
+//! stale-check-fixed(N): N consumers await an element in a buffer and
+//! take it in the same segment, while a producer puts N elements.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::Object;

@@ -1,5 +1,5 @@
-//! stale-check(N): N consumers each look whether a buffer has something, and take it in a later segment. In between
-//! the other one takes it.
+//! stale-check(N): N consumers each check that a buffer has an element,
+//! and take it in a later segment. In between, another consumer takes it.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::Object;

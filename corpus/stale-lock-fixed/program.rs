@@ -1,4 +1,4 @@
-//! stale-lock-fixed(N): N clients await that the lock of a server is free and take it in the same segment.
+//! stale-lock-fixed(N): N clients await that a server's lock is free, and take it in one segment.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::Object;

@@ -1,4 +1,4 @@
-//! stale-lock(N): N clients ask a server whether its lock is free, and take it with another call.
+//! stale-lock(N): N clients query whether a server's lock is free, and take it in another call.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::Object;

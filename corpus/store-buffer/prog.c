@@ -1,5 +1,5 @@
-/* store-buffer: the litmus test of store buffers. Of two threads that both store before they load, one sees
-   the other, if all four accesses are sequentially consistent. */
+/* store-buffer: the litmus test of store buffers. If two threads store before they load, at
+   least one sees the other's store, if all four accesses are sequentially consistent. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

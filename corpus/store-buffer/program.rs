@@ -1,5 +1,5 @@
-//! store-buffer: the litmus test of store buffers. Of two threads that both store before they load, one sees
-//! the other. loom 0.7.2 treats SeqCst as acquire and release and cannot show that.
+//! store-buffer: the litmus test of store buffers. If two threads store before they load, one
+//! sees the other's store. loom 0.7.2 treats SeqCst as acquire and release and cannot show that.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

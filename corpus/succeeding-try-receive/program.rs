@@ -1,4 +1,4 @@
-//! succeeding-try-receive: a try_recv finds a message. loom 0.7.2 misses it.
+//! succeeding-try-receive: a try_recv finds a message. loom 0.7.2 misses this.
 
 use crate::entry::Entry;
 use mazurka::sync::mpsc;

@@ -1,4 +1,4 @@
-//! supervisor-fixed(R, D): the client monitors the worker that it asks, and asks the next one if that crashes.
+//! supervisor-fixed(R, D): the client monitors its worker, and asks the next one after a crash.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Actions, Behaviour, Delivery, Input, Monitor, Next, Pid, Policy, System};
@@ -11,7 +11,7 @@ pub(crate) const ENTRY: Entry = Entry {
     expect: include_str!("expect.toml"),
 };
 
-/// Who wants an answer.
+/// The process that waits for an answer.
 type Request = Pid<Event>;
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -22,7 +22,7 @@ enum Event {
     Started(Pid<Request>),
 }
 
-/// Waits for the start of a worker, or for what becomes of its request.
+/// Waits for the start of a worker, or for the outcome of its request.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 struct Client {
     worker: Option<Pid<Request>>,
@@ -32,7 +32,7 @@ struct Client {
 impl Behaviour for Client {
     type Message = Event;
 
-    /// The supervisor may be told of a crash first, and the next worker be started before the client knows.
+    /// The news of the next worker may arrive before that of the crash: it waits in the mailbox.
     fn fits(&self, event: &Event) -> bool {
         self.worker.is_some() != matches!(event, Event::Started(_))
     }
@@ -66,7 +66,7 @@ impl Behaviour for Client {
     }
 }
 
-/// Starts a worker and tells the client; when that has crashed, the next one.
+/// Starts a worker and announces it to the client. When it has crashed, starts the next one.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Supervisor {
     client: Pid<Event>,
@@ -114,7 +114,7 @@ impl Behaviour for Worker {
     }
 }
 
-/// The first `restarts` workers crash at their first request.
+/// Runs the system. The first `restarts` workers crash at their first request.
 fn supervised(restarts: u32, delivery: Delivery) {
     let system = System::new(delivery).unhandled(Policy::Allow);
     let client = system.spawn_machine("client", Client::default());

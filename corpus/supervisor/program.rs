@@ -1,4 +1,4 @@
-//! supervisor(R, D): the client sends its request to a worker that may just be crashing, and waits for ever.
+//! supervisor(R, D): the client sends its request to a worker that is crashing, and waits forever.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Actions, Behaviour, Delivery, Input, Next, Pid, Policy, System};
@@ -11,7 +11,7 @@ pub(crate) const ENTRY: Entry = Entry {
     expect: include_str!("expect.toml"),
 };
 
-/// Who wants an answer.
+/// The process that waits for an answer.
 type Request = Pid<Event>;
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -20,7 +20,7 @@ enum Event {
     Started(Pid<Request>),
 }
 
-/// Waits for the start of a worker, or for whatever comes when it has asked one.
+/// Waits for the start of a worker, then for any message after its request.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 struct Client {
     has_asked: bool,
@@ -47,7 +47,7 @@ impl Behaviour for Client {
     }
 }
 
-/// Starts a worker and tells the client; when that has crashed, the next one.
+/// Starts a worker and announces it to the client. When it has crashed, starts the next one.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Supervisor {
     client: Pid<Event>,
@@ -95,7 +95,7 @@ impl Behaviour for Worker {
     }
 }
 
-/// The first `restarts` workers crash at their first request.
+/// Runs the system. The first `restarts` workers crash at their first request.
 fn supervised(restarts: u32, delivery: Delivery) {
     let system = System::new(delivery).unhandled(Policy::Allow);
     let client = system.spawn_machine("client", Client::default());

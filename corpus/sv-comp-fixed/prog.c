@@ -1,5 +1,5 @@
-/* sv-comp-fixed: a program as SV-COMP has them: plain variables that are meant to interleave (--plain=sc),
-   atomic blocks, unknown values. The counter is read and written in one atomic block. */
+/* sv-comp-fixed: a program in the style of SV-COMP: plain variables that interleave
+   (--plain=sc), atomic blocks, unknown values. One atomic block reads and writes the counter. */
 #include <pthread.h>
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-/* sv-comp: a program as SV-COMP has them: plain variables that are meant to interleave (--plain=sc), atomic
+/* sv-comp: a program in the style of SV-COMP: plain variables that interleave (--plain=sc), atomic
    blocks, unknown values. The counter is read and written in two atomic blocks, not in one. */
 #include <pthread.h>
 #include <stddef.h>

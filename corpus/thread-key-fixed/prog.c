@@ -1,5 +1,5 @@
-/* thread-key-fixed: each thread has a buffer of its own under a key, which the key's destructor frees when
-   the thread ends. The thread gives main the content of its buffer. */
+/* thread-key-fixed: each thread has its own buffer under a key. The destructor of the key
+   frees it at the thread's end. The thread passes the content of its buffer to main. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>

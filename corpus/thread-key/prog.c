@@ -1,5 +1,5 @@
-/* thread-key: each thread has a buffer of its own under a key, which the key's destructor frees when the
-   thread ends. The thread gives its buffer to main, which reads it afterwards. */
+/* thread-key: each thread has its own buffer under a key. The destructor of the key frees it
+   at the thread's end. The thread passes its buffer to main, which reads it after that. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* thread-local-fixed: each thread counts its own calls in a thread_local variable, which is told when the
-   thread ends. */
+/* thread-local-fixed: each thread counts its own calls in a thread_local
+   variable, which reports the count at the end of the thread. */
 #include <atomic>
 #include <cassert>
 #include <thread>

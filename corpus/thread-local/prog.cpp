@@ -1,4 +1,4 @@
-/* thread-local: each thread counts its own calls in what should be thread_local, but is shared. */
+/* thread-local: each thread counts its own calls in a variable that is shared, not thread_local. */
 #include <atomic>
 #include <cassert>
 #include <thread>

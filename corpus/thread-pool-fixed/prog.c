@@ -1,4 +1,4 @@
-/* thread-pool-fixed: two workers take jobs from a queue until it is closed, which wakes both of them. */
+/* thread-pool-fixed: two workers take jobs from a queue until it is closed. Closing wakes both. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>

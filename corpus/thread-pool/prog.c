@@ -1,5 +1,5 @@
-/* thread-pool: two workers take jobs from a queue until it is closed. Closing wakes only one of them; the
-   other sleeps for ever, and main waits for it. */
+/* thread-pool: two workers take jobs from a queue until it is closed. Closing
+   wakes only one of them. The other sleeps forever, and main waits for it. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>

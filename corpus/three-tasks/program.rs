@@ -1,5 +1,5 @@
-//! three-tasks: the example with which context-sensitive DPOR begins (Albert et al., CAV 2017), as tasks of
-//! an object. Two of them write the same, so that their order makes no difference.
+//! three-tasks: the introductory example of context-sensitive DPOR (Albert et al., CAV 2017),
+//! as tasks of an object. Two tasks write the same value, so their order does not matter.
 
 use crate::entry::Entry;
 use actors::object::{Calls, Next, Object, Task};

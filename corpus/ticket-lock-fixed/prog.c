@@ -1,4 +1,4 @@
-/* ticket-lock-fixed: a ticket is drawn by fetch_add. */
+/* ticket-lock-fixed: a ticket is drawn with fetch_add. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-//! ticket-lock-fixed: every thread draws a ticket of its own.
+//! ticket-lock-fixed: every thread draws a different ticket.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

@@ -1,4 +1,4 @@
-/* ticket-lock: a ticket is drawn by load and store; two threads may draw the same one and enter together. */
+/* ticket-lock: a ticket is drawn with load and store. Two threads may get the same and enter. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-//! timed-receive-fixed: where the time runs out main waits without a limit.
+//! timed-receive-fixed: after the timeout, main waits without a limit.
 
 use crate::entry::Entry;
 use mazurka::sync::mpsc;

@@ -1,4 +1,4 @@
-//! timed-receive: a second seems enough, but nothing promises that the other thread runs within it.
+//! timed-receive: one second seems enough, but the other thread need not run within it.
 
 use crate::entry::Entry;
 use mazurka::sync::mpsc;

@@ -1,4 +1,4 @@
-/* timed-wait-fixed: main waits a second for a result, and does without if the time is up. */
+/* timed-wait-fixed: main waits one second for a result, and does without it after a timeout. */
 #define _POSIX_C_SOURCE 200809L
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* timed-wait: main waits a second for a result. It does not ask whether the time was up, as if the other
-   thread would always run within it. */
+/* timed-wait: main waits one second for a result. It does not check for
+   a timeout, although the other thread need not run within that time. */
 #define _POSIX_C_SOURCE 200809L
 #include <assert.h>
 #include <errno.h>

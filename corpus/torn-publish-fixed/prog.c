@@ -1,5 +1,5 @@
-/* torn-publish-fixed: the flag is stored with release and loaded with acquire, which orders the words, too.
-   */
+/* torn-publish-fixed: the flag is stored with release and
+   loaded with acquire, which also orders the words. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

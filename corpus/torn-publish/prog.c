@@ -1,4 +1,4 @@
-/* torn-publish: two words are published by a relaxed flag; nothing orders their writes before their reads. */
+/* torn-publish: a relaxed flag publishes two words. It does not order their accesses. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
-/* transfer-fixed: two transfers between the same accounts, in opposite directions, lock the account with the
-   smaller address first. (With std::scoped_lock, which tries and steps back, there are executions without an
-   end.) */
+/* transfer-fixed: two transfers between the same accounts, in opposite
+   directions, lock the account with the smaller address first. (std::scoped_lock
+   tries and backs off, which allows executions without an end.) */
 #include <cassert>
 #include <functional>
 #include <mutex>

@@ -1,5 +1,5 @@
-/* transfer: two transfers between the same accounts, in opposite directions, lock the account they take from
-   first. */
+/* transfer: two transfers between the same accounts, in opposite
+   directions, each lock the account that they debit first. */
 #include <cassert>
 #include <functional>
 #include <mutex>

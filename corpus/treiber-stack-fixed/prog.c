@@ -1,5 +1,5 @@
-/* treiber-stack-fixed: a Treiber stack of allocated nodes (IBM, 1986). Popped nodes are freed when all
-   threads have ended. */
+/* treiber-stack-fixed: a Treiber stack of allocated nodes (IBM,
+   1986). Popped nodes are freed after all threads have ended. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,7 +23,7 @@ static struct node *push(int value) {
     return node;
 }
 
-/* 0 if the stack is empty. */
+/* Returns 0 if the stack is empty. */
 static int pop(void) {
     struct node *seen = atomic_load(&top);
     while (seen != NULL && !atomic_compare_exchange_weak(&top, &seen, seen->next))

@@ -1,5 +1,5 @@
-/* treiber-stack: a Treiber stack of allocated nodes (IBM, 1986). A thread that pops frees the node at once,
-   though another may have read it as the top and be about to look at its successor. */
+/* treiber-stack: a Treiber stack of allocated nodes (IBM, 1986). A thread frees a popped node at
+   once, although another thread that has read it as the top may be about to read its successor. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@ static struct node *push(int value) {
     return node;
 }
 
-/* 0 if the stack is empty. */
+/* Returns 0 if the stack is empty. */
 static int pop(void) {
     struct node *seen = atomic_load(&top);
     while (seen != NULL && !atomic_compare_exchange_weak(&top, &seen, seen->next))

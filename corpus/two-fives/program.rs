@@ -1,5 +1,5 @@
-//! two-fives: the example with which context-sensitive DPOR begins (Albert et al., CAV 2017). The two writes
-//! do not commute for the algorithms here; context-sensitive DPOR needs 3 executions, not 6.
+//! two-fives: the introductory example of context-sensitive DPOR (Albert et al., CAV 2017). The two
+//! writes do not commute for these algorithms; context-sensitive DPOR needs 3 executions, not 6.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

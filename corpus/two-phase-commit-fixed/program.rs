@@ -1,5 +1,5 @@
-//! two-phase-commit-fixed(N, D): the coordinator logs its decision before it tells it. Who has heard of none when the
-//! coordinator crashes looks into the log, and writes there that it aborts if nothing is there.
+//! two-phase-commit-fixed(N, D): the coordinator logs its decision before announcing it. After
+//! a crash, a participant without a decision reads the log, and logs an abort if it is empty.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, ExitReason, Pid, Policy, Process, System, Table};
@@ -44,7 +44,7 @@ fn commit(n: u32, delivery: Delivery) {
     });
 }
 
-/// Crashes after so many decisions as the exploration chooses.
+/// Crashes after a number of announcements that the exploration chooses.
 fn coordinate(me: &Process<bool>, participants: &[Pid<Message>], log: &Table<&'static str, bool>) {
     for participant in participants {
         participant.send(Message::Prepare(me.pid()));
@@ -60,7 +60,7 @@ fn coordinate(me: &Process<bool>, participants: &[Pid<Message>], log: &Table<&'s
     }
 }
 
-/// The decision as the participant knows it.
+/// Returns the decision that the participant learns.
 fn participate(me: &Process<Message>, log: &Table<&'static str, bool>) -> bool {
     let prepare = me.receive();
     let Message::Prepare(coordinator) = prepare else {
@@ -79,7 +79,7 @@ fn decide_alone(log: &Table<&'static str, bool>) -> bool {
     decided(log, false)
 }
 
-/// What the log says, this decision if it was the first.
+/// Logs this decision unless another one is logged already. Returns the logged decision.
 fn decided(log: &Table<&'static str, bool>, decision: bool) -> bool {
     let is_first = log.insert_new("decision", decision);
     if is_first.expect("nobody deletes the log") {

@@ -1,4 +1,4 @@
-//! two-phase-commit(N, D): the coordinator may crash between two decisions, and who has heard of none aborts.
+//! two-phase-commit(N, D): the coordinator may crash between announcements; the others then abort.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, ExitReason, Pid, Policy, Process, System, Table};
@@ -43,7 +43,7 @@ fn commit(n: u32, delivery: Delivery) {
     });
 }
 
-/// Crashes after so many decisions as the exploration chooses.
+/// Crashes after a number of announcements that the exploration chooses.
 fn coordinate(me: &Process<bool>, participants: &[Pid<Message>], _: &Table<&'static str, bool>) {
     for participant in participants {
         participant.send(Message::Prepare(me.pid()));
@@ -59,7 +59,7 @@ fn coordinate(me: &Process<bool>, participants: &[Pid<Message>], _: &Table<&'sta
     }
 }
 
-/// The decision as the participant knows it.
+/// Returns the decision that the participant learns.
 fn participate(me: &Process<Message>, log: &Table<&'static str, bool>) -> bool {
     let prepare = me.receive();
     let Message::Prepare(coordinator) = prepare else {

@@ -1,5 +1,5 @@
-/* unique-pointer-fixed: a thread uses what it shares with main by std::shared_ptr; main may return from the
-   block before it does. */
+/* unique-pointer-fixed: a thread and main share an object by std::shared_ptr.
+   Main may return from the block before the thread uses the object. */
 #include <atomic>
 #include <memory>
 #include <thread>

@@ -1,5 +1,5 @@
-/* unique-pointer: a thread uses what a std::unique_ptr of main owns; main may return from the block before it
-   does. */
+/* unique-pointer: a thread uses an object that a std::unique_ptr
+   of main owns. Main may return from the block before that. */
 #include <atomic>
 #include <memory>
 #include <thread>

@@ -1,5 +1,5 @@
-/* unjoined-thread-fixed: main returns early if the worker has failed already, and joins it on every way out.
-   */
+/* unjoined-thread-fixed: main returns early if the worker
+   has failed already. It joins the worker on every path. */
 #include <atomic>
 #include <thread>
 

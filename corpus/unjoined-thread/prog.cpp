@@ -1,5 +1,5 @@
-/* unjoined-thread: main returns early if the worker has failed already, and forgets to join it: the
-   destructor of a std::thread that can be joined calls std::terminate. */
+/* unjoined-thread: main returns early if the worker has failed already, without
+   joining it. The destructor of a joinable std::thread calls std::terminate. */
 #include <atomic>
 #include <thread>
 

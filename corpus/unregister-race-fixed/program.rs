@@ -1,5 +1,5 @@
-//! unregister-race-fixed(N): N processes in turn use a name as a lock: whoever registers it has it, until it unregisters it. Only who has it
-//! gives it back.
+//! unregister-race-fixed(N): N processes use a name as a lock,
+//! held until it is unregistered. Only the holder unregisters it.
 
 use crate::entry::{Entry, Parameter};
 use actors::{Actions, Behaviour, Delivery, Input, Next, Process, System};

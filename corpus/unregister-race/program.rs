@@ -1,5 +1,5 @@
-//! unregister-race(N): N processes in turn use a name as a lock: whoever registers it has it, until it unregisters it. Who did not get it
-//! tidies up as well, and so takes it away from another.
+//! unregister-race(N): N processes use a name as a lock, held until it is unregistered. A
+//! process that failed to register unregisters, too, and so takes the name from the holder.
 
 use crate::entry::{Entry, Parameter};
 use actors::{Actions, Behaviour, Delivery, Input, Next, Process, System};

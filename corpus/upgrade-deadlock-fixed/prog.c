@@ -1,11 +1,11 @@
-/* upgrade-deadlock-fixed: a reader that wants to write gives its read lock back first, and looks again once
-   it may write. */
+/* upgrade-deadlock-fixed: a reader that wants to write gives its read
+   lock back first, and checks again when it holds the write lock. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static int cache; /* 0: empty */
+static int cache; /* 0 if empty */
 
 static void *fill(void *value) {
     pthread_rwlock_rdlock(&lock);

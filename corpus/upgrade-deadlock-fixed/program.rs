@@ -1,4 +1,4 @@
-//! upgrade-deadlock-fixed: a reader that wants to write stops reading first and looks again as a writer.
+//! upgrade-deadlock-fixed: a reader that wants to write stops reading first and checks as a writer.
 
 use crate::entry::Entry;
 use mazurka::sync::RwLock;

@@ -1,11 +1,11 @@
-/* upgrade-deadlock: two readers want to write and keep their read locks meanwhile; each waits for the other
-   to stop reading. */
+/* upgrade-deadlock: two readers want to write and keep their
+   read locks. Each waits for the other one to stop reading. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static int cache; /* 0: empty */
+static int cache; /* 0 if empty */
 
 static void *fill(void *value) {
     pthread_rwlock_rdlock(&lock);

@@ -1,5 +1,5 @@
-//! upgrade-deadlock: two readers want to write and keep their read locks meanwhile; each waits for the other
-//! to stop reading.
+//! upgrade-deadlock: two readers want to write and keep their
+//! read locks. Each waits for the other one to stop reading.
 
 use crate::entry::Entry;
 use mazurka::sync::RwLock;

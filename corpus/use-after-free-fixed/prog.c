@@ -1,4 +1,4 @@
-/* use-after-free-fixed: main frees a message when the thread that took it has ended. */
+/* use-after-free-fixed: main frees a message after the thread that took it has ended. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* use-after-free: main frees a message when it was taken, but the thread that took it looks at it once more.
-   */
+/* use-after-free: main frees a message after it was taken,
+   but the thread that took it reads it once more. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* virtual-destructor-fixed: a class whose virtual function is called by a thread starts it when it is whole,
-   and joins it while it is. */
+/* virtual-destructor-fixed: a thread calls a virtual function of an object. The
+   object starts the thread when it is complete, and joins it while it is. */
 #include <atomic>
 #include <thread>
 

@@ -1,5 +1,5 @@
-/* virtual-destructor: a class starts its thread in the base and joins it in the base's destructor: the thread
-   calls a virtual function while the derived part comes and goes. */
+/* virtual-destructor: a base class starts a thread in its constructor and joins it in its
+   destructor. The thread calls a virtual function while the derived part is built or destroyed. */
 #include <atomic>
 #include <thread>
 

@@ -1,4 +1,4 @@
-/* volatile-flag-fixed: a flag is atomic, which orders what it stands for. */
+/* volatile-flag-fixed: a flag is atomic, which orders the data that it guards. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

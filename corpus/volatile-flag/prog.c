@@ -1,4 +1,4 @@
-/* volatile-flag: a flag is volatile, which neither orders it nor what it stands for. */
+/* volatile-flag: a flag is volatile, which orders neither the flag nor the data that it guards. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

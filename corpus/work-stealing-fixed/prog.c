@@ -1,5 +1,5 @@
-/* work-stealing-fixed: a work-stealing deque (after Chase and Lev, SPAA 2005). Owner and thieves compete for
-   the last task by compare-exchange. */
+/* work-stealing-fixed: a work-stealing deque (after Chase and Lev, SPAA 2005). A
+   compare-exchange decides whether the owner or a thief gets the last task. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,7 +8,7 @@
 
 enum { TASKS = 2, NONE = -1 };
 
-/* The tasks from top to bottom are there; the owner takes at the bottom, thieves steal at the top. */
+/* Tasks are between top and bottom. The owner takes at the bottom, thieves steal at the top. */
 static atomic_int top, bottom = TASKS;
 static int stolen[TASKS];
 

@@ -1,5 +1,5 @@
-//! work-stealing-fixed: owner and thief decide by compare-exchange who has the last task (Chase and Lev,
-//! SPAA 2005).
+//! work-stealing-fixed: a compare-exchange decides whether the
+//! owner or a thief gets the last task (Chase and Lev, SPAA 2005).
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -15,7 +15,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const TASKS: usize = 2;
 
-/// The tasks from `top` to `bottom` are there; the owner takes at the bottom, thieves steal at the top.
+/// Tasks are between `top` and `bottom`. The owner takes at the bottom, thieves steal at the top.
 struct Deque {
     top: AtomicUsize,
     bottom: AtomicUsize,

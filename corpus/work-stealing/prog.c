@@ -1,5 +1,5 @@
-/* work-stealing: a work-stealing deque (after Chase and Lev, SPAA 2005). The owner takes the last task
-   without a compare-exchange, and a thief may steal it meanwhile. */
+/* work-stealing: a work-stealing deque (after Chase and Lev, SPAA 2005). The owner takes
+   the last task without a compare-exchange, and a thief may steal it meanwhile. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,7 +8,7 @@
 
 enum { TASKS = 2, NONE = -1 };
 
-/* The tasks from top to bottom are there; the owner takes at the bottom, thieves steal at the top. */
+/* Tasks are between top and bottom. The owner takes at the bottom, thieves steal at the top. */
 static atomic_int top, bottom = TASKS;
 static int stolen[TASKS];
 

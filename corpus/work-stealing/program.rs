@@ -1,5 +1,5 @@
-//! work-stealing: the owner takes the last task without a compare-exchange, and a thief may steal it
-//! meanwhile.
+//! work-stealing: the owner takes the last task without a
+//! compare-exchange, and a thief may steal it meanwhile.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -15,7 +15,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const TASKS: usize = 2;
 
-/// The tasks from `top` to `bottom` are there; the owner takes at the bottom, thieves steal at the top.
+/// Tasks are between `top` and `bottom`. The owner takes at the bottom, thieves steal at the top.
 struct Deque {
     top: AtomicUsize,
     bottom: AtomicUsize,

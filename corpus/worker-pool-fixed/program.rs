@@ -1,4 +1,4 @@
-//! worker-pool-fixed(W, J, D): a result says which job it is of.
+//! worker-pool-fixed(W, J, D): a result contains its job.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Pid, Process, System};
@@ -18,7 +18,7 @@ pub(crate) const ENTRY: Entry = Entry {
 /// A job and its result.
 type Square = (u32, u32);
 
-/// What the dispatcher is sent: an idle worker.
+/// The message to the dispatcher: an idle worker.
 type Idle = Pid<Option<u32>>;
 
 fn pool(workers: u32, jobs: u32, delivery: Delivery) {

@@ -1,4 +1,4 @@
-//! worker-pool(W, J, D): the client takes the n-th result for that of the n-th job, as if there were one worker.
+//! worker-pool(W, J, D): the client assumes that the n-th result belongs to the n-th job.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Pid, Process, System};
@@ -18,7 +18,7 @@ pub(crate) const ENTRY: Entry = Entry {
 /// A job and its result.
 type Square = (u32, u32);
 
-/// What the dispatcher is sent: an idle worker.
+/// The message to the dispatcher: an idle worker.
 type Idle = Pid<Option<u32>>;
 
 fn pool(workers: u32, jobs: u32, delivery: Delivery) {

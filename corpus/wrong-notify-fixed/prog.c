@@ -1,12 +1,12 @@
-/* wrong-notify-fixed: producer and consumers wait at one condition variable, and a broadcast wakes both
-   kinds. */
+/* wrong-notify-fixed: a producer and consumers wait at one
+   condition variable. A broadcast wakes both kinds. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int place; /* 0: empty */
+static int place; /* 0 if empty */
 
 static void wake(void) {
     pthread_cond_broadcast(&changed);

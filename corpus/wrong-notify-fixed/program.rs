@@ -1,5 +1,5 @@
-//! wrong-notify-fixed: producer and consumers wait at one condition variable, and notify_all wakes both
-//! kinds.
+//! wrong-notify-fixed: a producer and consumers wait at
+//! one condition variable. notify_all wakes both kinds.
 
 use crate::entry::Entry;
 use mazurka::sync::{Condvar, Mutex};

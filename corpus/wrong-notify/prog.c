@@ -1,12 +1,12 @@
-/* wrong-notify: producer and consumers wait at one condition variable, and a signal may wake the wrong kind,
-   which goes to sleep again. */
+/* wrong-notify: a producer and consumers wait at one condition
+   variable. A signal may wake the wrong kind, which sleeps again. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int place; /* 0: empty */
+static int place; /* 0 if empty */
 
 static void wake(void) {
     pthread_cond_signal(&changed);

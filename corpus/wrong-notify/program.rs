@@ -1,5 +1,5 @@
-//! wrong-notify: producer and consumers wait at one condition variable, and notify_one may wake the wrong
-//! kind.
+//! wrong-notify: a producer and consumers wait at one
+//! condition variable. notify_one may wake the wrong kind.
 
 use crate::entry::Entry;
 use mazurka::sync::{Condvar, Mutex};

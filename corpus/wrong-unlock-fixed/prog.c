@@ -1,4 +1,4 @@
-/* wrong-unlock-fixed: a function unlocks on every way out on which it has locked. */
+/* wrong-unlock-fixed: a function unlocks on exactly those paths on which it has locked. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* wrong-unlock: a function unlocks on every way out, also on the one on which it has not locked; it may
-   unlock the mutex of another thread. */
+/* wrong-unlock: a function unlocks on every path, even on the one on
+   which it has not locked. It may unlock the mutex of another thread. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

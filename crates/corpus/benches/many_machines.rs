@@ -1,11 +1,12 @@
-//! How well many workers would do a search: measures the slices of three programs, and replays them with up to 10,000 workers.
+//! Simulated efficiency of up to 10,000 workers, from measured slices of three programs.
 //!
-//! `cargo bench -p mazurka-corpus --bench many_machines`; `MAZURKA_PLOT=FILE` draws the efficiencies.
+//! `cargo bench -p mazurka-corpus --bench many_machines`; `MAZURKA_PLOT=FILE` draws a plot.
 //!
-//! A search of a core-hour or core-month is the measured tree with slower executions. Its first slice, in which a strategy learns, takes
-//! a second. Everything else is as `mazurka worker` does it: a worker brings a result, waits until the server has it, and asks
-//! for the next slice; another one leads, takes results and gives slices out, many at once. Slices are so long that the one that leads
-//! is busy for a quarter of the time.
+//! A search of a core-hour or core-month is the measured tree with slower executions. Its first
+//! slice, in which a strategy learns, takes a second. The rest is as in `mazurka worker`: a worker
+//! delivers a result, waits until the server has it, and asks for the next slice. The leader takes
+//! results and gives out many slices at once; slices are so long that this takes a quarter of its
+//! time.
 
 use mazurka::{Checker, Measured};
 use plotters::prelude::*;
@@ -16,21 +17,21 @@ mod simulation;
 
 const PROGRAMS: [&str; 3] = ["fib-bench:6", "mutex:3,5", "linuxrwlocks:6"];
 
-/// Executions in a measured slice.
+/// Number of executions in a measured slice.
 const EXECUTIONS: u64 = 1;
 
-/// Searches by one worker, in seconds.
+/// Durations of the searches with one worker, in seconds.
 const LENGTHS: [(&str, f64); 2] = [("core-hour", 3600.0), ("core-month", 30.0 * 24.0 * 3600.0)];
 
-/// One way between a client and the server, in seconds.
+/// One-way latencies between a client and the server, in seconds.
 const LATENCIES: [f64; 3] = [0.001, 0.010, 0.050];
 
 const WORKERS: [usize; 9] = [1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000];
 
-/// Searches that take longer are not simulated, in seconds.
+/// Greatest wall time in seconds: searches that take longer are not simulated.
 const LONGEST: f64 = 10.0 * 3600.0;
 
-/// Parts that a measured slice gives away.
+/// Number of parts that a measured slice gives away.
 const PARTS: u32 = 2;
 
 fn main() {
@@ -85,7 +86,7 @@ fn row(length: &str, latency: f64, workers: usize, outcome: &Outcome) {
     );
 }
 
-/// Efficiency by number of workers: a curve for each program and length, at the latency in the middle.
+/// Plots the efficiency by number of workers, per program and length, at the middle latency.
 fn plot(
     file: &str,
     curves: &BTreeMap<(String, u32), Vec<(f64, f64)>>,

@@ -1,6 +1,6 @@
-//! Executions and events per second of every program of the papers with every algorithm.
+//! Executions and events per second of every program from the papers, with every algorithm.
 //!
-//! `cargo bench -p mazurka-corpus`; add a name to run only some: `-- parsimonious`.
+//! `cargo bench -p mazurka-corpus`. Add a name to select some: `-- parsimonious`.
 
 use corpus::Instance;
 use divan::Bencher;
@@ -11,7 +11,7 @@ fn main() {
     divan::main();
 }
 
-/// Programs and sizes that the slowest algorithms finish in well below a second.
+/// Programs and sizes that the slowest algorithms complete in well below a second.
 const PROGRAMS: [&str; 12] = [
     "casrot:7",
     "casw:4",

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 pub struct Entry {
     /// Its name, also that of its directory.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// A one-line description.
     pub about: &'static str,
     /// Its sizes, in the order in which they are written after the name.
     pub parameters: &'static [Parameter],
@@ -20,23 +20,23 @@ pub struct Entry {
 /// A size of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parameter {
-    /// What it counts.
+    /// The name of what it counts.
     pub name: &'static str,
-    /// Its value where none is given.
+    /// The value if none is given.
     pub default: u32,
-    /// The smallest value for which the program means something.
+    /// The smallest meaningful value.
     pub min: u32,
-    /// The largest value; beyond it the program would overflow, not only take long.
+    /// The greatest value. Beyond it the program would overflow, not only take long.
     pub max: u32,
 }
 
 impl Entry {
-    /// What must come out, as `expect.toml` says.
+    /// Returns the expected results from `expect.toml`.
     pub fn expectation(&self) -> Expectation {
         toml::from_str(self.expect).expect("a test reads every expect.toml")
     }
 
-    /// The program with its default sizes.
+    /// Returns the program with its default sizes.
     pub fn with_defaults(&'static self) -> Instance {
         let sizes = self
             .parameters
@@ -46,7 +46,7 @@ impl Entry {
         Instance { entry: self, sizes }
     }
 
-    /// The program with these sizes, if they are as many as its parameters and within their limits.
+    /// Returns the program with these sizes, if they match its parameters and their limits.
     pub fn with_sizes(&'static self, sizes: &[u32]) -> Option<Instance> {
         let fits = sizes.len() == self.parameters.len()
             && self
@@ -68,7 +68,7 @@ impl fmt::Debug for Entry {
 }
 
 impl Parameter {
-    /// The model of delivery of a system of processes, the strongest first: see [`delivery`].
+    /// The delivery model of a system of processes, the strongest first: see [`delivery`].
     pub(crate) const DELIVERY: Parameter = Parameter::new("D", 0, 0..=3);
 
     pub(crate) const fn new(
@@ -84,7 +84,7 @@ impl Parameter {
         }
     }
 
-    /// Whether the program can have this size.
+    /// Checks whether the program can have this size.
     pub fn allows(&self, size: u32) -> bool {
         (self.min..=self.max).contains(&size)
     }
@@ -98,23 +98,23 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// The program.
+    /// Returns the program.
     pub fn entry(&self) -> &'static Entry {
         self.entry
     }
 
-    /// Its sizes, one per parameter.
+    /// Returns its sizes, one per parameter.
     pub fn sizes(&self) -> &[u32] {
         &self.sizes
     }
 
-    /// The program as a function that can be checked.
+    /// Returns the program as a function that can be checked.
     pub fn program(&self) -> impl Fn() + Clone + Send + Sync + 'static {
         let Instance { entry, sizes } = self.clone();
         move || (entry.body)(&sizes)
     }
 
-    /// What must come out at these sizes, where it is known.
+    /// Returns the expected results at these sizes, if known.
     pub fn expected(&self) -> Option<SizeExpectation> {
         let expectation = self.entry.expectation();
         expectation
@@ -124,7 +124,7 @@ impl Instance {
     }
 }
 
-/// The model of delivery with this number: 0 mailbox order, 1 causal, 2 FIFO per pair, 3 unordered.
+/// Returns the delivery model: 0 mailbox order, 1 causal, 2 FIFO per pair, 3 unordered.
 pub(crate) fn delivery(number: u32) -> Delivery {
     Delivery::ALL[number as usize]
 }

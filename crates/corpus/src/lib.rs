@@ -1,9 +1,9 @@
-//! The corpus: the programs that every algorithm runs, with what must come out.
+//! The corpus: the programs that every algorithm runs, with their expected results.
 //!
-//! Each program has a directory `corpus/<name>/` with `program.rs`, written against Mazurka's `sync` and
-//! `thread`, and `expect.toml`: its verdict and, for some sizes, how many traces it has and what was
-//! published about it. A directory may have a program in C or C++ instead or besides, see [`native`].
-//! [`all`] lists the Rust programs, [`parse`] reads `NAME:SIZE` as the command line has it.
+//! Each program has a directory `corpus/<name>/` with `program.rs`, written with Mazurka's `sync`
+//! and `thread`, and `expect.toml`: its verdict and, for some sizes, its number of traces and
+//! published results. A directory may have a program in C or C++ instead or in addition, see
+//! [`native`]. [`all`] lists the Rust programs, [`parse`] reads `NAME:SIZE` as on the command line.
 //!
 //! ```
 //! let instance = corpus::parse("lastzero:5").unwrap();
@@ -29,12 +29,12 @@ pub(crate) use mazurka::cell::PlainCell as Plain;
 pub use name::{NameError, parse};
 pub use project::{Project, ProjectProgram, projects};
 
-/// All programs, in alphabetical order.
+/// Returns all programs, in alphabetical order.
 pub fn all() -> &'static [Entry] {
     programs::ALL
 }
 
-/// The program of this name.
+/// Returns the program of this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     all().iter().find(|entry| entry.name == name)
 }

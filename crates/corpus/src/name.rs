@@ -1,9 +1,9 @@
-//! Programs as people write them: `NAME` or `NAME:SIZE`, several sizes separated by commas.
+//! Names of programs for users: `NAME` or `NAME:SIZE`, with several sizes separated by commas.
 
 use crate::entry::{Entry, Instance, Parameter};
 use crate::{all, find};
 
-/// Reads `NAME` or `NAME:SIZE`. Sizes that are left out have their defaults.
+/// Reads `NAME` or `NAME:SIZE`. Sizes that are left out have their default values.
 pub fn parse(text: &str) -> Result<Instance, NameError> {
     let (name, sizes) = match text.split_once(':') {
         Some((name, sizes)) => (name, Some(sizes)),
@@ -27,15 +27,15 @@ pub fn parse(text: &str) -> Result<Instance, NameError> {
     Ok(entry.with_sizes(&instance).expect("every size was checked"))
 }
 
-/// A program that does not exist, or not in this size.
+/// The error for a program that does not exist, or not with this size.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NameError {
     /// No program has this name.
     #[error("there is no program {name:?}{}", suggestion(nearest))]
     UnknownProgram {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Programs with names like it, the most similar first.
+        /// Programs with similar names, the most similar first.
         nearest: Vec<&'static str>,
     },
     /// More sizes than the program has.
@@ -43,23 +43,23 @@ pub enum NameError {
     TooManySizes {
         /// The program.
         name: &'static str,
-        /// What it allows.
+        /// The sizes that it has.
         allowed: String,
-        /// How many were given.
+        /// The number of sizes given.
         given: usize,
     },
-    /// A size that is no number or out of its limits.
+    /// A size that is not a number or not within its limits.
     #[error("{text:?} is no size for {name}: {parameter} is a number from {min} to {max}")]
     BadSize {
         /// The program.
         name: &'static str,
-        /// What was given.
+        /// The text given.
         text: String,
-        /// The parameter that it was meant for.
+        /// The parameter that it was given for.
         parameter: &'static str,
-        /// Its smallest value.
+        /// The smallest value of the parameter.
         min: u32,
-        /// Its largest value.
+        /// The greatest value of the parameter.
         max: u32,
     },
 }
@@ -88,7 +88,7 @@ fn allowed(entry: &Entry) -> String {
     }
 }
 
-/// How many similar names are shown.
+/// Number of similar names that are shown.
 const SUGGESTIONS: usize = 3;
 
 fn unknown(name: &str) -> NameError {
@@ -113,7 +113,7 @@ fn suggestion(nearest: &[&str]) -> String {
     }
 }
 
-/// Levenshtein distance: the fewest insertions, deletions and replacements of letters between two names.
+/// Returns the Levenshtein distance: the fewest letters inserted, deleted or replaced.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

@@ -1,9 +1,9 @@
-//! The C and C++ half of the corpus: `corpus/<name>/prog.c` or `prog.cpp`, compiled by the user's compiler
-//! and checked by the native front-end.
+//! The C and C++ half of the corpus: `corpus/<name>/prog.c` or `prog.cpp`, compiled with the user's
+//! compiler and checked by the native front-end.
 //!
-//! Sizes are arguments of the program: `mutex:3,2` is `prog 3 2`. What must come out is in the same
-//! `expect.toml` as for the Rust program of that name, if there is one; a section `[native]` has what
-//! differs. Directories are read when asked for, so a program is added by adding a directory.
+//! Sizes are arguments of the program: `mutex:3,2` is `prog 3 2`. The expected results are in the
+//! same `expect.toml` as for the Rust program of that name, if there is one, with differences in a
+//! section `[native]`. Directories are read on demand, so adding a directory adds a program.
 
 use crate::expectation::{Expected, SizeExpectation};
 use mazurka::FailureKind;
@@ -18,13 +18,13 @@ pub struct Program {
     pub name: String,
     /// Its only source file.
     pub source: PathBuf,
-    /// What it is written in.
+    /// The language of the source.
     pub language: Language,
-    /// What must come out of it.
+    /// The expected results.
     pub expectation: Expectation,
 }
 
-/// What a program is written in.
+/// The language of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub enum Language {
@@ -32,26 +32,26 @@ pub enum Language {
     Cpp,
 }
 
-/// What must come out of a native program, whatever algorithm runs it.
+/// The expected results of a native program, which hold for every algorithm.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expectation {
-    /// What a search finds.
+    /// The verdict of a search.
     pub verdict: Expected,
-    /// The kind of the bug, where the verdict is one.
+    /// The kind of the bug, if the verdict is a bug.
     pub failure: Option<FailureKind>,
-    /// A part of its message, where the kind alone is too vague.
+    /// A part of the message, if the kind is too vague.
     pub says: Option<String>,
-    /// Flags for the compiler besides those of the front-end and `-pthread`.
+    /// Compiler flags besides those of the front-end and `-pthread`.
     pub flags: Vec<String>,
-    /// The ways of treating plain accesses for which all this is so; at least one.
+    /// The treatments of plain accesses for which these results hold; at least one.
     pub plain: Vec<Plain>,
-    /// Whether it has spin loops, so that the numbers of traces are of one build.
+    /// Whether it has spin loops, so that the numbers of traces hold for one build.
     pub spins: bool,
-    /// What is known for certain sizes.
+    /// Results for certain sizes.
     pub sizes: Vec<SizeExpectation>,
 }
 
-/// How plain accesses are treated: `--plain`.
+/// The treatment of plain accesses: `--plain`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Plain {
@@ -61,7 +61,7 @@ pub enum Plain {
     Sc,
 }
 
-/// What is expected of the native program where it is not what the rest of the file says.
+/// The differences of the native program from the rest of the file.
 #[derive(Clone, PartialEq, Default, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
@@ -69,34 +69,34 @@ pub struct Section {
     pub verdict: Option<Expected>,
     /// Another kind of bug.
     pub failure: Option<FailureKind>,
-    /// A part of its message.
+    /// A part of the message.
     pub says: Option<String>,
-    /// Flags for the compiler.
+    /// Compiler flags.
     #[serde(default)]
     pub flags: Vec<String>,
-    /// Ways of treating plain accesses; the default is a race check.
+    /// Treatments of plain accesses; by default a race check.
     pub plain: Option<Vec<Plain>>,
-    /// Other sizes; an empty list where no number of traces is known.
+    /// Other sizes; an empty list if no number of traces is known.
     pub sizes: Option<Vec<SizeExpectation>>,
 }
 
 /// A directory of programs that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// A directory or file that cannot be read.
+    /// An unreadable directory or file.
     #[error("cannot read {path}: {error}")]
     Unreadable {
-        /// What cannot be read.
+        /// The path of the directory or file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: std::io::Error,
     },
-    /// An `expect.toml` that means nothing.
+    /// An invalid `expect.toml`.
     #[error("{path}: {error}")]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// The place and the reason.
         error: Box<toml::de::Error>,
     },
 }
@@ -118,18 +118,18 @@ impl ReadError {
 }
 
 impl Program {
-    /// Its arguments at a size.
+    /// Returns the program's arguments at a size.
     pub fn arguments(size: &SizeExpectation) -> Vec<String> {
         size.size.iter().map(u32::to_string).collect()
     }
 }
 
-/// The directory of the corpus in the source tree of this build.
+/// Returns the directory of the corpus in the source tree of this build.
 pub fn directory() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus"))
 }
 
-/// The C and C++ programs of a directory, in alphabetical order.
+/// Reads the C and C++ programs of a directory, in alphabetical order.
 ///
 /// ```
 /// let programs = corpus::native::read(corpus::native::directory()).unwrap();
@@ -148,7 +148,7 @@ pub fn read(directory: &Path) -> Result<Vec<Program>, ReadError> {
     Ok(programs)
 }
 
-/// An `expect.toml`, as far as it concerns a native program.
+/// The parts of an `expect.toml` for native programs.
 #[derive(Deserialize)]
 struct File {
     verdict: Expected,
@@ -184,7 +184,7 @@ fn expectation(file: File) -> Expectation {
     let verdict = native.verdict.unwrap_or(file.verdict);
     let failure = match native.failure.or(file.failure) {
         _ if verdict == Expected::Verified => None,
-        // What is a panic in Rust is an assertion in C.
+        // A panic in Rust corresponds to an assertion in C.
         Some(FailureKind::Panic) => Some(FailureKind::Assertion),
         failure => failure,
     };

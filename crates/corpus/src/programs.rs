@@ -1,4 +1,4 @@
-//! The list of the programs; each is a directory of `corpus/`.
+//! The list of all programs. Each is a directory of `corpus/`.
 
 use crate::entry::Entry;
 

@@ -1,4 +1,4 @@
-//! Programs of several files that make or cmake build: `corpus/projects/<name>/`.
+//! Programs of several files, built by make or cmake: `corpus/projects/<name>/`.
 
 use crate::expectation::Expected;
 use crate::native::ReadError;
@@ -8,28 +8,28 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A project with a `Makefile` and a `CMakeLists.txt`, which build the same programs.
+/// A project with a `Makefile` and a `CMakeLists.txt` that build the same programs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Project {
     /// Its name, also that of its directory.
     pub name: String,
-    /// Where it is.
+    /// Its directory.
     pub directory: PathBuf,
-    /// What must come out of its programs, by the name of the executable.
+    /// The expected results of its programs, by the name of the executable.
     pub programs: BTreeMap<String, ProjectProgram>,
 }
 
-/// What must come out of a program of a project.
+/// The expected results of a program of a project.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectProgram {
-    /// What a search finds.
+    /// The verdict of a search.
     pub verdict: Expected,
-    /// The kind of the bug, where the verdict is one.
+    /// The kind of the bug, if the verdict is a bug.
     pub failure: Option<FailureKind>,
 }
 
-/// The projects of a corpus, in alphabetical order.
+/// Reads the projects of a corpus, in alphabetical order.
 ///
 /// ```
 /// let projects = corpus::projects(corpus::native::directory()).unwrap();

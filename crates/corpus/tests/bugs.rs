@@ -1,4 +1,4 @@
-//! Every bug of the corpus is found by every algorithm that promises it, and its schedule shows it again.
+//! Tests that algorithms find all bugs of the corpus that they must, and that replay shows them.
 
 use corpus::{Expected, Instance};
 use mazurka::{Algorithm, Checker, Failure, FailureKind, Interleaving, Report, Verdict};
@@ -155,11 +155,11 @@ fn extra_executions_show_a_shorter_one_and_change_no_number() {
             shorter += u32::from(switches[1] < switches[0]);
         }
     }
-    // Seqlock and two-phase-commit among others.
+    // Seqlock and two-phase-commit are among these.
     assert!(shorter >= 8, "{shorter}");
 }
 
-/// The bugs at the smallest sizes that are tested.
+/// Returns the bugs at the smallest tested sizes.
 fn bugs() -> impl Iterator<Item = Instance> {
     corpus::all().iter().filter_map(|entry| {
         let expectation = entry.expectation();

@@ -1,10 +1,10 @@
-//! Every program of the corpus with every algorithm that finishes in time: the verdict and the number of
-//! traces that its `expect.toml` has.
+//! Tests every program of the corpus with every algorithm that is fast enough: the verdict and
+//! number of traces must be those of its `expect.toml`.
 
 use corpus::{ContextSensitive, Expected, Instance, SizeExpectation, Tested};
 use mazurka::{Algorithm, Checker, Report, Verdict};
 
-/// The most traces of a size that is tested. A debug build has some ten times as long for each of them.
+/// Greatest number of traces of a tested size. Debug builds need about ten times as long per trace.
 const LARGEST: u64 = if cfg!(debug_assertions) {
     300
 } else {
@@ -115,8 +115,8 @@ fn counts(instance: &Instance, expected: &SizeExpectation, report: &Report) {
     has_verdict(instance, report);
 }
 
-/// How many traces run to an end and how many halt: as expected or, where that depends on the compiled
-/// code, as the simplest algorithm counts that completes each of them once.
+/// Returns how many traces end and how many halt: the expected numbers or, if these depend on the
+/// compiled code, those of the simplest algorithm that completes each trace once.
 fn traces(instance: &Instance, expected: &SizeExpectation) -> (u64, u64) {
     if !instance.entry().expectation().spins {
         return (expected.executions, expected.halted);
@@ -141,7 +141,7 @@ fn has_verdict(instance: &Instance, report: &Report) {
     );
 }
 
-/// The programs with the sizes at which this algorithm is tested.
+/// Returns the programs with the sizes at which this algorithm is tested.
 fn tested_with(algorithm: Algorithm) -> Vec<(Instance, SizeExpectation)> {
     let mut tested = Vec::new();
     for entry in corpus::all() {

@@ -1,5 +1,5 @@
-//! The corpus is in order: what is in the directories is in the list, and what is expected can be read.
-//! For the programs in C and C++ see `native.rs`.
+//! Tests that the corpus is consistent: all directories are listed, and all expectations can be
+//! read. For programs in C and C++ see `native.rs`.
 
 use corpus::{Expected, Tested};
 use mazurka::FailureKind;

@@ -1,5 +1,5 @@
-//! The memory of the parsimonious algorithm does not grow with the search. A test of its own process, since
-//! what is measured is the peak of the process.
+//! Tests that the memory of the parsimonious algorithm does not grow with the search. It needs a
+//! process of its own, since it measures the peak memory of the process.
 #![cfg(all(target_os = "linux", not(debug_assertions)))]
 
 use mazurka::Checker;

@@ -1,5 +1,5 @@
-//! The programs in C and C++ are in order: what is expected of them can be read, and each is what it says
-//! also without the checker.
+//! Tests that the programs in C and C++ are consistent: their expectations can be read, and correct
+//! programs also run without the checker.
 
 use corpus::native::{self, Language, Program};
 use corpus::{Expected, Project};
@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs of a correct program without the checker.
+/// Number of runs of a correct program without the checker.
 const RUNS: usize = 10;
 
-/// What the checker's header declares, for runs without it: atomic blocks are one lock, values are 0.
+/// The functions in the checker's header, without it: atomic blocks use one lock, values are 0.
 const VERIFIER: &str = "
     #include <pthread.h>
     #include <stdlib.h>
@@ -194,7 +194,7 @@ fn programs() -> Vec<Program> {
     native::read(native::directory()).unwrap()
 }
 
-/// For C and for C++.
+/// Returns the compiler command for C or C++.
 fn compile([c, cpp]: [&str; 2], program: &Program) -> Command {
     let mut command = Command::new(match program.language {
         Language::C => c,

@@ -1,5 +1,5 @@
-//! The large sizes, with the algorithms that explore each trace once. Some minutes in a release build, too
-//! long for a debug build, which leaves them out.
+//! Tests the large sizes with the algorithms that explore each trace once. Takes some minutes in a
+//! release build, and would take too long in a debug build.
 #![cfg(not(debug_assertions))]
 
 use corpus::Tested;

@@ -1,4 +1,4 @@
-//! What enforcement costs where nothing has to wait: the hooks before plain accesses, atomic operations, locks.
+//! Cost of enforcement where no thread has to wait: hooks of plain accesses, atomics and locks.
 //! `cargo bench -p mazurka-enforce`
 
 use enforce::blocking::Mutex;
@@ -9,7 +9,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-/// The benchmarks run in the main thread of a program with a verified prefix.
+/// Runs the benchmarks in the main thread of a program that has a verified prefix.
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let trace = folder.path().join("safe.trace");
@@ -26,8 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 const TIMES: usize = 1_000;
 
-/// Every fourth of the main thread's first events waits for the first event of its child, and the event two behind it is one that
-/// the child would wait for.
+/// Returns a prefix: every fourth event of the main thread waits for the first event of its child,
+/// and the second event of the child waits for the events two further on.
 fn prefix() -> SafeTrace {
     let point = |thread, index| Point { thread, index };
     let last = TIMES as u32;
@@ -48,7 +48,7 @@ fn prefix() -> SafeTrace {
     }
 }
 
-/// The main thread is at the beginning of the prefix, and what it would have to wait for has happened.
+/// Starts the prefix again, with the event that the main thread waits for already performed.
 fn begin_prefix() {
     again();
     let child = upcoming().expect("the main thread is enforced");
@@ -62,7 +62,7 @@ fn begin_prefix() {
     });
 }
 
-/// Operations within the prefix: half of them have a constraint.
+/// Operations within the prefix, half of which have a constraint.
 #[divan::bench(counters = [divan::counter::ItemsCount::new(TIMES)], sample_size = 1)]
 fn atomic_operation_within_the_prefix(bencher: divan::Bencher<'_, '_>) {
     let word = AtomicU64::new(0);
@@ -71,7 +71,7 @@ fn atomic_operation_within_the_prefix(bencher: divan::Bencher<'_, '_>) {
         .bench_local_values(|()| operate(&word));
 }
 
-/// As many events as the prefix has.
+/// Performs as many events as the prefix has.
 fn operate(word: &AtomicU64) {
     for _ in 0..TIMES {
         enforce::begin(OpKind::ReadModifyWrite);

@@ -1,8 +1,8 @@
-//! Objects that block, with the policy of the model: first come, first served; no spurious wakeups; a waiter is chosen by
-//! the plan. Each lives in the memory of the C library's object of its kind, so that static initialisers work, except for
-//! those that have no room.
+//! Blocking objects with the policy of the model: first come, first served; no spurious wakeups;
+//! the plan chooses which waiter is woken. Each lives in the memory of the C library's object of
+//! its kind, so that static initialisers work, unless that memory has no room for it.
 //!
-//! A request is an event that ends when its place is taken; the wait for the grant is none.
+//! A request is an event that ends when its place is taken. The wait for the grant is no event.
 
 mod barrier;
 mod bell;
@@ -34,22 +34,22 @@ pub use token::Token;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::time::Duration;
 
-/// When a timed operation gives up.
+/// The time at which a timed operation gives up.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
-    /// By which clock.
+    /// Whether the time is on the monotonic clock; otherwise it is on the real-time clock.
     pub is_monotonic: bool,
     /// Seconds.
     pub seconds: i64,
-    /// Nanoseconds beside them.
+    /// Nanoseconds in addition to the seconds.
     pub nanoseconds: i64,
 }
 
-/// Longer waits are cut into pieces, since clocks may be set.
+/// Longest wait in nanoseconds. Longer waits are split, since the clock may be set meanwhile.
 const LONGEST: i64 = 1_000_000_000;
 
 impl Deadline {
-    /// When so much time is over.
+    /// Returns the deadline that lies `limit` from now.
     pub fn after(limit: Duration) -> Deadline {
         let now = clock_gettime(ClockId::Monotonic);
         let seconds = i64::try_from(limit.as_secs()).unwrap_or(i64::MAX);
@@ -60,7 +60,7 @@ impl Deadline {
         }
     }
 
-    /// What is left; none if it is over.
+    /// Returns the time left, at most [`LONGEST`]; `None` if the deadline has passed.
     fn left(&self) -> Option<Timespec> {
         let clock = match self.is_monotonic {
             true => ClockId::Monotonic,

@@ -1,11 +1,11 @@
-//! Random delays, for tests: schedules that are rare otherwise happen often.
+//! Random delays, for tests: they make rare schedules frequent.
 
 use crate::enforcement;
 use crate::thread::Thread;
 use rustix::thread::{NanosleepRelativeResult, Timespec, nanosleep};
 use std::cell::Cell;
 
-/// Delays the calling thread, or not.
+/// Delays the calling thread at random, if delays are on.
 #[inline]
 pub(crate) fn some(thread: Option<&Thread>) {
     if let Some(thread) = thread.filter(|_| enforcement::is_delayed()) {
@@ -13,7 +13,7 @@ pub(crate) fn some(thread: Option<&Thread>) {
     }
 }
 
-/// Mixed into the seed of a thread that this one starts; 0 without delays.
+/// Returns a random number that goes into the seed of a new child of this thread; 0 without delays.
 pub(crate) fn drawn(parent: &Thread) -> u64 {
     match enforcement::is_delayed() {
         true => u64::from(random(Some(parent))),
@@ -39,7 +39,7 @@ fn delay(random: u32) {
     }
 }
 
-/// A random number of the thread (xorshift, Marsaglia 2003).
+/// Returns the next random number of the thread (xorshift, Marsaglia 2003).
 pub(crate) fn random(thread: Option<&Thread>) -> u32 {
     thread_local! {
         static OTHERS: Cell<u64> = const { Cell::new(0x2545_f491_4f6c_dd1d) };

@@ -1,4 +1,4 @@
-//! The state of the process: what is enforced at the moment, under which order.
+//! State of the process: the plan in force and the order that the process was started with.
 
 use crate::gate::Gate;
 use crate::own::own;
@@ -13,35 +13,36 @@ use std::sync::atomic::{
 };
 use std::sync::{LazyLock, OnceLock};
 
-/// What does not change.
+/// The part of the state that does not change.
 struct Fixed {
     order: Order,
-    /// Of the program, as the file says.
+    /// Checksum of the program, from the file.
     program_checksum: String,
     interleaves_plain: bool,
-    /// What the file said at the start.
+    /// The case for the inputs, as the file had it at the start.
     case: Case,
     watches_all: bool,
 }
 
 static FIXED: OnceLock<Fixed> = OnceLock::new();
 
-/// The plan at the moment. Plans are never freed: a thread may look at an old one.
+/// The current plan. Plans are never freed, since a thread may still use an old one.
 static PLAN: AtomicPtr<Plan> = AtomicPtr::new(ptr::null_mut());
 
-/// What to keep is empty.
+/// The empty plan: nothing is enforced.
 static NOTHING: OnceLock<Plan> = OnceLock::new();
 
-/// The process is a child of the one that is enforced.
+/// Whether the process is a forked child of the enforced one.
 static IS_OFF: AtomicBool = AtomicBool::new(false);
 
-/// The calling thread becomes the main thread of a program under this order. The file is followed as soon as somebody waits, if the program lasts.
+/// Makes the calling thread the main thread of a program under this order. The file is followed as
+/// soon as a thread waits, unless the program is short.
 ///
 /// # Errors
-/// If the file cannot be used, in one line for people.
+/// If the file cannot be used, with a one-line message for the user.
 pub fn start(order: Order) -> Result<(), String> {
     let trace = SafeTrace::load(&order.trace).map_err(|error| error.to_string())?;
-    // The command has looked, but the file may be another one since.
+    // The command has checked this, but the file may have been replaced since.
     if order
         .checksum
         .as_ref()
@@ -63,7 +64,8 @@ pub fn start(order: Order) -> Result<(), String> {
         order,
     };
     let fixed = FIXED.get_or_init(|| fixed);
-    // Here, where nobody has to wait for it: the standard library waits by a futex, which would be the program's.
+    // Computed here, where no thread has to wait: the standard library waits with a futex, which
+    // would count as the program's.
     NOTHING.get_or_init(Plan::free);
     LazyLock::force(&crate::gate::SPINS);
     if !fixed.order.runs_free {
@@ -75,12 +77,12 @@ pub fn start(order: Order) -> Result<(), String> {
     Ok(())
 }
 
-/// What the command told the process, and what was to be kept at the start.
+/// Returns the order of the command and the case in force at the start.
 pub(crate) fn order() -> Option<(&'static Order, &'static Case)> {
     FIXED.get().map(|fixed| (&fixed.order, &fixed.case))
 }
 
-/// What another version of the file says for the inputs; none if it is about another program.
+/// Returns the inputs' case in another version of the file; `None` if it is for another program.
 pub(crate) fn another(version: &SafeTrace) -> Option<&Case> {
     let fixed = FIXED.get()?;
     let is_same = version.program_checksum == fixed.program_checksum
@@ -88,7 +90,7 @@ pub(crate) fn another(version: &SafeTrace) -> Option<&Case> {
     version.case(&fixed.order.inputs).filter(|_| is_same)
 }
 
-/// What is to be kept.
+/// Returns the current plan.
 #[inline]
 pub(crate) fn plan() -> &'static Plan {
     // SAFETY: plans are never freed.
@@ -98,19 +100,19 @@ pub(crate) fn plan() -> &'static Plan {
     }
 }
 
-/// Whether this is still what is to be kept.
+/// Checks whether the plan is the current one, or no plan was ever set.
 #[inline]
 pub(crate) fn is_current(plan: &'static Plan) -> bool {
     let current = PLAN.load(SeqCst);
     current.is_null() || ptr::eq(current, plan)
 }
 
-/// The same of a plan that may be none.
+/// Checks whether the pointer is that of the current plan; null if no plan was ever set.
 pub(crate) fn is_at_hand(plan: *const Plan) -> bool {
     ptr::eq(PLAN.load(SeqCst), plan)
 }
 
-/// From here on this is to be kept. All threads look at it: those that wait at once, others at their next hook.
+/// Puts a new plan in force. Waiting threads consult it at once, others at their next hook.
 pub(crate) fn take_over(new: Plan) {
     let threads = plan().threads().max(new.threads());
     PLAN.store(Box::leak(Box::new(new)), SeqCst);
@@ -118,13 +120,13 @@ pub(crate) fn take_over(new: Plan) {
     (0..threads).for_each(|number| Gate::of(number).ring());
 }
 
-/// Every hook is a stop: for records and delays.
+/// Checks whether every hook is a stop, which records and delays require.
 #[inline]
 pub(crate) fn watches_all() -> bool {
     FIXED.get().is_some_and(|fixed| fixed.watches_all) && !IS_OFF.load(Relaxed)
 }
 
-/// Whether the process is a child of the one that is enforced.
+/// Checks whether the process is a forked child of the enforced one.
 pub(crate) fn is_off() -> bool {
     IS_OFF.load(Relaxed)
 }
@@ -133,7 +135,7 @@ pub(crate) fn counts_plain() -> bool {
     FIXED.get().is_some_and(|fixed| fixed.interleaves_plain)
 }
 
-/// Of random delays and alternatives.
+/// Returns the seed of random delays and alternatives.
 pub(crate) fn seed() -> u64 {
     let delays = FIXED.get().and_then(|fixed| fixed.order.delays);
     delays.unwrap_or(0).wrapping_add(0x9e37_79b9_7f4a_7c15)
@@ -145,14 +147,14 @@ pub(crate) fn is_delayed() -> bool {
         .is_some_and(|fixed| fixed.order.delays.is_some())
 }
 
-/// The value of an input that the program declares; none in programs that are not enforced. What was not verified ends the program.
+/// Returns the value of an input; `None` if nothing is enforced. Unverified inputs end the program.
 pub fn input(name: &str) -> Option<i64> {
     let fixed = FIXED.get().filter(|_| !is_off())?;
     let value = fixed.order.inputs.get(name);
     Some(*value.unwrap_or_else(|| failure::unknown_input(name)))
 }
 
-/// One of so many alternatives, as an event: the verified one, or any where nothing is left to be enforced.
+/// Chooses an alternative, as an event: the verified one, or any if nothing is left to be enforced.
 pub fn choose(alternatives: u32) -> u32 {
     crate::begin(OpKind::Choose);
     let (own, plan) = (own(), plan());
@@ -165,7 +167,7 @@ pub fn choose(alternatives: u32) -> u32 {
     choice.min(alternatives.saturating_sub(1))
 }
 
-/// The alternative that the calling thread's event, which has begun, takes.
+/// Returns the alternative for the event that the calling thread has begun.
 pub(crate) fn alternative() -> u32 {
     let own = own();
     let number = own.thread().and_then(Thread::number);
@@ -173,14 +175,15 @@ pub(crate) fn alternative() -> u32 {
     alternative.unwrap_or(0)
 }
 
-/// Whether the order of the calling thread's next event is enforced, so that it decides what time would decide.
+/// Checks whether the calling thread's next event is enforced. Then the order decides, not time.
 pub(crate) fn decides_next() -> bool {
     let own = own();
     let number = own.thread().and_then(Thread::number);
     number.is_some_and(|number| plan().is_inside(number, own.index().saturating_add(1)))
 }
 
-/// The process ends, by the calling thread: nothing of it will happen any more.
+/// Called at the end of the process. Writes the record; fails if a thread waits for the calling
+/// one.
 pub fn leave() {
     if IS_OFF.load(Relaxed) {
         return;
@@ -193,7 +196,7 @@ pub fn leave() {
     }
 }
 
-/// Writes which order happened, if that is wanted.
+/// Writes the order in which events happened, if the user asked for it.
 pub fn record() {
     let fixed = FIXED.get().filter(|_| !IS_OFF.load(Relaxed));
     if let Some(fixed) = fixed
@@ -204,7 +207,7 @@ pub fn record() {
     }
 }
 
-/// The process is a copy of the one that is enforced, with one thread: it runs free, and records nothing.
+/// Ends enforcement in a forked child, whose one thread runs free and records nothing.
 pub fn off() {
     IS_OFF.store(true, SeqCst);
     let own = own();

@@ -1,5 +1,5 @@
-//! A thread of the process beside the program's: takes over relaxed versions of the file, and tells when nothing moves.
-//! It is there as soon as somebody waits in a program that has run for a moment.
+//! A thread beside the program's. It takes over relaxed versions of the file and reports a lack of
+//! progress. It is started as soon as a thread waits in a program that has run for a moment.
 
 use crate::thread::{self, Thread};
 use crate::{Order, Plan, enforcement, failure, internally, threads};
@@ -17,22 +17,22 @@ use std::sync::atomic::{
 };
 use std::time::{Duration, Instant};
 
-/// How often it looks.
+/// Interval between two checks.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// After which time without an event somebody is told.
+/// Time without an event after which the lack of progress is reported.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Programs that end before are not followed: a thread more has the scheduler place theirs elsewhere, and what they have to
-/// keep is soon behind them.
+/// Programs that end earlier are not followed: a further thread would make the kernel place theirs
+/// differently, and their events with constraints are soon performed.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// What of a file changes when another one takes its name.
+/// The attributes of a file that change when another file takes its name.
 type Version = (u64, u64, i64, u64);
 
 struct Follower {
     order: &'static Order,
-    /// What is to be kept.
+    /// The case in force.
     case: Case,
     seen: Option<Version>,
     progress: u64,
@@ -40,12 +40,12 @@ struct Follower {
     has_told: bool,
 }
 
-/// When it is to start; none if nothing is enforced.
+/// The time at which the follower is to start; unset if nothing is enforced.
 static START: OnceLock<Instant> = OnceLock::new();
 
 static HAS_STARTED: AtomicBool = AtomicBool::new(false);
 
-/// The program begins: it is followed from the first moment on, or when it turns out to last.
+/// Starts the follower at once, or has it started later if the program is not short.
 pub(crate) fn begin(at_once: bool) {
     let start = Instant::now() + if at_once { Duration::ZERO } else { SHORT };
     START.get_or_init(|| start);
@@ -54,8 +54,8 @@ pub(crate) fn begin(at_once: bool) {
     }
 }
 
-/// A thread waits, or the program begins once more: starts the follower if it is time. How long it is until then; none if
-/// nobody has to care.
+/// Starts the follower if its time has come. Called when a thread waits or the program starts
+/// again. Returns how long to wait before the next call; `None` if none is needed.
 pub(crate) fn starts_in() -> Option<Timespec> {
     if HAS_STARTED.load(Relaxed) {
         return None;
@@ -90,7 +90,7 @@ fn start(order: &'static Order, case: Case) -> io::Result<()> {
         has_told: false,
     };
     let run = move || {
-        // A program whose main thread ended before others ends with the last one, which must not be this.
+        // If the main thread ends early, the last thread ends the program. It must not be this one.
         while !thread::all_have_ended() {
             follower.look();
             std::thread::sleep(PERIOD);
@@ -100,7 +100,7 @@ fn start(order: &'static Order, case: Case) -> io::Result<()> {
     builder.stack_size(1 << 20).spawn(run).map(drop)
 }
 
-/// Does something with all signals blocked: a thread that is started meanwhile takes none of the program's.
+/// Runs a closure with all signals blocked, so that threads started by it receive none of them.
 fn quietly<R>(does: impl FnOnce() -> R) -> R {
     let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     // SAFETY: both sets are written before they are read.
@@ -109,7 +109,7 @@ fn quietly<R>(does: impl FnOnce() -> R) -> R {
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
     }
     let result = does();
-    // SAFETY: the set of above.
+    // SAFETY: `before` was set above.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
     result
 }
@@ -122,7 +122,7 @@ impl Follower {
         self.watch();
     }
 
-    /// The first look takes over, too: the file may have changed since the start.
+    /// Takes over a relaxed version of the file. The file may have changed before the first check.
     fn take_over(&mut self) {
         let version = version(&self.order.trace);
         if version.is_none() || version == self.seen {
@@ -130,7 +130,7 @@ impl Follower {
         }
         self.seen = version;
         let Ok(trace) = SafeTrace::load(&self.order.trace) else {
-            // Whatever it is, what is enforced stays safe.
+            // An unreadable file changes nothing: the current plan stays safe.
             return;
         };
         if let Some(case) = enforcement::another(&trace).filter(|own| own.relaxes(&self.case))
@@ -165,7 +165,7 @@ fn version(path: &PathBuf) -> Option<Version> {
     Some((st_ino, st_mtime_nsec, st_mtime, st_size as u64))
 }
 
-/// Says who waits for what; whether anybody does.
+/// Reports which threads wait and for what. Returns false if none waits.
 fn tells() -> bool {
     let plan = enforcement::plan();
     let line = |thread: &&Thread| {

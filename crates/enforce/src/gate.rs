@@ -1,6 +1,7 @@
-//! How far each thread is, as others know it, and waiting for it.
+//! The published progress of each thread, and waiting for it.
 //!
-//! Who waits spins for a moment and then parks: more threads than processors must not collapse.
+//! A waiting thread spins for a moment and then parks: more threads than processors must not
+//! collapse.
 
 use crate::follow;
 use crate::plan::MOST_THREADS;
@@ -11,35 +12,35 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
-/// A thread of the file.
+/// The gate of a thread that the file names.
 #[repr(align(128))]
 pub(crate) struct Gate {
-    /// Its events up to this one are performed.
+    /// Number of the thread's last event that is known to be performed.
     published: AtomicU32,
-    /// Threads that are parked here.
+    /// Number of threads parked at this gate.
     parked: AtomicU32,
-    /// Grows whenever those have to look again.
+    /// Incremented whenever the parked threads have to check again.
     bell: AtomicU32,
-    /// It performs its first events, or has done so.
+    /// Whether the thread has been started.
     has_begun: AtomicBool,
-    /// It performs nothing more.
+    /// Whether the thread performs no further events.
     has_ended: AtomicBool,
 }
 
-/// How a wait ended.
+/// The result of a wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wait {
     /// The event has happened.
     Reached,
-    /// It may no longer be necessary.
+    /// The wait may no longer be necessary.
     Changed,
-    /// It will never happen.
+    /// The event will never happen.
     Never,
 }
 
 static GATES: [Gate; MOST_THREADS] = [const { Gate::new() }; MOST_THREADS];
 
-/// Rounds before a thread parks; with one processor nobody else can move meanwhile.
+/// Rounds of spinning before a thread parks; 0 with one processor, where no other thread runs then.
 pub(crate) static SPINS: LazyLock<u32> = LazyLock::new(|| {
     let processors = std::thread::available_parallelism();
     if processors.is_ok_and(|number| number.get() > 1) {
@@ -60,23 +61,23 @@ impl Gate {
         }
     }
 
-    /// The gate of the thread with this number.
+    /// Returns the gate of the thread with this number.
     pub(crate) fn of(number: usize) -> &'static Gate {
         &GATES[number]
     }
 
-    /// Whether the event has happened.
+    /// Checks whether the event with this index has happened.
     #[inline]
     pub(crate) fn has_published(&self, index: u32) -> bool {
         self.published.load(Acquire) >= index
     }
 
-    /// The thread runs.
+    /// Records that the thread has been started.
     pub(crate) fn begin(&self) {
         self.has_begun.store(true, Relaxed);
     }
 
-    /// The thread has performed its events up to this one.
+    /// Announces that the thread has performed its events up to this one.
     pub(crate) fn publish(&self, index: u64) {
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         if self.published.swap(index, SeqCst) != index {
@@ -84,20 +85,20 @@ impl Gate {
         }
     }
 
-    /// The thread performs nothing more.
+    /// Announces that the thread performs no further events.
     pub(crate) fn close(&self) {
         self.has_ended.store(true, SeqCst);
         self.ring();
     }
 
-    /// The thread begins once more, and nobody waits for it.
+    /// Resets the gate for another run of the program. No thread waits at it.
     pub(crate) fn reopen(&self) {
         self.has_begun.store(false, Relaxed);
         self.has_ended.store(false, SeqCst);
         self.published.store(0, SeqCst);
     }
 
-    /// Who is parked here looks again.
+    /// Has the threads parked at this gate check again.
     pub(crate) fn ring(&self) {
         if self.parked.load(SeqCst) > 0 {
             self.bell.fetch_add(1, SeqCst);
@@ -105,9 +106,9 @@ impl Gate {
         }
     }
 
-    /// Waits for an event, as long as it is necessary.
+    /// Waits for an event as long as that is necessary.
     pub(crate) fn wait(&self, index: u32, is_necessary: impl Fn() -> bool) -> Wait {
-        // A thread that has to be started first takes longer than it pays to spin.
+        // Starting a thread takes longer than spinning is worth.
         let spins = if self.has_begun.load(Relaxed) {
             *SPINS
         } else {
@@ -122,7 +123,7 @@ impl Gate {
         self.parked.fetch_add(1, SeqCst);
         let result = loop {
             let bell = self.bell.load(SeqCst);
-            // In this order: what ends has published all that it performed.
+            // In this order: a thread that has ended has published all its events before.
             let has_ended = self.has_ended.load(SeqCst);
             if self.has_published(index) {
                 break Wait::Reached;
@@ -133,7 +134,7 @@ impl Gate {
             if has_ended {
                 break Wait::Never;
             }
-            // Who waits for long may be helped by a relaxed version of the file.
+            // A relaxed version of the file may end a long wait.
             let until_followed = follow::starts_in();
             let _ = futex::wait(
                 &self.bell,
@@ -181,7 +182,7 @@ mod tests {
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| gate.wait(3, || plan.load(SeqCst) == 1));
             plan.store(2, SeqCst);
-            // Whoever parks later sees the new plan.
+            // A thread that parks later sees the new plan.
             gate.ring();
             assert_eq!(waiter.join().unwrap(), Wait::Changed);
         });

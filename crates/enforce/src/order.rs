@@ -1,13 +1,13 @@
-//! What the command tells the process that it becomes: one JSON object in the environment.
+//! The command's order to the process that becomes the program: one JSON object in the environment.
 
 use report::Inputs;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The variable of the environment that holds an [`Order`].
+/// The environment variable that holds an [`Order`].
 pub const ENFORCE: &str = "MAZURKA_ENFORCE";
 
-/// Under what a program is to run.
+/// How a program is to run under enforcement.
 ///
 /// ```
 /// use enforce::Order;
@@ -19,36 +19,36 @@ pub const ENFORCE: &str = "MAZURKA_ENFORCE";
 pub struct Order {
     /// The file of the safe trace, which is followed while the program runs.
     pub trace: PathBuf,
-    /// The checksum of the program, which the file has to be about; nobody looks if it is left out.
+    /// The checksum of the program that the file must be for; not checked if left out.
     #[serde(default)]
     pub checksum: Option<String>,
     /// The values of the program's inputs.
     #[serde(default)]
     pub inputs: Inputs,
-    /// Where to write which order happened.
+    /// Where to write the order in which events happened.
     #[serde(default)]
     pub record: Option<PathBuf>,
-    /// Threads are delayed at random at every hook, with this seed: for tests.
+    /// Seed of random delays of threads at every hook: for tests.
     #[serde(default)]
     pub delays: Option<u64>,
-    /// Count and record, but let nobody wait: for tests.
+    /// Whether threads are counted and recorded but never wait: for tests.
     #[serde(default)]
     pub runs_free: bool,
-    /// After how many milliseconds without any event somebody is told that nothing moves.
+    /// Milliseconds without an event after which the lack of progress is reported.
     #[serde(default)]
     pub patience: Option<u64>,
 }
 
 impl Order {
-    /// Reads what [`ENFORCE`] holds.
+    /// Reads the value of [`ENFORCE`].
     ///
     /// # Errors
-    /// If it is no order.
+    /// If the text is no order.
     pub fn read(text: &str) -> serde_json::Result<Order> {
         serde_json::from_str(text)
     }
 
-    /// As it stands in the environment.
+    /// Returns the text of the order for the environment.
     pub fn written(&self) -> String {
         serde_json::to_string(self).expect("an order has only maps from strings")
     }

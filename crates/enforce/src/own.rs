@@ -1,8 +1,9 @@
-//! What each thread counts, and the moments at which it has to look around.
+//! The counters of each thread, and the events at which it has more to do than to count.
 //!
-//! `next` is the number of the next event at which something is to be done: wait, or tell others. An event whose end is
-//! still to be told makes it 0, so that the next hook, whatever it is, comes here. Others may set it to 0 at any
-//! moment, to have the thread look at a new plan; in a thread that is not enforced it is never reached.
+//! `next` is the number of the next stop: an event at which the thread waits or has to publish its
+//! progress. An event whose end still has to be published sets `next` to 0, so that the next hook
+//! of any kind publishes it. Other threads may set it to 0 at any time, so that the thread consults
+//! a new plan. In a thread that is not enforced `next` is never reached.
 
 use crate::gate::Gate;
 use crate::thread::Thread;
@@ -16,8 +17,8 @@ use std::sync::atomic::{
     fence as barrier,
 };
 
-// Known to the linker at a fixed distance from the thread pointer, as `thread_local!` is not in a library: a hook may
-// cost no call.
+// The linker knows its fixed distance from the thread pointer, unlike that of a `thread_local!` in
+// a library: a hook must not cost a call.
 std::arch::global_asm!(
     ".pushsection .tdata.mazurka_enforce_own,\"awT\",@progbits",
     ".globl mazurka_enforce_own",
@@ -32,26 +33,26 @@ std::arch::global_asm!(
     ".popsection",
 );
 
-/// Where a thread has its number of events.
+/// Offset of a thread's number of events.
 pub const OWN_COUNT: usize = 0;
-/// Where it has the number of the next event at which something is to be done.
+/// Offset of the number of the thread's next stop.
 pub const OWN_NEXT: usize = 8;
-/// Where it has what a plain access adds to the number of events.
+/// Offset of the number that a plain access adds to the number of events.
 pub const OWN_STEP: usize = 16;
 const OWN_ERRNO: usize = 40;
 
-/// A thread's own.
+/// The thread-local counters of a thread.
 #[repr(C, align(64))]
 pub(crate) struct Own {
     pub(crate) count: Cell<u64>,
     pub(crate) next: AtomicU64,
     pub(crate) step: Cell<u64>,
     pub(crate) thread: AtomicPtr<Thread>,
-    /// Calls of the C library are Mazurka's own.
+    /// Greater than 0 while calls of the C library are made by Mazurka itself.
     internal: Cell<u32>,
-    /// The number that the system gave the thread, once it is known.
+    /// The thread number given by the kernel; 0 until it is needed.
     system: Cell<u32>,
-    /// Where errno is, whose accesses are no events.
+    /// The address of `errno`, whose accesses are not events.
     pub(crate) errno: Cell<usize>,
 }
 
@@ -63,12 +64,12 @@ const _: () = {
     assert!(std::mem::offset_of!(Own, errno) == OWN_ERRNO);
 };
 
-/// The calling thread's own.
+/// Returns the counters of the calling thread.
 #[inline(always)]
 pub(crate) fn own() -> &'static Own {
     let own: *const Own;
-    // SAFETY: the symbol is thread-local data above, which lives as long as the thread; the reference does not leave
-    // it, but for `next` and `thread`, which are atomic.
+    // SAFETY: the symbol is the thread-local data above, which lives as long as the thread. The
+    // reference does not leave the thread, except for `next` and `thread`, which are atomic.
     unsafe {
         std::arch::asm!(
             "mov {own}, qword ptr [rip + mazurka_enforce_own@GOTTPOFF]",
@@ -81,20 +82,20 @@ pub(crate) fn own() -> &'static Own {
 }
 
 impl Own {
-    /// The thread, if it is enforced.
+    /// Returns the thread if it is enforced.
     #[inline]
     pub(crate) fn thread(&self) -> Option<&'static Thread> {
-        // SAFETY: until its end the thread holds itself.
+        // SAFETY: a thread holds itself until its end.
         unsafe { self.thread.load(Relaxed).as_ref() }
     }
 
-    /// The number of the thread's last event, as files number events. Behind all of those it may be any.
+    /// Returns the index of the thread's last event, as files number events; at most `u32::MAX`.
     #[inline]
     pub(crate) fn index(&self) -> u32 {
         u32::try_from(self.count.get()).unwrap_or(u32::MAX)
     }
 
-    /// Finds the next event at which something is to be done.
+    /// Sets the thread's next stop.
     pub(crate) fn looks_ahead(&self, thread: &Thread) {
         let index = self.index().saturating_add(1);
         loop {
@@ -110,7 +111,7 @@ impl Own {
         }
     }
 
-    /// A number that no other living thread of the system has.
+    /// Returns a number that no other living thread of the system has.
     #[inline]
     pub(crate) fn system(&self) -> u32 {
         if self.system.get() == 0 {
@@ -121,7 +122,7 @@ impl Own {
     }
 }
 
-/// The calling thread is about to perform an event of this kind.
+/// Announces that the calling thread is about to perform an event of this kind.
 #[inline(always)]
 pub fn begin(kind: OpKind) {
     let own = own();
@@ -132,7 +133,7 @@ pub fn begin(kind: OpKind) {
     }
 }
 
-/// It has performed the event: others may know.
+/// Announces that the calling thread has performed the event, so that other threads may see it.
 #[inline(always)]
 pub fn end() {
     let own = own();
@@ -141,7 +142,7 @@ pub fn end() {
     }
 }
 
-/// Everything that the thread has begun is performed, and it may not come back soon.
+/// Publishes all events of the calling thread, which has performed them and might not return soon.
 #[inline]
 pub fn publish() {
     let own = own();
@@ -152,7 +153,7 @@ pub fn publish() {
     end();
 }
 
-/// An event without an access.
+/// Performs a fence, an event without an access.
 #[inline]
 pub fn fence() {
     begin(OpKind::Fence);
@@ -160,25 +161,25 @@ pub fn fence() {
     end();
 }
 
-/// Whether plain accesses of the calling thread are events.
+/// Checks whether plain accesses of the calling thread are events.
 #[inline]
 pub fn counts_plain() -> bool {
     own().step.get() > 0
 }
 
-/// Whether a call of the C library is Mazurka's own.
+/// Checks whether a call of the C library is made by Mazurka itself.
 #[inline]
 pub fn is_internal() -> bool {
     own().internal.get() > 0
 }
 
-/// Whether the calling thread is enforced: not in processes that were forked.
+/// Checks whether the calling thread is enforced. Threads of forked processes are not.
 #[inline]
 pub fn is_thread_enforced() -> bool {
     own().thread().is_some()
 }
 
-/// Does something with calls of the C library that are Mazurka's own.
+/// Runs a closure whose calls of the C library count as Mazurka's own.
 pub fn internally<R>(does: impl FnOnce() -> R) -> R {
     let own = own();
     own.internal.set(own.internal.get() + 1);
@@ -222,19 +223,19 @@ plain! {
     plain_write, slow_write;
 }
 
-/// What [`plain_read`] does where something is to be done.
+/// Runs the slow part of [`plain_read`], at a stop.
 #[cold]
 pub extern "C-unwind" fn slow_read() {
     slow_plain(OpKind::Load);
 }
 
-/// What [`plain_write`] does where something is to be done.
+/// Runs the slow part of [`plain_write`], at a stop.
 #[cold]
 pub extern "C-unwind" fn slow_write() {
     slow_plain(OpKind::Store);
 }
 
-/// The end of a function of the program, if something is to be told.
+/// Publishes the thread's progress at the end of a function of the program.
 #[cold]
 pub extern "C-unwind" fn slow_exit() {
     ends(own());
@@ -251,7 +252,7 @@ fn slow_plain(kind: OpKind) {
     }
 }
 
-/// An event at which something is to be done.
+/// Begins an event that is a stop.
 #[cold]
 #[inline(never)]
 fn begins(own: &'static Own, kind: OpKind) {
@@ -276,8 +277,8 @@ fn begins(own: &'static Own, kind: OpKind) {
     recorder::begun(thread);
 }
 
-/// Does what is to be done at an event, and gives the number of the next one with something to be done; none if the plan
-/// changed meanwhile.
+/// Does the work of a stop. Returns the number of the next stop; `None` if the plan changed
+/// meanwhile.
 fn stops_at(thread: &Thread, plan: &'static crate::Plan, index: u32, kind: OpKind) -> Option<u64> {
     let number = thread.number();
     let Some((number, stops)) = number.and_then(|number| Some((number, plan.stops(number)?)))
@@ -304,7 +305,7 @@ fn stops_at(thread: &Thread, plan: &'static crate::Plan, index: u32, kind: OpKin
     })
 }
 
-/// Waits for what has to come first; false if the plan changed meanwhile.
+/// Waits for the events that must come first. Returns false if the plan changed meanwhile.
 fn waits(thread: &Thread, plan: &'static crate::Plan, firsts: &[Point], point: Point) -> bool {
     for &first in firsts {
         let gate = Gate::of(first.thread as usize);
@@ -323,14 +324,14 @@ fn waits(thread: &Thread, plan: &'static crate::Plan, firsts: &[Point], point: P
     enforcement::is_current(plan)
 }
 
-/// The program does what the file says.
+/// Fails if the event is not of the kind that the file names.
 fn compare(plan: &crate::Plan, expected: Option<OpKind>, point: Point, kind: OpKind) {
     if expected.is_some_and(|expected| expected != kind) {
         failure::differs(plan, point, kind);
     }
 }
 
-/// Where the thread stops next, if not for the plan's sake at every event.
+/// Returns the thread's next stop: every hook if all are watched, otherwise the one of the plan.
 fn next_stop(index: u64) -> u64 {
     match enforcement::watches_all() {
         true => 0,
@@ -338,14 +339,14 @@ fn next_stop(index: u64) -> u64 {
     }
 }
 
-/// Sets the next stop; false if the plan has changed, so that it may be wrong.
+/// Sets the next stop. Returns false if the plan has changed, so that the stop may be wrong.
 fn settles(own: &Own, plan: &'static crate::Plan, next: u64) -> bool {
-    // The other side stores the plan and then `next`.
+    // The other side stores the plan first and then `next`.
     own.next.swap(next, SeqCst);
     enforcement::is_current(plan)
 }
 
-/// All events of the thread are performed.
+/// Publishes all events of the thread, which are performed, and sets the next stop.
 #[cold]
 #[inline(never)]
 fn ends(own: &'static Own) {

@@ -1,18 +1,18 @@
-//! Spawn paths: 0 for the main thread, and for each other thread that of its parent and its number among the children.
+//! Spawn paths: 0 for the main thread, for others the parent's path and the number of the child.
 
 use smallvec::SmallVec;
 use std::fmt::Write;
 
-/// The numbers from the main thread's on. Those of threads that are not started by very many generations need no memory of the
-/// heap, so that a thread that starts does not have to set up one.
+/// The numbers on the path from the main thread on. A path that is not very deep needs no heap
+/// memory, so that a starting thread need not set up a heap.
 pub(crate) type Path = SmallVec<[u32; 16]>;
 
-/// What people write as `0.1.2`.
+/// Parses a path written as `0.1.2`.
 pub(crate) fn parse(text: &str) -> Option<Path> {
     text.split('.').map(|number| number.parse().ok()).collect()
 }
 
-/// What people write.
+/// Returns the path as text.
 pub(crate) fn written(path: &Path) -> String {
     let mut text = String::new();
     for number in path {
@@ -22,17 +22,17 @@ pub(crate) fn written(path: &Path) -> String {
     text
 }
 
-/// Of the path without numbers: what [`extended`] begins with.
+/// Hash of the empty path, with which [`extended`] begins.
 const NOWHERE: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// A hash of a path with one more number, from that of the path without it.
+/// Returns the hash of a path with one more number, from the hash of the path without it.
 #[inline]
 pub(crate) fn extended(hash: Option<u64>, number: u32) -> u64 {
     let mixed = (hash.unwrap_or(NOWHERE) ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ mixed >> 32
 }
 
-/// The hash of a path; none of one without numbers.
+/// Returns the hash of a path; `None` for the empty one.
 pub(crate) fn hash(path: &[u32]) -> Option<u64> {
     path.iter()
         .fold(None, |hash, &number| Some(extended(hash, number)))

@@ -1,4 +1,4 @@
-//! Where threads stop: the constraints of a case, by thread.
+//! Where threads stop: the constraints of a case, per thread.
 
 mod error;
 
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 
 pub use error::PlanError;
 
-/// More threads are not enforced.
+/// Greatest number of threads that can be enforced.
 pub(crate) const MOST_THREADS: usize = 4096;
 
-/// What has to be kept at the moment.
+/// The constraints and choices in force.
 ///
 /// ```
 /// use enforce::Plan;
@@ -35,14 +35,14 @@ pub(crate) const MOST_THREADS: usize = 4096;
 /// ```
 #[derive(Clone, Default, Debug)]
 pub struct Plan {
-    /// Threads by their spawn paths, sorted, with their numbers.
+    /// The spawn paths of threads, sorted, with their numbers.
     named: Vec<(Path, usize)>,
-    /// By the hashes of the paths, sorted, their positions in `named`.
+    /// The hashes of these paths, sorted, with their positions in `named`.
     hashed: Vec<(u64, usize)>,
-    /// By the hash of its path, how many children of a thread the file may be about, sorted.
+    /// Hashes of parents' paths, sorted, each with the number of children that the file may name.
     families: Vec<(u64, u32)>,
     threads: Vec<Stops>,
-    /// Nothing is left to be enforced, alternatives included.
+    /// Whether nothing is left to be enforced, alternatives included.
     is_free: bool,
 }
 
@@ -56,31 +56,31 @@ pub(crate) struct Stops {
     described: BTreeMap<u32, Event>,
 }
 
-/// An event at which something is to be done.
+/// An event at which a thread stops.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Stop {
     pub(crate) index: u32,
-    /// What has to happen before it.
+    /// The events that must happen before it.
     pub(crate) waits: Vec<Point>,
-    /// Whether somebody waits for it.
+    /// Whether another thread waits for it.
     pub(crate) is_first: bool,
-    /// What it is, if the file is certain of that.
+    /// The kind of the event, if the file is certain of it.
     pub(crate) kind: Option<OpKind>,
 }
 
-/// An event as the file tells it.
+/// An event as the file describes it.
 #[derive(Clone, Debug)]
 struct Event {
-    /// None if this version knows no such kind.
+    /// `None` if this version has no kind of this name.
     kind: Option<OpKind>,
     text: String,
 }
 
 impl Plan {
-    /// What a file says for these inputs.
+    /// Builds the plan of a file for these inputs.
     ///
     /// # Errors
-    /// If they were not verified, or the file cannot be enforced.
+    /// If the inputs were not verified, or the file cannot be enforced.
     pub fn for_inputs(trace: &SafeTrace, inputs: &Inputs) -> Result<Plan, PlanError> {
         let case = trace
             .case(inputs)
@@ -88,17 +88,17 @@ impl Plan {
         Plan::of(case)
     }
 
-    /// What a case says.
+    /// Builds the plan of a case.
     ///
     /// # Errors
-    /// If it cannot be enforced.
+    /// If the case cannot be enforced.
     pub fn of(case: &Case) -> Result<Plan, PlanError> {
         if case.threads.len() > MOST_THREADS {
             return Err(PlanError::Threads(case.threads.len()));
         }
         let mut named = Vec::new();
         let is_free = case.is_complete || case.events_of_prefix == 0 && case.constraints.is_empty();
-        // Where nobody will ever wait, nobody has to be known.
+        // If no thread ever has to wait, no thread has to be identified.
         if !is_free || !case.constraints.is_empty() || !case.choices.is_empty() {
             for (number, path) in case.threads.iter().enumerate() {
                 let parsed = path::parse(path).ok_or_else(|| PlanError::Path(path.clone()))?;
@@ -139,7 +139,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Nothing is to be kept.
+    /// Returns the plan that enforces nothing.
     pub(crate) fn free() -> Plan {
         Plan {
             is_free: true,
@@ -152,39 +152,40 @@ impl Plan {
         stops.ok_or(PlanError::Point(point))
     }
 
-    /// The number of the thread with this spawn path.
+    /// Returns the number of the thread with this spawn path.
     pub fn number_of(&self, path: &str) -> Option<usize> {
         self.number(&path::parse(path)?)
     }
 
-    /// The same for a path that is parsed.
+    /// Returns the number of the thread with this parsed spawn path.
     fn number(&self, path: &Path) -> Option<usize> {
         let found = self.named.binary_search_by(|(own, _)| own.cmp(path));
         found.ok().map(|position| self.named[position].1)
     }
 
-    /// The number of the thread whose spawn path has this hash.
+    /// Returns the number of the thread whose spawn path has this hash.
     #[inline]
     pub(crate) fn number_by(&self, hash: u64, is_path: impl Fn(&[u32]) -> bool) -> Option<usize> {
         let from = self.hashed.partition_point(|&(own, _)| own < hash);
         let same = self.hashed[from..]
             .iter()
             .take_while(|&&(own, _)| own == hash);
-        // Two paths may have the same hash.
+        // Different paths may have the same hash.
         let mut found = same.map(|&(_, position)| &self.named[position]);
         found
             .find(|(path, _)| is_path(path))
             .map(|&(_, number)| number)
     }
 
-    /// Whether the file may be about children of the thread whose path has this hash that come behind so many.
+    /// Checks whether the file may name more than the given number of children of the thread whose
+    /// path has this hash.
     #[inline]
     pub(crate) fn has_more_children(&self, hash: u64, children: u32) -> bool {
         let found = self.families.binary_search_by_key(&hash, |&(own, _)| own);
         found.is_ok_and(|position| self.families[position].1 > children)
     }
 
-    /// The numbers of the children of a thread from one on, and of all that those start.
+    /// Returns the numbers of a thread's children from the given one on, and of their descendants.
     pub(crate) fn children_from(
         &self,
         parent: &Path,
@@ -198,24 +199,25 @@ impl Plan {
             .map(|&(_, number)| number)
     }
 
-    /// The spawn path of a thread.
+    /// Returns the spawn path of a thread.
     pub fn path(&self, number: usize) -> &str {
         self.threads.get(number).map_or("?", |stops| &stops.path)
     }
 
-    /// Number of threads that the file names.
+    /// Returns the number of threads that the file names.
     pub(crate) fn threads(&self) -> usize {
         self.threads.len()
     }
 
-    /// What has to happen before an event of a thread.
+    /// Returns the events that must happen before an event of a thread.
     pub fn waits(&self, number: usize, index: u32) -> &[Point] {
         let stops = self.stops(number);
         let stop = stops.and_then(|stops| stops.get(stops.position_from(index), index));
         stop.map_or(&[], |stop| &stop.waits)
     }
 
-    /// The next event behind this one at which the thread waits, or is waited for; [`u64::MAX`] if there is none.
+    /// Returns the next event after this one at which the thread waits or is waited for;
+    /// [`u64::MAX`] if there is none.
     pub fn next_stop(&self, number: usize, index: u32) -> u64 {
         let stops = self.stops(number);
         stops.map_or(u64::MAX, |stops| {
@@ -223,25 +225,25 @@ impl Plan {
         })
     }
 
-    /// The stops of a thread.
+    /// Returns the stops of a thread.
     pub(crate) fn stops(&self, number: usize) -> Option<&Stops> {
         self.threads.get(number)
     }
 
-    /// Whether the thread has something to keep at this event or behind it.
+    /// Checks whether the thread has a stop at this event or later.
     pub(crate) fn is_inside(&self, number: usize, index: u32) -> bool {
         self.next_stop(number, index.saturating_sub(1)) != u64::MAX
     }
 
-    /// The alternative that an event takes; none if it may be any.
+    /// Returns the alternative that an event must take; `None` if it may take any.
     pub(crate) fn alternative(&self, number: Option<usize>, index: u32) -> Option<u32> {
         let stops = number.and_then(|number| self.threads.get(number));
         let chosen = stops.and_then(|stops| stops.choices.get(&index)).copied();
         chosen.or((!self.is_free).then_some(0))
     }
 
-    /// The kind of an event, where the file is certain of it: within the prefix, which ends behind the last event that
-    /// is waited for.
+    /// Returns the kind of an event if the file is certain of it: within the prefix, which ends
+    /// with the last event that others wait for or that is a choice.
     pub(crate) fn kind(&self, number: usize, index: u32) -> Option<OpKind> {
         let stops = self.threads.get(number)?;
         let last_first = stops.stops.iter().rfind(|stop| stop.is_first);
@@ -254,7 +256,7 @@ impl Plan {
         stops.described.get(&index).filter(|_| is_certain)?.kind
     }
 
-    /// An event for people: which one, of which thread, and what it does if that is known.
+    /// Describes an event for the user: its number, thread and, if known, operation.
     pub fn describe(&self, point: Point) -> String {
         let stops = self.threads.get(point.thread as usize);
         let event = stops.and_then(|stops| stops.described.get(&point.index));
@@ -266,7 +268,7 @@ impl Plan {
     }
 }
 
-/// The hashes of paths, sorted, with their positions.
+/// Returns the hashes of the paths, sorted, with their positions.
 fn hashed(named: &[(Path, usize)]) -> Vec<(u64, usize)> {
     let hash = |(position, (path, _)): (usize, &(Path, usize))| Some((path::hash(path)?, position));
     let mut hashed: Vec<(u64, usize)> = named.iter().enumerate().filter_map(hash).collect();
@@ -274,7 +276,7 @@ fn hashed(named: &[(Path, usize)]) -> Vec<(u64, usize)> {
     hashed
 }
 
-/// By the hashes of all paths above these, sorted: one more than the greatest number of a child.
+/// Returns the hashes of all parents of these paths, sorted, each with its greatest child plus one.
 fn families(named: &[(Path, usize)]) -> Vec<(u64, u32)> {
     let mut families: BTreeMap<u64, u32> = BTreeMap::new();
     for (path, _) in named {
@@ -288,7 +290,7 @@ fn families(named: &[(Path, usize)]) -> Vec<(u64, u32)> {
     families.into_iter().collect()
 }
 
-/// The kind that a file names.
+/// Returns the kind with this name in a file.
 fn kind(name: &str) -> Option<OpKind> {
     let name: StrDeserializer<'_, Unknown> = name.into_deserializer();
     OpKind::deserialize(name).ok()
@@ -302,12 +304,13 @@ impl Stops {
         }
     }
 
-    /// The position of the first stop at this event or behind it.
+    /// Returns the position of the first stop at this event or after it.
     pub(crate) fn position_from(&self, index: u32) -> usize {
         self.stops.partition_point(|stop| stop.index < index)
     }
 
-    /// The same, where it is likely to be this one.
+    /// Returns what [`position_from`](Stops::position_from) returns, fast if it is the likely
+    /// position.
     #[inline]
     pub(crate) fn position_near(&self, likely: usize, index: u32) -> usize {
         let is_behind = |position: usize| {
@@ -321,21 +324,21 @@ impl Stops {
         }
     }
 
-    /// The stop at this position, if it is at this event.
+    /// Returns the stop at this position if it belongs to this event.
     #[inline]
     pub(crate) fn get(&self, position: usize, index: u32) -> Option<&Stop> {
         let stop = self.stops.get(position);
         stop.filter(|stop| stop.index == index)
     }
 
-    /// The event of the stop at this position; [`u64::MAX`] behind the last one.
+    /// Returns the event of the stop at this position; [`u64::MAX`] if there is none.
     #[inline]
     pub(crate) fn index_of(&self, position: usize) -> u64 {
         let stop = self.stops.get(position);
         stop.map_or(u64::MAX, |stop| u64::from(stop.index))
     }
 
-    /// The stop at an event, made if there is none.
+    /// Returns the stop at an event, and adds it if there is none.
     fn at(&mut self, index: u32) -> &mut Stop {
         let position = self.position_from(index);
         if self.get(position, index).is_none() {

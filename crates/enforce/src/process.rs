@@ -1,8 +1,8 @@
-//! The start and the end of a program that comes to enforcement by itself, after its `main` has begun: one in Rust.
+//! Start and end of enforcement for a program that begins it by itself, in `main`: one in Rust.
 
 use crate::{ENFORCE, Order, enforcement, own};
 
-// A note tells the command that a binary has this code: see `native::Binary`. It stays where the symbols are stripped.
+// A note shows the command that a binary has this code: see `native::Binary`. `strip` keeps it.
 std::arch::global_asm!(
     ".pushsection .note.mazurka,\"a\",@note",
     ".balign 4",
@@ -21,22 +21,23 @@ unsafe extern "C" {
     ) -> i32;
 }
 
-/// Takes a variable out of the environment, so that programs which this one starts do not find it.
+/// Removes a variable from the environment, so that child processes lack it. Returns its value.
 ///
 /// No other thread may read or change the environment meanwhile.
 pub fn take_variable(name: &str) -> Option<String> {
     let value = std::env::var(name).ok()?;
-    // SAFETY: as promised by the caller's place at the start of the program.
+    // SAFETY: callers run at the start of the program, where no other thread uses the environment.
     unsafe { std::env::remove_var(name) };
     Some(value)
 }
 
-/// The calling thread becomes the main thread of an enforced program, if the environment says so; whether it does.
+/// Makes the calling thread the main thread of an enforced program if the environment says so.
+/// Returns whether it did.
 ///
 /// No other thread may read or change the environment meanwhile.
 ///
 /// # Errors
-/// If what the environment says cannot be done, in one line for people.
+/// If the order in the environment cannot be carried out, with a one-line message for the user.
 pub fn start_as_told() -> Result<bool, String> {
     let Some(text) = take_variable(ENFORCE) else {
         return Ok(false);
@@ -44,12 +45,12 @@ pub fn start_as_told() -> Result<bool, String> {
     let order = Order::read(&text).map_err(|error| format!("{ENFORCE} is no order: {error}"))?;
     enforcement::start(order)?;
     atexit(leave);
-    // SAFETY: the function can be called at any moment.
+    // SAFETY: the function can be called at any time.
     unsafe { pthread_atfork(None, None, Some(leave_parent)) };
     Ok(true)
 }
 
-/// Whether the calling thread is enforced.
+/// Checks whether the calling thread is enforced.
 pub fn is_enforced() -> bool {
     own::own().thread().is_some()
 }

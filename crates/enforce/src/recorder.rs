@@ -1,6 +1,6 @@
-//! Which order happened: each thread notes for each event a number before and one behind it, from a counter that all
-//! share. Between the end of one event and the beginning of another that waited for it the counter has grown,
-//! whatever made it wait.
+//! Records the order of events. For each event a thread notes two numbers from a shared counter,
+//! one before and one after it. If an event waits for another one, the counter has grown between
+//! the end of the other one and its own beginning, whatever made it wait.
 
 use crate::blocking::Latched;
 use crate::failure;
@@ -12,22 +12,23 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
-/// What a thread has noted.
+/// The notes of a thread.
 #[derive(Default)]
 pub(crate) struct Own {
-    /// Event by event: the numbers before and behind it; 0 behind the last one while it lasts.
+    /// The numbers before and after each event; the second is 0 while the event lasts.
     events: Vec<(u64, u64)>,
-    /// Written by the owner, so that others see how far it has come.
+    /// Length of `events`. Written by the owner, so that other threads can read it.
     length: AtomicU64,
 }
 
-/// Those that have recorded something.
+/// The threads whose notes are kept beyond their ends.
 static KEPT: Latched<Vec<&'static Thread>> = Latched::new(Vec::new());
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 static CLOCK: AtomicU64 = AtomicU64::new(1);
 
-/// A thread's events that fit before its memory would have to move, which whoever writes at the end may be reading.
+/// Greatest number of events of a thread. More would move the vector, which may be read at the end
+/// of the process meanwhile.
 const MOST: usize = 1 << 20;
 
 pub(crate) fn begin(is_on: bool) {
@@ -38,7 +39,7 @@ pub(crate) fn is_on() -> bool {
     IS_ON.load(Relaxed)
 }
 
-/// The program begins once more: of its runs the last one is written.
+/// Discards all notes when the program starts again: only its last run is written.
 pub(crate) fn again(main: &Thread) {
     // SAFETY: the thread is the calling one.
     let own = unsafe { &mut *main.record.get() };
@@ -51,7 +52,7 @@ pub(crate) fn again(main: &Thread) {
     others.into_iter().for_each(thread::release);
 }
 
-/// What the thread notes is wanted beyond its end.
+/// Keeps the notes of the thread beyond its end.
 pub(crate) fn keep(thread: &'static Thread) {
     if is_on() {
         thread.hold();
@@ -59,13 +60,13 @@ pub(crate) fn keep(thread: &'static Thread) {
     }
 }
 
-/// What the thread noted is not wanted any more.
+/// Discards the notes of a thread whose memory is used again.
 pub(crate) fn forget(thread: &Thread) {
-    // SAFETY: the thread has not begun, and nobody else can name it.
+    // SAFETY: the thread has not begun, and no other thread can refer to it.
     unsafe { *thread.record.get() = Own::default() };
 }
 
-/// The calling thread's event begins: all its waiting is over.
+/// Notes that an event of the calling thread begins. It does not wait any more.
 #[inline]
 pub(crate) fn begun(thread: &Thread) {
     if IS_ON.load(Relaxed) {
@@ -82,7 +83,7 @@ pub(crate) fn begun(thread: &Thread) {
     }
 }
 
-/// Its last event has been performed, and nobody has been told yet.
+/// Notes that the last event of the calling thread is performed. It is not published yet.
 #[inline]
 pub(crate) fn ended(thread: &Thread) {
     if IS_ON.load(Relaxed) {
@@ -94,7 +95,7 @@ pub(crate) fn ended(thread: &Thread) {
     }
 }
 
-/// Writes what was noted. Threads may still run: what they note from here on is left out.
+/// Writes the notes. Threads may still run: their later notes are left out.
 pub(crate) fn write(path: &Path, inputs: &Inputs, program_checksum: &str) {
     let threads = KEPT.with(|kept| kept.clone());
     let mut threads: Vec<Recorded> = threads.into_iter().map(recorded).collect();
@@ -110,8 +111,8 @@ pub(crate) fn write(path: &Path, inputs: &Inputs, program_checksum: &str) {
 }
 
 fn recorded(thread: &'static Thread) -> Recorded {
-    // SAFETY: the vector does not move once it has events, and the first `length` of them are complete but for the
-    // end of the last one, which is read as one word.
+    // SAFETY: the vector does not move once it has events. Its first `length` entries are complete,
+    // except that the second number of the last one may change, which is read as one word.
     let events = unsafe {
         let own = thread.record.get();
         let length = (*own).length.load(Acquire) as usize;

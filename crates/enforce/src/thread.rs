@@ -17,70 +17,71 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
 };
 
-/// Where a thread comes from.
+/// The position of a thread in the tree of spawns.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Origin {
     parent: Option<&'static Thread>,
-    /// Its number among the children of the parent.
+    /// The number of the thread among the children of its parent.
     place: u32,
-    /// Of its spawn path.
+    /// Hash of the spawn path.
     hash: u64,
-    /// Differs from those of other threads.
+    /// Seed of the thread's random numbers, different from that of other threads.
     seed: u64,
 }
 
-/// A thread that is enforced, or the memory of one.
-// As `Gate`: no two threads share a line of a cache.
+/// An enforced thread, or spare memory for one.
+// Aligned like `Gate`: no two threads share a cache line.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Thread {
-    /// Who can name it: itself until it has ended, whoever has a [`Child`] of it, the threads that it started, by their paths,
-    /// and a record.
+    /// Number of references to the thread: its own until it ends, its [`Child`], the threads that
+    /// it started, whose paths contain its path, and a record.
     holders: AtomicU32,
     origin: Cell<Origin>,
-    /// What the front-end starts it with.
+    /// Values that the front-end passes to the thread at its start.
     carried: [AtomicUsize; 2],
     /// Its number in the file, from 1; 0 as long as the file does not name it.
     number: AtomicU64,
     children: Cell<u32>,
-    /// Who looks at its thread-local memory holds it, and it before that is gone.
+    /// Held while its thread-local memory is used, and by the thread before that memory goes.
     latch: Latch,
-    /// Its thread-local memory, while it lives.
+    /// Its thread-local memory, as long as it lives.
     own: AtomicPtr<Own>,
     has_ended: AtomicBool,
-    /// The position of its next stop, as a rule.
+    /// The likely position of its next stop.
     pub(crate) likely_stop: Cell<usize>,
-    /// What it waits for, as number and index; 0 for nothing.
+    /// The event that it waits for, as thread number and index; 0 if none.
     waits_for: AtomicU64,
-    /// The plan that it waits for the sake of.
+    /// The plan that makes it wait.
     waits_under: AtomicPtr<Plan>,
-    /// Of its random delays.
+    /// State of its random delays.
     pub(crate) random: Cell<u64>,
     pub(crate) record: UnsafeCell<recorder::Own>,
 }
 
-// SAFETY: `children`, `likely_stop`, `random` and `record` are used by the thread itself only (`record` also when the process
-// ends, by whoever ends it, see `recorder`); `origin` changes when nobody else can name the thread; all else is atomic.
+// SAFETY: only the thread uses `children`, `likely_stop`, `random` and `record` (also read at the
+// process's end, see `recorder`). `origin` changes only without other references. The rest is
+// atomic.
 unsafe impl Sync for Thread {}
 
 impl RefUnwindSafe for Thread {}
 
-/// How many events all threads have begun, as far as one can see from outside.
+/// Returns the number of events that all threads have begun, as far as other threads can see.
 pub(crate) fn progress() -> u64 {
     let progress = |thread: &&Thread| {
-        // SAFETY: a number that its thread may change meanwhile; any value will do.
+        // SAFETY: a number that its thread may change meanwhile. Any value is acceptable.
         let count = |own: &Own| unsafe { own.count.as_ptr().read_volatile() };
         thread.with_own(count).unwrap_or(0)
     };
     with_all(|threads| threads.iter().map(progress).fold(0, u64::wrapping_add))
 }
 
-/// Whether no thread of the program is left.
+/// Checks whether all threads of the program have ended.
 pub(crate) fn all_have_ended() -> bool {
     with_all(|threads| threads.iter().all(|thread| thread.has_ended()))
 }
 
-/// Has all threads look at the plan at their next hook.
+/// Has all threads consult the plan at their next hook.
 pub(crate) fn poke() {
     with_all(|threads| {
         for thread in threads {
@@ -89,10 +90,10 @@ pub(crate) fn poke() {
     });
 }
 
-/// A thread that its parent is about to start, or has started.
+/// A thread that its parent is about to start or has started.
 pub struct Child(&'static Thread);
 
-/// The next child of the calling thread; none if that is not enforced.
+/// Returns the next child of the calling thread; `None` if that is not enforced.
 pub fn upcoming() -> Option<Child> {
     let parent = own().thread()?;
     let child = parent.children.get();
@@ -100,7 +101,7 @@ pub fn upcoming() -> Option<Child> {
     Some(Child::with(Some(parent), child))
 }
 
-/// The calling thread is this one from here on.
+/// Makes the calling thread this child.
 pub fn adopt(child: &Child) {
     let (own, thread) = (own(), child.0);
     own.count.set(0);
@@ -119,7 +120,7 @@ fn errno() -> usize {
     __errno_location().addr()
 }
 
-/// The calling thread performs nothing more. Its last event, the end, counts: it may be polled.
+/// Ends the calling thread. Its end is its last event. It is counted, as it may be polled for.
 pub fn end_thread() {
     let own = own();
     let Some(thread) = own.thread() else {
@@ -133,12 +134,12 @@ pub fn end_thread() {
     thread.find_number(enforcement::plan());
     thread.publish(own.count.get() + 1);
     thread.close();
-    // As the last: who sees it may begin the program once more.
+    // Last of all: a thread that sees this may start the program again.
     thread.has_ended.store(true, Release);
     release(thread);
 }
 
-/// One of those who can name the thread does so no more.
+/// Gives up a reference. The last one frees the memory of the thread and its hold on its parent.
 pub(crate) fn release(thread: &'static Thread) {
     let mut last = Some(thread);
     while let Some(thread) = last.filter(|thread| thread.holders.fetch_sub(1, AcqRel) == 1) {
@@ -147,8 +148,8 @@ pub(crate) fn release(thread: &'static Thread) {
     }
 }
 
-/// The program begins once more, if the calling thread is its main one: what it counts begins from nothing, and so will
-/// the threads that it starts. All others have to have ended, or the process ends with a message.
+/// Starts the program again, if this is its main thread: it and new threads count their events from
+/// zero. All other threads must have ended, or the process ends with a message.
 pub fn again() {
     let own = own();
     let Some(main) = own.thread() else {
@@ -170,7 +171,7 @@ pub fn again() {
 }
 
 impl Child {
-    /// The main thread of the program.
+    /// Returns the main thread of the program.
     pub(crate) fn main() -> Child {
         Child::with(None, 0)
     }
@@ -183,7 +184,7 @@ impl Child {
             parent,
             place,
             hash: path::extended(above.map(|above| above.hash), place),
-            // In a program that begins once more the delays are others.
+            // The delays of each run are different.
             seed: mixed ^ parent.map_or(0, delay::drawn),
         });
         parent.inspect(|parent| parent.hold());
@@ -192,39 +193,39 @@ impl Child {
         Child(thread)
     }
 
-    /// Has the child carry what the front-end starts it with, so that it need not free memory as its first deed.
+    /// Stores values that the front-end passes to the child, so that it need not free memory first.
     pub fn carry(&self, what: [usize; 2]) {
         for (place, what) in self.0.carried.iter().zip(what) {
             place.store(what, Relaxed);
         }
     }
 
-    /// What it carries.
+    /// Returns the values stored by [`carry`](Child::carry).
     pub fn carried(&self) -> [usize; 2] {
         [0, 1].map(|place| self.0.carried[place].load(Relaxed))
     }
 
-    /// For functions that take a pointer.
+    /// Returns a pointer to the thread, for functions that take one.
     pub fn as_raw(&self) -> *mut c_void {
         ptr::from_ref(self.0).cast_mut().cast()
     }
 
-    /// The child as it finds itself.
+    /// Returns the child that a pointer refers to, for use by the thread itself.
     ///
     /// # Safety
     ///
     /// The pointer is from [`Child::as_raw`], and the thread has not ended.
     pub unsafe fn from_raw(pointer: *mut c_void) -> ManuallyDrop<Child> {
-        // SAFETY: as the caller promises; until its end the thread holds itself.
+        // SAFETY: the caller promises it, and a thread holds itself until its end.
         ManuallyDrop::new(Child(unsafe { &*pointer.cast::<Thread>() }))
     }
 
-    /// Whether it has performed its last event.
+    /// Checks whether the thread has performed its last event.
     pub fn has_ended(&self) -> bool {
         self.0.has_ended()
     }
 
-    /// It was not started after all.
+    /// Records that the thread could not be started.
     pub fn fails(&self) {
         self.0.goes();
         self.0.find_number(enforcement::plan());
@@ -236,7 +237,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // In a process that was forked the latch may be held by a thread that is not there.
+        // In a forked process the latch may be held by a thread that does not exist there.
         if !enforcement::is_off() {
             release(self.0);
         }
@@ -244,7 +245,7 @@ impl Drop for Child {
 }
 
 impl Thread {
-    /// The memory is that of a thread that begins, which itself can name, and a [`Child`].
+    /// Initialises memory for a thread that begins, with two references: its own and a [`Child`].
     pub(crate) fn begin(&self, origin: Origin) {
         self.origin.set(origin);
         self.holders.store(2, Relaxed);
@@ -256,12 +257,12 @@ impl Thread {
         recorder::forget(self);
     }
 
-    /// One more can name it.
+    /// Adds a reference.
     pub(crate) fn hold(&self) {
         self.holders.fetch_add(1, Relaxed);
     }
 
-    /// Its spawn path, for people.
+    /// Returns its spawn path as text.
     pub(crate) fn name(&self) -> String {
         path::written(&self.path())
     }
@@ -272,7 +273,7 @@ impl Thread {
         path
     }
 
-    /// Its spawn path, from its end on.
+    /// Returns the numbers of its spawn path, from the last one to the first.
     fn places(&self) -> impl Iterator<Item = u32> {
         let own = Some(self.origin.get());
         let ancestors = std::iter::successors(own, |own| Some(own.parent?.origin.get()));
@@ -283,7 +284,7 @@ impl Thread {
         (self.number.load(Relaxed) as usize).checked_sub(1)
     }
 
-    /// Does something with its thread-local memory, if it lives.
+    /// Runs a closure on its thread-local memory, as long as the thread lives.
     fn with_own<R>(&self, does: impl FnOnce(&Own) -> R) -> Option<R> {
         self.latch.hold(|| {
             // SAFETY: under the latch, and the pointer is null before the memory is gone.
@@ -291,12 +292,12 @@ impl Thread {
         })
     }
 
-    /// Its thread-local memory will be gone.
+    /// Makes its thread-local memory inaccessible, which will be gone soon.
     fn goes(&self) {
         self.latch.hold(|| self.own.store(ptr::null_mut(), SeqCst));
     }
 
-    /// Looks whether the file names it.
+    /// Looks up its number, if the file names it.
     #[inline]
     pub(crate) fn find_number(&self, plan: &Plan) {
         if self.number.load(Relaxed) == 0
@@ -308,14 +309,14 @@ impl Thread {
         }
     }
 
-    /// It performs events.
+    /// Records that it has been started.
     fn runs(&self) {
         if let Some(number) = self.number() {
             Gate::of(number).begin();
         }
     }
 
-    /// Its events up to this one are performed.
+    /// Publishes its events up to this one.
     pub(crate) fn publish(&self, index: u64) {
         if let Some(number) = self.number() {
             Gate::of(number).publish(index);
@@ -326,7 +327,7 @@ impl Thread {
         self.has_ended.load(Acquire)
     }
 
-    /// It waits for an event, as this plan says.
+    /// Records that it waits for an event because of this plan.
     pub(crate) fn waits_for(&self, point: Point, plan: &'static Plan) {
         self.waits_under
             .store(ptr::from_ref(plan).cast_mut(), Relaxed);
@@ -334,7 +335,7 @@ impl Thread {
         self.waits_for.store(code, SeqCst);
     }
 
-    /// It waits for nothing any more.
+    /// Records that it does not wait any more.
     pub(crate) fn goes_on(&self) {
         self.waits_for.store(0, SeqCst);
     }
@@ -348,7 +349,7 @@ impl Thread {
         })
     }
 
-    /// Why the program cannot begin once more by this thread, if it cannot.
+    /// Returns why this thread cannot start the program again; `None` if it can.
     fn begins_too_early(&self) -> Option<String> {
         if self.origin.get().parent.is_some() {
             return Some(format!(
@@ -361,7 +362,7 @@ impl Thread {
         Some(format!("thread {living} has not ended; join it before"))
     }
 
-    /// Nothing of it will happen any more, nor of the threads that it did not start.
+    /// Closes its gate and those of all threads that it did not start: they perform no more events.
     fn close(&self) {
         let plan = enforcement::plan();
         if let Some(number) = self.number() {
@@ -375,16 +376,16 @@ impl Thread {
         }
     }
 
-    /// The process ends with this thread: what it did not perform will never happen.
-    ///
-    /// Gives one who waits for it, by name. Who has not seen yet that a new plan lets it go on is not one.
+    /// Returns a thread that waits for an event of this one, by name. The process ends with this
+    /// thread, so that the event will never happen. A thread does not count if a new plan ends its
+    /// wait.
     pub(crate) fn leaves(&self) -> Option<(String, Point)> {
         let number = self.number()? as u32;
         let in_vain = |other: &&Thread| Some((other.name(), other.awaits_in_vain(number)?));
         with_all(|threads| threads.iter().find_map(in_vain))
     }
 
-    /// What it waits for, if that is an event of the thread with this number that will never happen.
+    /// Returns the event that it waits for, if it is one of the given thread and will never happen.
     fn awaits_in_vain(&self, number: u32) -> Option<Point> {
         let point = self.awaited().filter(|point| point.thread == number)?;
         let is_told = enforcement::is_at_hand(self.waits_under.load(Relaxed));

@@ -1,11 +1,11 @@
-//! All threads that are enforced, and the memory of those that nobody can name any more, which later ones use again: a
-//! thread that starts or ends asks the heap for nothing.
+//! All enforced threads. The memory of those that nothing refers to any more is used again for
+//! later threads, so that a thread that starts or ends does not use the heap.
 
 use crate::blocking::Latched;
 use crate::thread::{Origin, Thread};
 
 struct Threads {
-    /// All that have memory: those that live, those that somebody can name, and those that are spare.
+    /// All threads with memory: living, ended but referred to, and spare ones.
     all: Vec<&'static Thread>,
     spare: Vec<&'static Thread>,
 }
@@ -15,12 +15,12 @@ static THREADS: Latched<Threads> = Latched::new(Threads {
     spare: Vec::new(),
 });
 
-/// Does something with the threads, among them such as have ended; none is added meanwhile.
+/// Runs a closure on the threads, ended ones included. No thread is added meanwhile.
 pub(crate) fn with_all<R>(does: impl FnOnce(&[&'static Thread]) -> R) -> R {
     THREADS.with(|threads| does(&threads.all))
 }
 
-/// A thread that nobody else can name.
+/// Adds a thread, which nothing else refers to yet.
 pub(crate) fn add(origin: Origin) -> &'static Thread {
     THREADS.with(|threads| {
         let own = threads.spare.pop().unwrap_or_else(|| {
@@ -34,12 +34,12 @@ pub(crate) fn add(origin: Origin) -> &'static Thread {
     })
 }
 
-/// Its memory may be used again: nobody can name it any more.
+/// Makes the memory of a thread spare, since nothing refers to the thread any more.
 pub(crate) fn recycle(thread: &'static Thread) {
     THREADS.with(|threads| threads.spare.push(thread));
 }
 
-/// As many threads have memory.
+/// Returns the number of threads that have memory.
 #[cfg(test)]
 pub(crate) fn number() -> usize {
     THREADS.with(|threads| threads.all.len())

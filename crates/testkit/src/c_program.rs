@@ -1,8 +1,9 @@
-//! Programs in C that use what real ones use: memory of every storage class, atomics of all sizes, locks with tries,
-//! condition variables, spin loops, functions of the library.
+//! Programs in C with the features of real ones: memory of every storage class, atomics of all
+//! sizes, locks with tries, condition variables, spin loops, library functions.
 //!
-//! A [`CProgram`] is printed as C ([`source`]) and run by a [`machine`] of its own, which shares no code with
-//! `explore`, `objects` or `runtime`. [`random`] makes them from a seed.
+//! A [`CProgram`] is printed as C ([`source`]) and run by an interpreter ([`machine`]), which
+//! shares no code with `explore`, `objects` or `runtime`. [`random`] generates programs from a
+//! seed.
 
 pub mod machine;
 pub mod random;
@@ -29,9 +30,9 @@ pub struct CProgram {
     pub semaphores: Vec<(Home, u32)>,
     /// Barriers with their places.
     pub barriers: Vec<(Home, u32)>,
-    /// Onces: each adds 1 to its place.
+    /// Onces: the initialiser of each adds 1 to its place.
     pub onces: Vec<Place>,
-    /// What each thread does.
+    /// The threads.
     pub threads: Vec<Thread>,
 }
 
@@ -40,7 +41,7 @@ pub struct CProgram {
 pub struct Thread {
     /// Where its registers are.
     pub registers: RegisterHome,
-    /// What it does.
+    /// The statements that it executes.
     pub body: Vec<Statement>,
 }
 
@@ -81,7 +82,7 @@ pub enum RegisterHome {
 pub struct Place {
     /// The region.
     pub region: usize,
-    /// From this byte on.
+    /// The first byte in the region.
     pub offset: usize,
     /// Number of bytes: 1, 2, 4, 8 or 16.
     pub size: usize,
@@ -90,28 +91,28 @@ pub struct Place {
 /// A value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Value {
-    /// This one.
+    /// A constant.
     Constant(u64),
-    /// What a register has.
+    /// The value of a register.
     Register(usize),
 }
 
-/// What a read-modify-write does.
+/// The operation of a read-modify-write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rmw {
     /// Writes the value.
     Exchange,
-    /// Adds it.
+    /// Adds the value.
     Add,
-    /// Ands it.
+    /// Bitwise and.
     And,
-    /// Ors it.
+    /// Bitwise or.
     Or,
-    /// Exclusive or.
+    /// Bitwise exclusive or.
     Xor,
 }
 
-/// Where a compare-exchange has the value that it expects.
+/// Where the expected value of a compare-exchange is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expected {
     /// In a register.
@@ -131,7 +132,7 @@ pub enum Object {
     Barrier(usize),
 }
 
-/// What is done with an object in order to get it.
+/// How an object is acquired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Acquire {
     /// Waits.
@@ -140,18 +141,19 @@ pub enum Acquire {
     Try,
     /// Tries until it succeeds.
     TryLoop,
-    /// Waits until a time that never comes.
+    /// Waits with a deadline that never passes.
     Timed,
 }
 
 /// How a thread waits for a condition variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waiting {
-    /// Again and again.
+    /// In a loop, until the condition holds.
     Loop,
-    /// Once at most.
+    /// At most once.
     Once,
-    /// The same, until a time that never comes; whether it was woken before goes to register 0.
+    /// At most once, with a deadline that never passes; whether it was woken in time goes to
+    /// register 0.
     Timed,
 }
 
@@ -166,26 +168,26 @@ pub enum TestAndSet {
     Flag,
     /// `compare_exchange`.
     CompareExchange,
-    /// `exchange` after a load that finds it free.
+    /// `exchange` after a load that finds the lock free.
     TestFirst,
 }
 
-/// What a spin loop does in each round.
+/// The body of a spin loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Round {
     /// Nothing.
     Nothing,
     /// Yields.
     Yield,
-    /// Writes to a register what it has.
+    /// Writes the value that a register already has to that register.
     SameValue,
-    /// Adds 1 to a register while it is less than this.
+    /// Adds 1 to a register while its value is less than `most`.
     Count {
         /// The register.
         register: usize,
-        /// The most.
+        /// The limit.
         most: u64,
-        /// How.
+        /// How the register is written.
         by: Counting,
     },
 }
@@ -208,15 +210,15 @@ pub enum Library {
     Fill(usize),
     /// `snprintf` of a register as a decimal number.
     Print(usize),
-    /// `strtoull` into a register, and the number of its digits is added to it.
+    /// `strtoull` into a register, to which the number of digits is added.
     Parse(usize),
-    /// `strcpy` of a constant string of so many `a`s (below 16).
+    /// `strcpy` of a constant string of this number of `a`s (below 16).
     CopyString(usize),
-    /// `strlen` into a register; the last byte is set to 0 before.
+    /// `strlen` into a register. The last byte is set to 0 first.
     Length(usize),
-    /// `qsort` of its two words.
+    /// `qsort` of the region's two words.
     Sort,
-    /// `memcpy` into a register, the first word.
+    /// `memcpy` of the first word into a register.
     CopyOut(usize),
 }
 
@@ -252,43 +254,43 @@ pub enum Statement {
     Library { region: usize, does: Library },
     /// An assignment.
     Set { register: usize, value: u64 },
-    /// What follows if the register has, or has not, the value.
+    /// A body that is executed if the register has, or has not, the value.
     If {
         register: usize,
         is_equal: bool,
         value: u64,
         then: Vec<Statement>,
     },
-    /// Holds a mutex.
+    /// A body during which a mutex is held.
     Locked {
         mutex: usize,
         how: Acquire,
         body: Vec<Statement>,
     },
-    /// Holds two mutexes, which `std::lock` takes: in C++ only.
+    /// A body during which two mutexes are held, taken by `std::lock`: in C++ only.
     LockedBoth {
         mutexes: [usize; 2],
         body: Vec<Statement>,
     },
-    /// Holds a reader-writer lock for reading.
+    /// A body during which a reader-writer lock is held for reading.
     Reading {
         rwlock: usize,
         how: Acquire,
         body: Vec<Statement>,
     },
-    /// The same for writing.
+    /// A body during which a reader-writer lock is held for writing.
     Writing {
         rwlock: usize,
         how: Acquire,
         body: Vec<Statement>,
     },
-    /// Holds a spin lock at a place.
+    /// A body during which a spin lock at a place is held.
     Spinning {
         place: Place,
         how: TestAndSet,
         body: Vec<Statement>,
     },
-    /// Waits, holding the mutex, while the plain place does not have the value.
+    /// Waits, while holding the mutex, until the place, which is read plainly, has the value.
     Wait {
         condvar: usize,
         mutex: usize,
@@ -296,13 +298,13 @@ pub enum Statement {
         value: u64,
         how: Waiting,
     },
-    /// Signals.
+    /// Signals a condition variable.
     Signal { condvar: usize, is_broadcast: bool },
-    /// Gives a permit.
+    /// Adds a permit.
     Post { semaphore: usize },
-    /// Takes a permit; a try puts its result into register 0.
+    /// Takes a permit. A try stores its result in register 0.
     Take { semaphore: usize, how: Acquire },
-    /// Arrives at a barrier; whether the thread is the serial one goes to the register.
+    /// Arrives at a barrier. Whether the thread is the serial one goes to the register.
     Arrive { barrier: usize, into: Option<usize> },
     /// Calls a once.
     Once { once: usize },
@@ -316,12 +318,12 @@ pub enum Statement {
     },
     /// Starts a thread.
     Create { thread: usize },
-    /// Joins it.
+    /// Joins a thread.
     Join { thread: usize },
 }
 
 impl Statement {
-    /// The statements inside.
+    /// Returns the statements inside.
     pub fn inner(&self) -> &[Statement] {
         match self {
             Statement::If { then: body, .. }
@@ -334,7 +336,7 @@ impl Statement {
         }
     }
 
-    /// The same, to be changed.
+    /// Returns the statements inside, to be changed.
     pub fn inner_mut(&mut self) -> Option<&mut Vec<Statement>> {
         match self {
             Statement::If { then: body, .. }
@@ -349,8 +351,8 @@ impl Statement {
 }
 
 impl CProgram {
-    /// Whether locks are used as they may be: not taken twice by one thread, and held where a condition variable is
-    /// waited for.
+    /// Checks whether locks are used correctly: a thread takes none that it holds, and it holds the
+    /// mutex when it waits for a condition variable.
     pub fn is_sound(&self) -> bool {
         let mut threads = self.threads.iter();
         threads.all(|thread| are_sound(&thread.body, &mut Vec::new()))
@@ -358,7 +360,8 @@ impl CProgram {
 }
 
 impl CProgram {
-    /// Whether more threads arrive at a barrier than it has places, which C++ does not allow.
+    /// Checks whether more threads arrive at a barrier than it has places, which C++ does not
+    /// allow.
     pub fn has_crowded_barrier(&self) -> bool {
         let arrives = |thread: &&Thread, barrier| arrives(&thread.body, barrier);
         (0..self.barriers.len()).any(|barrier| {
@@ -372,17 +375,17 @@ impl CProgram {
 }
 
 impl CProgram {
-    /// Whether objects are destroyed and initialised again.
+    /// Checks whether objects are destroyed and initialised again.
     pub fn renews(&self) -> bool {
         self.has(|statement| matches!(statement, Statement::Renew { .. }))
     }
 
-    /// Whether two mutexes are taken at once.
+    /// Checks whether two mutexes are taken at once.
     pub fn has_std_lock(&self) -> bool {
         self.has(|statement| matches!(statement, Statement::LockedBoth { .. }))
     }
 
-    /// Whether a condition variable is waited for until a time.
+    /// Checks whether there is a timed wait for a condition variable.
     pub fn has_timed_wait(&self) -> bool {
         self.has(|statement| {
             matches!(
@@ -413,7 +416,7 @@ fn arrives(body: &[Statement], at: usize) -> bool {
     })
 }
 
-/// What a thread may hold.
+/// An object that a thread may hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Held {
     Mutex(usize),

@@ -1,10 +1,11 @@
-//! Abstract programs as C with pthreads, for front-ends that check C.
+//! Prints abstract programs as C with pthreads, for front-ends that check C.
 //!
-//! Variables are sequentially consistent atomics, registers local variables. Main creates the threads that
-//! nobody spawns, and joins all that nobody joins; that adds no conflict, so a C program has the traces of the
-//! abstract one. Whether a thread holds what it unlocks is a local variable, too.
+//! Variables become sequentially consistent atomics, registers become local variables. Main creates
+//! the threads that no thread spawns, and joins those that no thread joins. That adds no conflict,
+//! so the C program has the traces of the abstract one. Local variables record which locks a thread
+//! holds.
 //!
-//! Not in C: channels, parking, polling for an end, initialisers that give up, looking at a once.
+//! Not in C: channels, parking, polling for an end or a once, initialisers that give up.
 
 use crate::program::{Action, Condition, Program, REGISTERS, Sort, Statement, Value, Verb};
 use std::fmt::Write;
@@ -12,17 +13,17 @@ use std::fmt::Write;
 /// Why a program cannot be written in C.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NotInC {
-    /// It does something that pthreads do not have.
+    /// The program uses an operation that pthreads do not have.
     #[error("pthreads have nothing like {0:?}")]
     Verb(Verb),
-    /// pthreads are joined once; here by who spawned them, behind the spawn and outside of blocks.
+    /// pthreads are joined once: here by the spawner, after the spawn and outside of blocks.
     #[error("thread {0} is not spawned and joined as in C")]
     Lifetime(usize),
 }
 
 impl Program {
-    /// The program as the source of a C program, which takes no arguments. `__VERIFIER_assume` and
-    /// `mazurka_choose` are left to the checker.
+    /// Returns the program as a C program without arguments. The checker provides
+    /// `__VERIFIER_assume` and `mazurka_choose`.
     ///
     /// ```
     /// let program: testkit::Program = "store x0 1 | r0 = load x0".parse().unwrap();
@@ -74,7 +75,7 @@ fn check_lifetime(program: &Program, thread: usize) -> Result<(), NotInC> {
 struct Source<'a> {
     program: &'a Program,
     text: String,
-    /// How many initialisers of onces were written.
+    /// Number of once initialisers written so far.
     initialisers: usize,
 }
 
@@ -91,7 +92,7 @@ extern void __VERIFIER_assume(int);
 extern unsigned mazurka_choose(unsigned);
 ";
 
-/// The names of a sort's objects are one declaration.
+/// Type and initial value of each sort's objects in C.
 const DECLARATIONS: [(Sort, &str, &str); 7] = [
     (Sort::Variable, "_Atomic uint64_t", ""),
     (
@@ -102,7 +103,7 @@ const DECLARATIONS: [(Sort, &str, &str); 7] = [
     (
         Sort::RwLock,
         "pthread_rwlock_t",
-        // First come, first served, as the oracle has it. The C library's default lets readers pass waiting writers.
+        // First come, first served, as in the oracle. By default, readers overtake waiting writers.
         " = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP",
     ),
     (
@@ -142,7 +143,7 @@ impl Source<'_> {
             self.line(0, "/* The year 2100. */");
             self.line(0, "static const struct timespec late = {4102444800, 0};");
         }
-        // Who is spawned is written before who spawns.
+        // A spawned thread is written before its spawner.
         for (number, body) in program.threads.iter().enumerate().rev() {
             self.initialisers_of(body);
             self.thread(number, body);
@@ -150,8 +151,8 @@ impl Source<'_> {
         self.main();
     }
 
-    /// A once's initialiser is a function without arguments: one for each statement, with a variable for
-    /// its value, which only the thread of the statement writes and only its initialiser reads.
+    /// Writes the initialisers of onces. They have no arguments, so each statement has one, with a
+    /// variable for its value that only the statement's thread writes.
     fn initialisers_of(&mut self, body: &[Statement]) {
         for statement in body {
             match statement {
@@ -246,7 +247,7 @@ impl Source<'_> {
     }
 }
 
-/// Registers, what templates need, and what tells how often a lock is held.
+/// Returns the local variables: registers, temporaries of templates, hold counts of locks.
 fn locals(body: &[Statement]) -> Vec<String> {
     let registers = (0..REGISTERS).map(|register| format!("r{register}"));
     let mut locals: Vec<String> = registers
@@ -290,7 +291,7 @@ fn value(value: Value) -> String {
     }
 }
 
-/// What an action is in C; `initialiser` is the number of the next one.
+/// Returns an action in C. `initialiser` is the number of the next one.
 fn line_of(action: &Action, initialiser: usize) -> String {
     let into = action
         .into
@@ -311,8 +312,8 @@ fn line_of(action: &Action, initialiser: usize) -> String {
     line
 }
 
-/// A verb in C: its objects `$0` and `$1`, its values `$a` and `$b`, where its result goes, and the number
-/// of an initialiser.
+/// Returns a verb's template in C, with objects `$0` and `$1`, values `$a` and `$b`, the place of
+/// its result, and the number of an initialiser.
 #[rustfmt::skip]
 fn template(verb: Verb) -> Option<&'static str> {
     use Verb::*;

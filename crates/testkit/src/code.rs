@@ -2,7 +2,7 @@
 
 use crate::program::{Action, Condition, REGISTERS, Statement, Value, Verb};
 
-/// What a thread executes: its statements in a row.
+/// The code of a thread: a list of instructions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Code(Vec<Instruction>);
 
@@ -11,7 +11,7 @@ enum Instruction {
     Do(Action),
     Assume(Condition),
     Assert(Condition),
-    /// Goes on there unless the condition holds.
+    /// Jumps to that instruction unless the condition holds.
     Unless(Condition, usize),
 }
 
@@ -19,11 +19,11 @@ enum Instruction {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Local {
     pub(crate) registers: [u64; REGISTERS],
-    /// The instruction that comes next.
+    /// The next instruction.
     pub(crate) next: usize,
 }
 
-/// Where a thread comes to a stop.
+/// Why a thread stops.
 #[derive(Debug)]
 pub(crate) enum Stop<'a> {
     At(&'a Action),
@@ -33,7 +33,7 @@ pub(crate) enum Stop<'a> {
 }
 
 impl Code {
-    /// Bounded loops are unrolled.
+    /// Compiles statements. Bounded loops are unrolled.
     pub(crate) fn new(body: &[Statement]) -> Code {
         let mut code = Code::default();
         code.append(body);
@@ -57,7 +57,7 @@ impl Code {
         }
     }
 
-    /// Runs on to the next action, the end, or a condition that fails.
+    /// Runs to the next action, to the end, or to a condition that fails.
     pub(crate) fn run(&self, local: &mut Local) -> Stop<'_> {
         while let Some(instruction) = self.0.get(local.next) {
             match instruction {
@@ -84,13 +84,13 @@ impl Code {
         Stop::End
     }
 
-    /// Whether a stopped thread gives way right before the action that it is at.
+    /// Checks whether a stopped thread yields immediately before its next action.
     pub(crate) fn yields(&self, local: &Local) -> bool {
         let before = local.next.checked_sub(1).map(|before| &self.0[before]);
         matches!(before, Some(Instruction::Do(action)) if action.verb == Verb::Yield)
     }
 
-    /// The action that a stopped thread is at.
+    /// Returns the next action of a stopped thread.
     pub(crate) fn action(&self, local: &Local) -> &Action {
         match &self.0[local.next] {
             Instruction::Do(action) => action,
@@ -109,7 +109,7 @@ impl Local {
         }
     }
 
-    /// Puts the result of an action where it belongs.
+    /// Stores the result of an action in its register.
     pub(crate) fn store(&mut self, action: &Action, result: u64) {
         if let Some(register) = action.into {
             self.registers[usize::from(register)] = result;

@@ -1,5 +1,5 @@
-//! The natural semantics of abstract programs: every blocking operation is one atomic step, without the
-//! `objects` crate. Its final states are what the split semantics must have, too.
+//! The direct semantics of abstract programs: every blocking operation is one atomic step, without
+//! the `objects` crate. The split semantics must have the same final states.
 
 mod moves;
 
@@ -10,8 +10,8 @@ use crate::program::{Action, Program, Sort, Verb};
 use moves::Moves;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-/// All values and places that some interleaving of atomic steps ends with; none where there are more
-/// than `limit` states.
+/// Returns all values and places with which an interleaving of atomic steps can end; `None` if
+/// there are more than `limit` states.
 pub fn finals(program: &Program, limit: usize) -> Option<BTreeSet<Final>> {
     let plan = Plan::new(program);
     let mut seen = HashSet::new();
@@ -42,7 +42,7 @@ struct State {
     variables: Vec<u64>,
     mutexes: Vec<Option<usize>>,
     rwlocks: Vec<RwLock>,
-    /// Threads that wait at each condition variable, not signalled.
+    /// For each condition variable, the threads that wait and are not signalled.
     waiters: Vec<BTreeSet<usize>>,
     permits: Vec<usize>,
     arrivals: Vec<usize>,
@@ -54,10 +54,10 @@ struct State {
 struct Thread {
     local: Local,
     status: Status,
-    /// How far the thread is in its action, where that is visible to others.
+    /// The progress of the thread within its action, where other threads can observe it.
     stage: Stage,
     mutexes: Vec<usize>,
-    /// The reader-writer locks it holds, and whether as a writer.
+    /// The reader-writer locks that it holds, and whether as a writer.
     rwlocks: Vec<(usize, bool)>,
     dropped: Vec<usize>,
     token: bool,
@@ -67,7 +67,7 @@ struct Thread {
 enum Status {
     Unborn,
     Running,
-    /// Its end, which is polled, is still to come.
+    /// Before its end, which is polled.
     Ending,
     Assuming,
     Failed,
@@ -77,17 +77,17 @@ enum Status {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Stage {
     Start,
-    /// At a condition variable, or at a rendezvous.
+    /// Waits at a condition variable or at a rendezvous.
     Waiting,
-    /// Signalled, wants the mutex.
+    /// Is signalled and waits for the mutex.
     Relocking,
-    /// Waits until so many have arrived; whether it was the last of them.
+    /// Waits until this number of threads have arrived. Whether the thread was the last of them.
     Arrived(usize, bool),
-    /// Initialises a once: before or after its store.
+    /// Initialises a once: before (false) or after (true) its store.
     Initialising(bool),
-    /// A weak compare-exchange that will fail.
+    /// At a weak compare-exchange that will fail spuriously.
     Spurious,
-    /// A weak compare-exchange that will not fail without reason.
+    /// At a weak compare-exchange that will not fail spuriously.
     Genuine,
 }
 
@@ -204,7 +204,7 @@ impl State {
         self.threads[number].mutexes.retain(|&held| held != mutex);
     }
 
-    /// The action of a thread is over, with this result.
+    /// Ends the action of a thread with this result.
     fn over(&mut self, plan: &Plan, number: usize, result: Option<u64>) {
         let thread = &mut self.threads[number];
         let action = plan.codes[number].action(&thread.local);
@@ -216,7 +216,7 @@ impl State {
         self.run_on(plan, number);
     }
 
-    /// The states that a step of the thread leads to.
+    /// Adds the states to which a step of the thread can lead.
     fn moves(&self, plan: &Plan, number: usize, into: &mut Vec<State>) {
         match self.threads[number].status {
             Status::Running => {}
@@ -233,7 +233,7 @@ impl State {
 }
 
 impl Thread {
-    /// Whether an action makes no sense here.
+    /// Checks whether an action is meaningless here and skipped.
     fn skips(&self, action: &Action) -> bool {
         let sorts = action.verb.signature().sorts;
         let needs_mutex = matches!(action.verb, Verb::Unlock | Verb::Wait | Verb::TimedWait);

@@ -1,7 +1,7 @@
-//! Checks the C front-end against three oracles: random programs that are enumerated by an interpreter, run for real
-//! with noise, and checked with shortcuts switched off.
+//! Checks the C front-end against three oracles: random programs that an interpreter enumerates,
+//! run for real with noise, and checked with shortcuts switched off.
 //!
-//! `frontends --programs 1000 [--seed S] [--compiler gcc]`; needs the command `mazurka` and its runtime library.
+//! `frontends --programs 1000 [--seed S] [--compiler gcc]`; needs `mazurka` and its library.
 
 #![forbid(unsafe_code)]
 
@@ -28,58 +28,58 @@ use testkit::random::Random;
 /// Compares the C front-end with an interpreter and with real runs on random programs.
 #[derive(Parser)]
 struct Arguments {
-    /// How many programs.
+    /// Number of programs.
     #[arg(long, default_value_t = 400)]
     programs: u64,
-    /// Repeats a run.
+    /// Seed, to repeat a run.
     #[arg(long)]
     seed: Option<u64>,
-    /// Only these compilers; else gcc and clang, if installed.
+    /// Only these compilers; by default gcc and clang, if installed.
     #[arg(long, value_delimiter = ',')]
     compiler: Vec<String>,
-    /// Only this language; else every second pair of batches is C++.
+    /// Only this language; by default every second pair of batches is C++.
     #[arg(long, value_delimiter = ',', default_value = "c,c++")]
     language: Vec<String>,
-    /// The command.
+    /// The command `mazurka`.
     #[arg(long, default_value = "target/release/mazurka")]
     mazurka: PathBuf,
-    /// Programs in one executable.
+    /// Number of programs in one executable.
     #[arg(long, default_value_t = 40)]
     batch: u64,
-    /// Real runs of each program.
+    /// Number of real runs of each program.
     #[arg(long, default_value_t = 200)]
     runs: u32,
-    /// Programs with more states are left out.
+    /// Leave out programs with more states.
     #[arg(long, default_value_t = 20_000)]
     states: usize,
-    /// Checks end after as many executions, and are then not compared.
+    /// End checks after this number of executions, without comparing them.
     #[arg(long, default_value_t = 3000)]
     executions: u64,
-    /// How many ways to check each program in, beside the default one.
+    /// Number of ways to check each program, besides the default one.
     #[arg(long, default_value_t = 1)]
     ways: usize,
-    /// Batches at a time.
+    /// Number of batches processed at the same time.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// Where to write programs that differ, made smaller.
+    /// Folder for programs with differences, made smaller.
     #[arg(long)]
     keep: Option<PathBuf>,
-    /// Go on after a difference.
+    /// Continue after a difference.
     #[arg(long)]
     keep_going: bool,
-    /// Only programs about this.
+    /// Only programs with this theme.
     #[arg(long)]
     theme: Option<String>,
-    /// Compile all with `-O2`, or with 0 none; else every second batch is.
+    /// Compile with `-O2`, or with 0 without; by default every second batch is compiled with it.
     #[arg(long, value_name = "LEVEL")]
     level: Option<u8>,
-    /// Show a difference as it is found.
+    /// Show a difference as it is found, without making the program smaller.
     #[arg(long)]
     quick: bool,
-    /// Only print the source of the batch.
+    /// Only print the source of the batches.
     #[arg(long)]
     print: bool,
-    /// Only count differences that begin with one of these words.
+    /// Ignore differences that begin with one of these words.
     #[arg(long, value_delimiter = ',')]
     ignore: Vec<String>,
     /// Leave out programs whose source has one of these words.
@@ -145,14 +145,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Those of gcc and clang that can be run.
+/// Returns those of gcc and clang that are installed.
 fn installed_compilers() -> Vec<String> {
     let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok();
     let compilers = ["gcc", "clang"].into_iter().filter(runs);
     compilers.map(str::to_owned).collect()
 }
 
-/// The theme with this name.
+/// Returns the theme with this name.
 fn theme(name: &str) -> Result<random::Theme, String> {
     let mut all = random::THEMES.into_iter();
     let unknown = || {
@@ -176,27 +176,27 @@ struct Hunt {
     start: Instant,
 }
 
-/// A program with what it may do.
+/// A program with its possible behaviour.
 struct Subject {
     number: u64,
     program: CProgram,
     behaviour: Behaviour,
 }
 
-/// Whether a semaphore of libstdc++ may sleep although it has a permit, or spin until its time is over: before version 13 it
-/// compares with a count that it read before it spun (<https://gcc.gnu.org/PR104928>).
+/// Checks for a bug of libstdc++ before 13: a semaphore may sleep although it has a permit, or spin
+/// until its deadline, since it uses a count read before spinning (<https://gcc.gnu.org/PR104928>).
 fn may_sleep(tools: &Tools<'_>, subject: &Subject) -> bool {
     tools.is_cpp && !subject.program.semaphores.is_empty()
 }
 
-/// Whether a timed wait of C++ is late by the clock although it was signalled: the thread, or the one that signals, has waited
-/// until the same time before. The interpreter has no clock.
+/// Checks whether a signalled timed wait of C++ can be late by the clock: its thread, or the
+/// signalling one, has waited until the same deadline before. The interpreter has no clock.
 fn tells_lateness_by_clock(tools: &Tools<'_>, subject: &Subject) -> bool {
     tools.is_cpp && subject.program.has_timed_wait()
 }
 
 impl Hunt {
-    /// Works on batches until there are no more; gives what prevents it.
+    /// Processes batches until none is left. Returns an error that prevents that.
     fn work(&self) -> Option<String> {
         let folder = match tempfile::tempdir() {
             Ok(folder) => folder,
@@ -292,7 +292,7 @@ impl Hunt {
         let is_sane = |Subject { behaviour, .. }: &Subject| {
             !behaviour.has_race && !behaviour.has_race_of_objects && !behaviour.has_deadlock
         };
-        // Objects of the C++ library must not be destroyed as early as those of POSIX.
+        // Objects of the C++ library must not be destroyed as early as POSIX allows.
         let fits = |Subject { program, .. }: &Subject| match tools.is_cpp {
             true => !program.has_crowded_barrier() && !program.renews(),
             false => !program.has_std_lock(),
@@ -333,7 +333,7 @@ impl Hunt {
                         break;
                     }
                     Err(difference) => {
-                        // What depends on the machine's load is shown, but cannot be made smaller.
+                        // A difference due to machine load is shown, but not made smaller.
                         match self.differs(tools, (&compiled, place), subject, &way) {
                             Ok(_) => self.show_once(tools, subject, &way, &difference),
                             Err(_) => self.report(tools, subject, Some(&way), difference),
@@ -362,7 +362,7 @@ impl Hunt {
         Ok(())
     }
 
-    /// The default way and random ones.
+    /// Returns the default way and random ones.
     fn ways(&self, tools: &Tools<'_>, subject: &Subject) -> Vec<Way> {
         let compiler = u64::from(tools.compiler.starts_with('c'));
         let mut random = Random::new(self.seed.wrapping_add(subject.number) << 1 | compiler);
@@ -383,7 +383,7 @@ impl Hunt {
         };
         let checked = tools.check(compiled, place, way).map_err(Difference)?;
         let found = compare::compare(&behaviour, &checked, way, tools.optimises);
-        // To look for accesses that are never next to each other takes many states.
+        // Searching for accesses that are never adjacent takes many states.
         let is_race = |difference: &Difference| difference.0.starts_with(compare::FALSE_RACE);
         let only_objects = way.interleaves_plain;
         if found.as_ref().is_err_and(is_race) && (!only_objects || subject.program.renews()) {
@@ -403,7 +403,7 @@ impl Hunt {
         }
     }
 
-    /// Shows a difference that the same check did not have again.
+    /// Shows a difference that did not occur again when the check was repeated.
     fn show_once(&self, tools: &Tools<'_>, subject: &Subject, way: &Way, difference: &Difference) {
         self.count("differences that were seen only once");
         let level = if tools.optimises { "-O2" } else { "-O0" };

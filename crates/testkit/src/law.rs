@@ -1,4 +1,4 @@
-//! What must hold of every algorithm and every program.
+//! The laws that hold for every algorithm and every program.
 
 mod divided;
 mod final_states;
@@ -24,11 +24,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// A law that a program breaks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// Which algorithm; none where the objects themselves are at fault.
+    /// The algorithm; `None` if the objects themselves are wrong.
     pub algorithm: Option<Algorithm>,
-    /// The numbers that its threads had.
+    /// The order in which its threads were numbered.
     pub order: Vec<usize>,
-    /// What is wrong.
+    /// A description of what is wrong.
     pub what: String,
 }
 
@@ -40,17 +40,17 @@ impl fmt::Display for Violation {
     }
 }
 
-/// How much is compared.
+/// The extent of the comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Programs with more prefixes have no oracle.
     pub states: usize,
-    /// Without an oracle, the algorithms are compared with each other if there are at most so many
-    /// traces; else the program is left out.
+    /// Without an oracle, the algorithms are compared with each other if there are at most this
+    /// many traces. Otherwise the program is left out.
     pub traces: u64,
-    /// In how many orders the threads are numbered.
+    /// Number of orders in which the threads are numbered.
     pub orders: usize,
-    /// At most so many executions for each trace, for algorithms that are not optimal.
+    /// Limit of executions per trace, for algorithms that are not optimal.
     pub redundancy: u64,
     /// Programs with more interleavings are not searched exhaustively.
     pub interleavings: u64,
@@ -68,18 +68,18 @@ impl Default for Effort {
     }
 }
 
-/// What one program contributed.
+/// The numbers from one program.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tally {
     /// Maximal traces.
     pub traces: u64,
     /// Executions of all algorithms.
     pub executions: u64,
-    /// Searches that were given up because they would take too long.
+    /// Searches that were abandoned because they would take too long.
     pub unfinished: u64,
 }
 
-/// Checks a program against all laws; none where it is too large.
+/// Checks a program against all laws. Returns `None` if it is too large.
 pub fn check(
     program: &Program,
     algorithms: &[Algorithm],
@@ -107,7 +107,7 @@ pub fn check(
             effort,
         };
         for &algorithm in algorithms {
-            // A broken invariant of an algorithm is a violation like others: its program is shown.
+            // A broken invariant of an algorithm is a violation, too, so that its program is shown.
             let check = || laws.check(algorithm, random, &mut tally);
             catch_unwind(AssertUnwindSafe(check))
                 .unwrap_or_else(|panic| Err(message(&*panic)))
@@ -122,14 +122,14 @@ pub fn check(
     Ok(Some(tally))
 }
 
-/// What a broken invariant says.
+/// Returns the message of a panic.
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     format!("panicked: {}", text.unwrap_or("without a message"))
 }
 
-/// The split semantics ends as the direct one does, except where OBJECTS documents more behaviour.
+/// Checks that the split semantics has the final states of the direct one, except as in OBJECTS.
 fn has_the_direct_final_states(
     program: &Program,
     oracle: &Oracle,
@@ -138,8 +138,8 @@ fn has_the_direct_final_states(
     let Some(direct) = direct::finals(program, 50 * effort.states) else {
         return Ok(());
     };
-    // A signal may wake a waiter before it has unlocked, which a try can see (3.3); a reader behind a
-    // waiting writer fails its try (3.2).
+    // A signal may wake a waiter before it has unlocked, which a try can observe (3.3). A try to
+    // read fails while a writer waits (3.2).
     let may_have_more = program.does(&[Verb::TryLock])
         && program.does(&[Verb::Wait, Verb::TimedWait])
         || program.does(&[Verb::TryRead, Verb::TryWrite]);
@@ -159,23 +159,23 @@ fn has_the_direct_final_states(
     }
 }
 
-/// What an algorithm must find.
+/// The results that an algorithm must find.
 struct Expected {
     traces: BTreeMap<Key, Outcome>,
-    /// Number of maximal interleavings, if it is known.
+    /// Number of maximal interleavings, if known.
     interleavings: Option<u64>,
-    /// The values and places in the end, if they are known.
+    /// The final values and places, if known.
     finals: Option<BTreeSet<Final>>,
-    /// within[k] are the traces that some interleaving with at most k preemptions shows; none where there
-    /// are too many interleavings.
+    /// `within[k]` has the traces of interleavings with at most k preemptions. Empty if there are
+    /// too many interleavings.
     within: Vec<BTreeSet<Key>>,
 }
 
-/// The largest bound on preemptions that is tried.
+/// The greatest bound on preemptions that is checked.
 const MOST_PREEMPTIONS: u64 = 4;
 
 impl Expected {
-    /// None where the program is too large; an error if its objects break their own laws.
+    /// Returns `None` if the program is too large, an error if its objects break their own laws.
     fn new(program: &Program, effort: Effort) -> Result<Option<Expected>, String> {
         match Oracle::new(program, effort.states) {
             Ok(oracle) => {
@@ -187,7 +187,7 @@ impl Expected {
         }
     }
 
-    /// What brute force finds.
+    /// Returns the results of brute force.
     fn of_oracle(program: &Program, oracle: Oracle, effort: Effort) -> Expected {
         let bounds = match oracle.interleavings <= effort.interleavings {
             true => 0..MOST_PREEMPTIONS as u32 + 1,
@@ -201,7 +201,7 @@ impl Expected {
         }
     }
 
-    /// What `optimal` finds; none if that are too many traces.
+    /// Returns the results of `optimal`; `None` if there are too many traces.
     fn of_optimal(program: &Program, effort: Effort) -> Option<Expected> {
         let mut seen = Seen {
             order: (0..program.threads.len()).collect(),
@@ -226,7 +226,7 @@ impl Expected {
     }
 }
 
-/// One program with its threads in one order.
+/// A program with its threads in a given order.
 struct Laws<'a> {
     program: &'a Program,
     expected: &'a Expected,
@@ -242,11 +242,11 @@ struct Seen {
     traces: BTreeMap<Key, (Outcome, Schedule)>,
     complete: u64,
     blocked: u64,
-    /// How often the search has begun again.
+    /// How often the search was restarted.
     restarts: u64,
-    /// The search stops after so many.
+    /// The search stops after this number of executions.
     limit: u64,
-    /// An estimate that is no part.
+    /// An estimate that is not between 0 and 1.
     wrong_estimate: Option<f64>,
 }
 
@@ -313,9 +313,9 @@ impl Laws<'_> {
         self.grows_preemptions(algorithm, random)
     }
 
-    /// All traces with the right outcomes, none executed to its end twice (except by exhaustive
-    /// search, which executes each interleaving); optimal algorithms are never blocked. Somewhere the
-    /// search is saved and resumed. Some of its schedules are replayed.
+    /// Checks that all traces are found with the right outcomes, none executed to its end twice
+    /// (exhaustive search: each interleaving once), and by optimal algorithms none blocked. At a
+    /// random point the search is saved and resumed. Some schedules are replayed.
     fn finds_every_trace(
         &self,
         algorithm: Algorithm,
@@ -362,7 +362,8 @@ impl Laws<'_> {
         Ok(())
     }
 
-    /// Legal traces, the same for the same seed, also if the search is saved and resumed, or some of them are left to others.
+    /// Checks that a seed always gives the same legal traces, also after a resume or skipped
+    /// executions.
     fn is_repeatable(&self, algorithm: Algorithm, random: &mut Random) -> Result<(), String> {
         let options = Options {
             seed: random.number(),
@@ -378,13 +379,13 @@ impl Laws<'_> {
         strategy = resumed(algorithm, options, &strategy.save())?;
         in_parts.limit = 5;
         self.explore(&mut strategy, &mut in_parts)?;
-        // Who leaves out the executions of another one goes on as that one would.
+        // A search that skips the executions of another one continues as that one would.
         let mut behind = resumed(algorithm, options, &strategy.save())?;
         behind.skip(2);
         in_parts.limit = 7;
         self.explore(&mut strategy, &mut in_parts)?;
         in_parts.limit = 8;
-        // Pct learns from the first thousand, which are not divided.
+        // Pct learns from the first thousand executions, which are not divided.
         let last = match algorithm {
             Algorithm::Pct => &mut strategy,
             _ => &mut behind,
@@ -396,7 +397,7 @@ impl Laws<'_> {
         }
     }
 
-    /// Some schedules lead to the same trace and outcome again.
+    /// Checks that replayed schedules lead to the same trace and outcome.
     fn replay(&self, seen: &Seen, random: &mut Random) -> Result<(), String> {
         for _ in 0..2 {
             let number = random.below(seen.traces.len().max(1) as u64) as usize;

@@ -1,10 +1,10 @@
-//! What checks the checker: abstract programs, their brute force, and the laws of every algorithm.
+//! Tests of the checker: abstract programs, their brute force, and the laws of every algorithm.
 //!
-//! A [`Program`] is run in two ways: by [`Machine`], split in requests and waits as the front-ends do it,
-//! and by [`direct`], where a blocking operation is one step. The [`Oracle`] enumerates all that a
-//! machine can do, naively. The [`law`]s say what an algorithm must find of it. [`suite`]s of random programs are
-//! made from a seed, and one that breaks a law is made smaller by [`shrink`]. [`Program::c_source`] writes a program
-//! in C, for front-ends that check C.
+//! A [`Program`] is run in two ways: by [`Machine`], split into requests and waits as in
+//! front-ends, and by [`direct`], where a blocking operation is one step. The [`Oracle`] naively
+//! enumerates a machine's behaviour. The [`law`]s say what an algorithm must find. [`suite`]s of
+//! random programs come from a seed; [`shrink`] makes a program that breaks a law smaller.
+//! [`Program::c_source`] prints a program as C.
 
 #![forbid(unsafe_code)]
 

@@ -20,7 +20,7 @@ use explore::{
 use objects::{Barrier, Channel, Condvar, Mutex, Once, Park, RwLock, Semaphore, Ticket};
 use std::rc::Rc;
 
-/// A running abstract program. A clone goes on independently.
+/// A running abstract program. Clones are independent.
 #[derive(Clone, Debug)]
 pub struct Machine {
     plan: Rc<Plan>,
@@ -37,7 +37,7 @@ pub struct Machine {
     messages: Vec<Vec<u64>>,
     pending: Vec<Pending>,
     records: Vec<Record>,
-    /// After edges of the first events of threads that the last step spawned.
+    /// Synchronization edges to the first events of threads that the last step spawned.
     next_edges: Vec<(ThreadId, EventId)>,
 }
 
@@ -45,14 +45,14 @@ pub struct Machine {
 struct Thread {
     local: Local,
     status: Status,
-    /// The phase of the action at hand.
+    /// The phase of the current action.
     phase: usize,
     ticket: Option<Ticket>,
-    /// What an earlier phase of the action found out.
+    /// A result of an earlier phase of the action.
     flag: bool,
     mutexes: Vec<(usize, Ticket)>,
     rwlocks: Vec<(usize, Ticket)>,
-    /// Channels of which the thread dropped its handle or the receiver.
+    /// Channels whose sender handle or receiver the thread has dropped.
     dropped: Vec<usize>,
     park: Park,
     end: objects::Thread,
@@ -65,21 +65,21 @@ enum Status {
     #[default]
     Unborn,
     Running,
-    /// At the event that tells its end.
+    /// At its last event, which others poll for.
     Ending,
     Assuming,
     Failed,
     Finished,
 }
 
-/// Whether the action of an event goes on or is over.
+/// Whether the action of an event continues or has ended.
 enum Flow {
     Next,
     Done,
 }
 
 impl Machine {
-    /// The program at its start.
+    /// Creates the machine in the initial state of the program.
     pub fn new(program: &Program) -> Machine {
         let plan = Plan::new(program);
         let mut machine = Machine {
@@ -102,12 +102,12 @@ impl Machine {
         machine
     }
 
-    /// What happened so far.
+    /// Returns the events performed so far.
     pub(crate) fn records(&self) -> &[Record] {
         &self.records
     }
 
-    /// What was performed last.
+    /// Returns the event performed last.
     pub(crate) fn performed(&self) -> Performed<'_> {
         let record = self.records.last().expect("something was performed");
         let &Record {
@@ -126,7 +126,7 @@ impl Machine {
         }
     }
 
-    /// As it was made: all vectors keep their memory.
+    /// Resets the machine to the initial state. All vectors keep their memory.
     fn begin(&mut self) {
         let plan = Rc::clone(&self.plan);
         for (thread, &is_root) in self.threads.iter_mut().zip(&plan.is_root) {
@@ -168,7 +168,7 @@ impl Machine {
         self.announce_all();
     }
 
-    /// Runs a thread on to its next event.
+    /// Runs a thread up to its next event.
     fn run_on(&mut self, number: usize) {
         let plan = Rc::clone(&self.plan);
         let thread = &mut self.threads[number];
@@ -208,12 +208,12 @@ impl Machine {
         }
     }
 
-    /// The first object of the action at hand.
+    /// Returns the first object of the current action.
     fn object(&self, number: usize) -> usize {
         self.action(number).objects[0]
     }
 
-    /// The phases of the action at hand.
+    /// Returns the phases of the current action.
     fn phases(&self, number: usize) -> &'static [Phase] {
         let action = self.action(number);
         let is_channel = action.verb.signature().sorts.first() == Some(&Sort::Channel);
@@ -221,7 +221,7 @@ impl Machine {
         phases(action.verb, capacity.flatten())
     }
 
-    /// The value of the variable that an operation is about; else nothing.
+    /// Returns the value of the variable that an operation accesses; the default for other objects.
     fn token(&self, op: Op) -> Token {
         let is_variable = matches!(
             op.kind,
@@ -265,19 +265,20 @@ impl Machine {
 }
 
 impl Thread {
-    /// The place that the action at hand took.
+    /// Returns the ticket that the current action took.
     fn ticket(&self) -> Ticket {
         self.ticket.expect("the request comes before")
     }
 
-    /// The place of a reader-writer lock that was taken last, and its index among the held ones.
+    /// Returns the most recent hold of a reader-writer lock: its index among those held, and its
+    /// ticket.
     fn held(&self, lock: usize) -> (usize, Ticket) {
         let index = self.rwlocks.iter().rposition(|&(held, _)| held == lock);
         let index = index.expect("it holds the lock");
         (index, self.rwlocks[index].1)
     }
 
-    /// Whether an action makes no sense here.
+    /// Checks whether an action is meaningless here and skipped.
     fn skips(&self, action: &Action) -> bool {
         let sorts = action.verb.signature().sorts;
         let needs_mutex = matches!(action.verb, Verb::Unlock | Verb::Wait | Verb::TimedWait);
@@ -293,7 +294,7 @@ impl Thread {
             || needs_end && self.dropped.contains(&action.objects[0])
     }
 
-    /// As new.
+    /// Resets the thread.
     fn clear(&mut self) {
         self.local = Local::default();
         self.status = Status::Unborn;

@@ -1,6 +1,6 @@
-//! Runs random programs against the oracle: `testkit --programs 1000 [--seed S] [--suite NAME]
-//! [--algorithm A]`, or with `--traces N` also long ones against each other. The first program that
-//! breaks a law is made smaller and printed.
+//! Checks random programs against the oracle: `testkit --programs 1000 [--seed S] [--suite NAME]
+//! [--algorithm A]`. With `--traces N` the algorithms are also compared with each other on long
+//! programs. The first program that breaks a law is made smaller and printed.
 
 #![forbid(unsafe_code)]
 
@@ -16,10 +16,10 @@ use testkit::{Program, shrink::shrink};
 /// Checks the laws of every algorithm on random programs.
 #[derive(Parser)]
 struct Arguments {
-    /// How many programs.
+    /// Number of programs.
     #[arg(long, default_value_t = 1000)]
     programs: u64,
-    /// Repeats a run.
+    /// Seed, to repeat a run.
     #[arg(long)]
     seed: Option<u64>,
     /// Only this family of programs.
@@ -31,11 +31,11 @@ struct Arguments {
     /// Leaves out programs with more prefixes.
     #[arg(long, default_value_t = Effort::default().states)]
     states: usize,
-    /// Compares the algorithms with each other where a program has too many prefixes, but not more
-    /// traces than this; and makes longer programs.
+    /// Compares the algorithms with each other on programs that have too many prefixes but at most
+    /// this many traces. Also makes programs longer.
     #[arg(long, default_value_t = Effort::default().traces)]
     traces: u64,
-    /// In how many orders the threads are numbered.
+    /// Number of orders in which the threads are numbered.
     #[arg(long, default_value_t = Effort::default().orders)]
     orders: usize,
     /// Checks this program instead of random ones.
@@ -87,7 +87,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The suites with these names; all of them without a name.
+/// Returns the suites with these names; all suites if there are no names.
 fn suites(names: &[String]) -> Result<Vec<Suite>, String> {
     if names.is_empty() {
         return Ok(SUITES.to_vec());
@@ -112,7 +112,7 @@ fn one(program: &Program, algorithms: &[Algorithm], effort: Effort, seed: u64) -
     ExitCode::SUCCESS
 }
 
-/// Random programs and how they are checked.
+/// Random programs and the way they are checked.
 struct Hunt {
     suites: Vec<Suite>,
     algorithms: Vec<Algorithm>,
@@ -121,7 +121,7 @@ struct Hunt {
 }
 
 impl Hunt {
-    /// Checks so many programs that are not too large, of each suite in turn.
+    /// Checks this many programs that are not too large, from each suite in turn.
     fn many(&self, programs: u64) -> ExitCode {
         let start = Instant::now();
         let mut total = Tally::default();
@@ -163,7 +163,7 @@ impl Hunt {
         }
     }
 
-    /// Makes a program smaller as long as it breaks a law.
+    /// Makes a program that breaks a law smaller, as long as it does.
     fn show_smallest(&self, program: &Program, violation: Violation, mut random: Random) {
         let algorithms: Vec<Algorithm> = violation.algorithm.into_iter().collect();
         let effort = Effort {

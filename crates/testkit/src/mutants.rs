@@ -1,8 +1,9 @@
-//! Shows that the laws of the front-ends notice mistakes: each mutant of `mutants.txt` has one, and `frontends` has to find a
-//! difference with it.
+//! Shows that the tests of the front-ends catch mistakes: each mutant of `mutants.txt` has one, and
+//! `frontends` must find a difference with it.
 //!
-//! All mutants are built at once, into a copy of the sources, where an environment variable chooses one (mutant schemata,
-//! Untch, Offutt and Harrold, ISSTA 1993). The sources themselves know nothing of that.
+//! All mutants are built at once, into a copy of the sources, where an environment variable selects
+//! one (mutant schemata, Untch, Offutt and Harrold, ISSTA 1993). The original sources contain
+//! nothing of that.
 
 #![forbid(unsafe_code)]
 
@@ -16,47 +17,47 @@ use testkit::random::Random;
 /// Builds mutants of the C front-end and shows that each is caught.
 #[derive(Parser)]
 struct Arguments {
-    /// Only as many, chosen by the seed.
+    /// Only this number of mutants, selected by the seed.
     #[arg(long)]
     some: Option<usize>,
-    /// Chooses mutants.
+    /// Seed that selects mutants.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only this one.
+    /// Only this mutant.
     #[arg(long)]
     only: Vec<String>,
-    /// The command.
+    /// The command `mazurka`.
     #[arg(long, default_value = "target/release/mazurka")]
     mazurka: PathBuf,
-    /// The oracle.
+    /// The command `frontends`.
     #[arg(long, default_value = "target/release/frontends")]
     frontends: PathBuf,
     /// Leave out programs whose source has one of these words.
     #[arg(long)]
     mask: Option<String>,
-    /// Differences that begin with one of these words show nothing.
+    /// Ignore differences that begin with one of these words.
     #[arg(long)]
     ignore: Option<String>,
-    /// Where the copy is built.
+    /// Folder in which the copy is built.
     #[arg(long, default_value = "target/mutants")]
     folder: PathBuf,
 }
 
-/// One mistake.
+/// A mutant with one mistake.
 struct Mutant {
     name: String,
     file: String,
-    /// The text is looked for behind this.
+    /// The original text is the first one after this text.
     anchor: String,
     original: String,
     mutated: String,
-    /// Arguments of the oracle that catches it.
+    /// Arguments of `frontends` with which it is caught.
     law: Vec<String>,
 }
 
 const TABLE: &str = include_str!("../mutants.txt");
 
-/// How code asks which mutant is chosen.
+/// Code that checks which mutant is selected.
 const CHOICE: &str = "
 /// The mutant that is chosen.
 pub static MUTANT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
@@ -113,7 +114,7 @@ fn run(options: &Arguments) -> Result<usize, String> {
         ]
         .concat();
         let found = oracle(&law, number + 1)?;
-        // What differs without the mutant does not show it.
+        // A difference that also occurs without the mutant proves nothing.
         let before = match &found {
             Some(found) => oracle(&found.again(mutant)?, 0)?,
             None => None,
@@ -139,11 +140,11 @@ fn run(options: &Arguments) -> Result<usize, String> {
     Ok(missed)
 }
 
-/// The line that tells of a difference.
+/// The line that reports a difference.
 struct Found(String);
 
 impl Found {
-    /// Arguments that check the same program again: `program 3 of seed 1, gcc -O2, …`.
+    /// Returns arguments that check the same program again: `program 3 of seed 1, gcc -O2, …`.
     fn again(&self, mutant: &Mutant) -> Result<Vec<String>, String> {
         let words: Vec<&str> = self
             .0
@@ -172,7 +173,7 @@ impl Found {
     }
 }
 
-/// What the oracle finds with a mutant, or with none (0).
+/// Returns the difference found with a mutant, or without one (0).
 fn difference(
     options: &Arguments,
     library: &Path,
@@ -200,7 +201,7 @@ fn difference(
     }
 }
 
-/// Reads the table.
+/// Reads the table of mutants.
 fn mutants(table: &str) -> Result<Vec<Mutant>, String> {
     let mut mutants: Vec<Mutant> = Vec::new();
     for line in table
@@ -231,7 +232,7 @@ fn mutants(table: &str) -> Result<Vec<Mutant>, String> {
     Ok(mutants)
 }
 
-/// Builds the runtime library with all mutants; its path.
+/// Builds the runtime library with all mutants. Returns its path.
 fn build(mutants: &[Mutant], folder: &Path) -> Result<PathBuf, String> {
     let tree = folder.join("tree");
     copy_tree(&tree)?;
@@ -275,7 +276,7 @@ fn build(mutants: &[Mutant], folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// Copies the sources. What has not changed keeps its time, so that it is not built again.
+/// Copies the sources. Unchanged files keep their time, so that they are not built again.
 fn copy_tree(tree: &Path) -> Result<(), String> {
     let listed = Command::new("git").args(["ls-files", "-z"]).output();
     let listed = listed.map_err(|error| format!("git: {error}"))?.stdout;
@@ -301,7 +302,7 @@ fn append(file: &Path, text: &str) -> Result<(), String> {
     fs::write(file, content + text).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// Replaces a text that stands once behind another one.
+/// Replaces the first occurrence of a text after another text.
 fn replace(file: &Path, (anchor, original): (&str, &str), text: &str) -> Result<(), String> {
     let content =
         fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;

@@ -7,7 +7,7 @@
 //! join t0
 //! ```
 //!
-//! The first line, where there is one, gives permits of semaphores, places of barriers and capacities of
+//! The optional first line gives permits of semaphores, places of barriers and capacities of
 //! channels (`inf`: unbounded). A `|` ends a thread like the end of a line.
 
 use crate::program::{
@@ -109,7 +109,7 @@ impl fmt::Display for Program {
     }
 }
 
-/// A text that is no program.
+/// The error for a text that is not a program.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("expected {expected}, found {found:?}")]
 pub struct NotAProgram {

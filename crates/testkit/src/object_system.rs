@@ -1,7 +1,8 @@
-//! Abstract systems of concurrent objects, and what they can do by the natural semantics.
+//! Abstract systems of concurrent objects, and their behaviour by the direct semantics.
 //!
-//! Each object holds a number, each task a register. [`finals`] runs tasks from one release point to the next as one
-//! step, blocks where a condition or a future does, and knows neither events nor `actors`.
+//! Each object holds a number, each task a register. [`finals`] runs a task from one release point
+//! to the next in one step, and blocks where a condition or a future blocks. It uses neither events
+//! nor `actors`.
 
 mod direct;
 mod random;
@@ -10,15 +11,15 @@ pub use direct::{Final, Task, finals};
 
 use std::fmt;
 
-/// Numbers are below this.
+/// All numbers are below this.
 pub const MODULUS: u8 = 4;
 
-/// A system: its main task runs `methods[0]`.
+/// A system. Its main task runs `methods[0]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct System {
-    /// How many objects there are, all with 0.
+    /// Number of objects. Each holds 0 at the start.
     pub objects: usize,
-    /// A method calls only methods behind it.
+    /// The methods. A method calls only those after it.
     pub methods: Vec<Vec<Statement>>,
 }
 
@@ -29,17 +30,17 @@ pub enum Statement {
     Segment {
         /// The objects, sorted.
         objects: Vec<usize>,
-        /// What it awaits of the first of them.
+        /// The condition on the first object that it awaits.
         condition: Option<Condition>,
-        /// What it does with each of them.
+        /// The effect on each object.
         effect: Effect,
     },
     /// Starts a task with the caller's register.
     Call {
-        /// Which method it runs.
+        /// The method that it runs.
         method: usize,
     },
-    /// A release point, then takes over what the n-th call of this task returned.
+    /// A release point, then takes over the result of the n-th call of this task.
     Await {
         /// Number of the call.
         call: usize,
@@ -56,7 +57,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Whether a number meets it.
+    /// Checks whether a number meets the condition.
     pub fn holds(self, number: u8) -> bool {
         match self {
             Condition::Is(wanted) => number == wanted,
@@ -65,26 +66,26 @@ impl Condition {
     }
 }
 
-/// What a segment does with the register and each of its objects, in turn.
+/// The effect of a segment on the register and each of its objects, in turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
     /// Adds the object's number to the register.
     Read,
-    /// Sets the object to the number.
+    /// Sets the object's number.
     Set(u8),
-    /// Adds the number to the object's.
+    /// Adds to the object's number.
     Add(u8),
     /// Exchanges the register and the object's number.
     Exchange,
 }
 
 impl Effect {
-    /// Whether it only reads.
+    /// Checks whether the effect only reads objects.
     pub fn only_reads(self) -> bool {
         self == Effect::Read
     }
 
-    /// Performs it.
+    /// Applies the effect.
     pub fn apply(self, register: &mut u8, number: &mut u8) {
         match self {
             Effect::Read => *register = (*register + *number) % MODULUS,

@@ -1,8 +1,8 @@
-//! Brute force: all that a machine can do, by cloning it before every step.
+//! Brute force: the whole behaviour of a machine, which is cloned before every step.
 //!
-//! Prefixes with the same key are the same state, so each is visited once; that they are is checked.
-//! So is what the core requires of every object: to execute a thread disables no other and leaves its
-//! operation as it is unless it conflicts, and independent operations commute.
+//! Prefixes with the same key lead to the same state, which is checked, so each is visited once.
+//! The core's requirements are also checked: a step disables no other thread, changes no other
+//! thread's operation without a conflict, and independent operations commute.
 
 use crate::machine::{Final, Machine};
 use crate::program::Program;
@@ -10,18 +10,18 @@ use crate::trace::Key;
 use explore::{Outcome, Pending, Program as _, Request, Schedule, Step, ThreadId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Everything a program can do.
+/// The whole behaviour of a program.
 #[derive(Debug, Default)]
 pub struct Oracle {
-    /// How each maximal trace ends.
+    /// The outcome of each maximal trace.
     pub traces: BTreeMap<Key, Outcome>,
-    /// Number of maximal interleavings, each choice counted.
+    /// Number of maximal interleavings, counting each choice.
     pub interleavings: u64,
     /// Number of events of the longest execution.
     pub longest: usize,
-    /// All values and places in the end.
+    /// All final values and places.
     pub finals: BTreeSet<Final>,
-    /// Without those in which a reader waits for waiting writers only.
+    /// `finals` without the states in which a reader waits only because writers wait.
     pub finals_that_prefer_readers: BTreeSet<Final>,
     prefixes: HashMap<Key, Visited>,
     limit: usize,
@@ -37,10 +37,10 @@ struct Visited {
 /// Why there is no oracle.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The program can do too much.
+    /// The program has too many states.
     #[error("the program has too many states")]
     TooLarge,
-    /// An object does not keep what the core requires.
+    /// An object violates a requirement of the core.
     #[error("{0}")]
     Unlawful(String),
 }
@@ -56,12 +56,12 @@ impl Oracle {
         Ok(oracle)
     }
 
-    /// Number of different prefixes.
+    /// Returns the number of different prefixes.
     pub fn states(&self) -> usize {
         self.prefixes.len()
     }
 
-    /// The number of maximal interleavings from here.
+    /// Returns the number of maximal interleavings from here.
     fn visit(&mut self, machine: &Machine, schedule: &mut Schedule) -> Result<u64, Refusal> {
         let key = Key::of(machine.records());
         let end = machine.end();
@@ -106,8 +106,8 @@ impl Oracle {
     }
 }
 
-/// The traces of all maximal executions with at most so many preemptions: steps of another thread
-/// while the one that moved last is enabled and has not given way.
+/// Returns the traces of all maximal executions with at most this number of preemptions. A step is
+/// a preemption if the thread that moved last is enabled, has not yielded, and is another one.
 pub(crate) fn traces_within(program: &Program, preemptions: u32) -> BTreeSet<Key> {
     let mut traces = BTreeSet::new();
     let mut work = vec![(Machine::new(program), None, preemptions)];
@@ -138,7 +138,7 @@ fn after(machine: &Machine, step: Step) -> Machine {
     next
 }
 
-/// All steps that are possible.
+/// Returns all possible steps.
 fn steps(machine: &Machine) -> Vec<Step> {
     let mut steps = Vec::new();
     for (index, pending) in machine.pending().iter().enumerate() {
@@ -149,8 +149,8 @@ fn steps(machine: &Machine) -> Vec<Step> {
     steps
 }
 
-/// An enabled operation stays enabled and on its object, whatever others do; so does a wait stay on its
-/// object. It changes otherwise only by a write of its object.
+/// Checks that other threads' operations stay enabled and on their objects, and that waits stay on
+/// their objects. Apart from that, only a write of its object may change an operation.
 fn check_monotone(
     before: &Machine,
     after: &Machine,
@@ -187,7 +187,7 @@ fn is_same_operation(old: &Request, new: &Request) -> bool {
     old.op.kind == new.op.kind && old.op.object == new.op.object && old.expects == new.expects
 }
 
-/// Two steps of different threads that do not conflict lead to the same state in both orders.
+/// Checks that two steps of different threads without a conflict commute.
 fn check_independent(machine: &Machine, steps: &[Step], schedule: &[Step]) -> Result<(), Refusal> {
     let op = |step: &Step| {
         machine.pending()[step.thread.index()]

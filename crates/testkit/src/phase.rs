@@ -1,4 +1,4 @@
-//! The events that an action consists of: every action that may block is a request and a wait.
+//! The events of an action: every action that may block is a request and a wait.
 
 use crate::program::Verb;
 
@@ -16,7 +16,7 @@ pub(crate) enum Phase {
     Receive(Receive),
     Park(Park),
     Thread(Thread),
-    /// No access and no object: whether a weak compare-exchange fails without reason.
+    /// Decides whether a weak compare-exchange fails spuriously. Without access and object.
     MaybeSpurious,
     Fence,
     Choose,
@@ -31,7 +31,7 @@ pub(crate) enum Variable {
     FetchAdd,
     Swap,
     CompareExchange,
-    /// The initialiser of a once stores its value.
+    /// The store by the initialiser of a once.
     Initialise,
 }
 
@@ -106,7 +106,7 @@ pub(crate) enum Park {
 pub(crate) enum Thread {
     Spawn,
     IsFinished,
-    /// The end of a thread that is polled; no part of an action.
+    /// The end of a thread that is polled; not part of an action.
     End,
 }
 
@@ -125,7 +125,7 @@ pub(crate) enum Wait {
     Join,
 }
 
-/// The phases of an action, in order. `capacity` is that of its channel.
+/// Returns the phases of an action, in order. `capacity` is that of its channel.
 pub(crate) fn phases(verb: Verb, capacity: Option<usize>) -> &'static [Phase] {
     let is_rendezvous = capacity == Some(0);
     match verb {

@@ -1,24 +1,24 @@
-//! What is known of a program before it runs: code, names of objects, and how coarse they must be.
+//! The static information on a program: code, names of objects, and how coarse they must be.
 
 use crate::code::Code;
 use crate::program::{Program, Sort, Statement, Verb};
 use explore::ObjectId;
 use objects::Capacity;
 
-/// A program made ready to run.
+/// A program prepared for execution.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) codes: Vec<Code>,
-    /// Whether a thread exists from the start.
+    /// For each thread, whether it exists from the start.
     pub(crate) is_root: Vec<bool>,
-    /// Whether the end of a thread is polled.
+    /// For each thread, whether its end is polled.
     pub(crate) is_polled: Vec<bool>,
     pub(crate) variables: usize,
     pub(crate) mutexes: usize,
-    /// For each reader-writer lock: whether it is tried.
+    /// For each reader-writer lock, whether it is tried.
     pub(crate) rwlocks: Vec<bool>,
     pub(crate) condvars: usize,
-    /// Permits of each semaphore.
+    /// Initial permits of each semaphore.
     pub(crate) semaphores: Vec<usize>,
     pub(crate) barriers: Vec<BarrierPlan>,
     pub(crate) onces: usize,
@@ -35,10 +35,10 @@ pub(crate) struct BarrierPlan {
 
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelPlan {
-    /// Unbounded if there is none.
+    /// The bound; `None` if unbounded.
     pub(crate) bound: Option<usize>,
     pub(crate) is_tried: bool,
-    /// Number of handles of a sender: one for each thread that sends; if none does, one is kept.
+    /// Number of sender handles: one for each thread that sends, but at least one.
     pub(crate) senders: usize,
 }
 
@@ -103,7 +103,7 @@ impl Plan {
         }
     }
 
-    /// The first id of an object. A thread's park token comes after its end.
+    /// Returns the first id of an object. The ids of a thread's park token follow that of its end.
     pub(crate) fn object(&self, sort: Sort, number: usize) -> ObjectId {
         let row = SORTS
             .iter()
@@ -150,8 +150,8 @@ const RECEIVING: &[Verb] = &[
 ];
 
 impl Program {
-    /// Whether it can be run: a thread is spawned at most once and not by itself, all threads that are
-    /// named exist, and each channel has at most one receiver.
+    /// Checks whether the program can be run: a thread is spawned at most once and not by itself,
+    /// all named threads exist, and each channel has at most one receiver.
     pub fn is_sound(&self) -> bool {
         let actions = self.actions();
         let names_exist = actions.iter().all(|(_, action)| {

@@ -1,6 +1,6 @@
-//! Systems of processes that talk by messages: random ones, and all that they can do.
+//! Systems of processes that exchange messages: random ones, and their behaviour.
 //!
-//! `naive` says what such a system means, in whole steps on whole states, with nothing of how the
+//! `naive` defines the meaning of a system in whole steps on whole states, independent of how the
 //! front-end splits them.
 
 mod naive;

@@ -1,15 +1,15 @@
 //! Abstract programs: threads with registers over shared variables and synchronisation objects.
 //!
-//! All variables and registers begin with 0. A thread exists from the start unless some statement
-//! spawns it. What makes no sense where it is met (to unlock what one does not hold, to send by a
-//! dropped handle) is skipped: whether it does is known to the thread alone.
+//! All variables and registers begin with 0. A thread exists from the start unless a statement
+//! spawns it. Meaningless actions (unlocking a lock that is not held, sending by a dropped handle)
+//! are skipped. Only the thread's own state decides that.
 
 /// A program.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Program {
-    /// What each thread does.
+    /// The statements of each thread.
     pub threads: Vec<Vec<Statement>>,
-    /// Permits of each semaphore at the start; 0 where not given.
+    /// Initial permits of each semaphore; 0 where not given.
     pub permits: Vec<usize>,
     /// Places of each barrier; 2 where not given.
     pub places: Vec<usize>,
@@ -26,20 +26,20 @@ pub const REGISTERS: usize = 8;
 /// A constant or the content of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Value {
-    /// Itself.
+    /// The constant.
     Constant(u64),
-    /// What the register holds.
+    /// The content of the register.
     Register(Register),
 }
 
-/// Whether two values are equal, or are not.
+/// A comparison of two values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Condition {
-    /// One value.
+    /// The left value.
     pub left: Value,
-    /// Whether they are to be equal.
+    /// Whether they must be equal, or different.
     pub equal: bool,
-    /// The other value.
+    /// The right value.
     pub right: Value,
 }
 
@@ -48,26 +48,26 @@ pub struct Condition {
 pub enum Statement {
     /// Performs an action.
     Do(Action),
-    /// Halts the thread unless it holds.
+    /// Halts the thread unless the condition holds.
     Assume(Condition),
-    /// The thread fails unless it holds.
+    /// Fails the thread unless the condition holds.
     Assert(Condition),
-    /// Only if it holds.
+    /// Executes the statements only if the condition holds.
     If(Condition, Vec<Statement>),
-    /// So many times.
+    /// Executes the statements this number of times.
     Repeat(u32, Vec<Statement>),
 }
 
-/// A verb with what it needs.
+/// A verb with its operands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Action {
-    /// What is done.
+    /// The verb.
     pub verb: Verb,
-    /// Where the result goes.
+    /// The register for the result.
     pub into: Option<Register>,
-    /// Numbers of the objects that it is done to, of the verb's sorts.
+    /// Numbers of the objects, of the verb's sorts.
     pub objects: Vec<usize>,
-    /// Its values.
+    /// The values.
     pub values: Vec<Value>,
 }
 
@@ -87,7 +87,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// The letter that begins the names of its objects.
+    /// Returns the first letter of the names of its objects.
     pub fn letter(self) -> char {
         match self {
             Sort::Variable => 'x',
@@ -103,7 +103,7 @@ impl Sort {
     }
 }
 
-/// What can be done. A try has the result 1 or 0; a send 0 (accepted), 1 (full) or 2 (no receiver); a
+/// The operations. A try has the result 1 or 0; a send 0 (accepted), 1 (full) or 2 (no receiver); a
 /// receive 1 (empty), 2 (no sender) or 10 + the message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
@@ -112,14 +112,14 @@ pub enum Verb {
     Store,
     FetchAdd,
     Swap,
-    /// Its result is the old value.
+    /// The result is the old value.
     CompareExchange,
-    /// May fail without reason; its result is whether it succeeded.
+    /// May fail spuriously. The result is whether it succeeded.
     WeakCompareExchange,
     Fence,
-    /// Sets a register; no event.
+    /// Sets a register; not an event.
     Let,
-    /// Gives way before the next action; no event.
+    /// Yields before the next action; not an event.
     Yield,
     Choose,
     Lock,
@@ -139,13 +139,13 @@ pub enum Verb {
     Post,
     TryAcquire,
     Arrive,
-    /// Arrives; its result is whether the thread leads.
+    /// Arrives. The result is whether the thread leads.
     Lead,
     /// Enters a once; the initialiser stores a value.
     Once,
     /// Enters a once; the initialiser gives up.
     FailOnce,
-    /// Its result is whether the once is done.
+    /// The result is whether the once is done.
     Get,
     Send,
     TrySend,
@@ -153,7 +153,7 @@ pub enum Verb {
     Receive,
     TryReceive,
     TimedReceive,
-    /// Drops the thread's handle of a sender.
+    /// Drops the thread's sender handle.
     HangUp,
     /// Drops the receiver.
     Leave,
@@ -162,11 +162,11 @@ pub enum Verb {
     Unpark,
     Spawn,
     Join,
-    /// Its result is whether the thread has ended.
+    /// The result is whether the thread has ended.
     Ended,
 }
 
-/// What a verb needs.
+/// The operands of a verb.
 #[derive(Clone, Copy, Debug)]
 pub struct Signature {
     /// The verb.
@@ -258,7 +258,7 @@ pub const SIGNATURES: [Signature; 44] = [
 ];
 
 impl Action {
-    /// The number of its object of this sort.
+    /// Returns the number of its object of this sort.
     pub fn object(&self, sort: Sort) -> usize {
         let at = self
             .verb
@@ -271,7 +271,7 @@ impl Action {
 }
 
 impl Verb {
-    /// What it needs.
+    /// Returns the signature of the verb.
     pub fn signature(self) -> &'static Signature {
         SIGNATURES
             .iter()
@@ -281,7 +281,7 @@ impl Verb {
 }
 
 impl Statement {
-    /// Calls `visit` for every action, also those within.
+    /// Calls `visit` for every action, nested ones included.
     fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Action)) {
         match self {
             Statement::Do(action) => visit(action),
@@ -307,7 +307,7 @@ impl Statement {
 }
 
 impl Program {
-    /// Every action, with the number of its thread.
+    /// Returns every action, with the number of its thread.
     pub fn actions(&self) -> Vec<(usize, &Action)> {
         let mut actions = Vec::new();
         for (thread, body) in self.threads.iter().enumerate() {
@@ -318,20 +318,20 @@ impl Program {
         actions
     }
 
-    /// Calls `change` for every action, also those within.
+    /// Calls `change` for every action, nested ones included.
     pub(crate) fn change(&mut self, mut change: impl FnMut(&mut Action)) {
         let statements = self.threads.iter_mut().flatten();
         statements.for_each(|statement| statement.change(&mut change));
     }
 
-    /// Forgets the parameters of objects that are not used.
+    /// Removes the parameters of objects that are not used.
     pub(crate) fn forget_unused(&mut self) {
         self.permits.truncate(self.count(Sort::Semaphore));
         self.places.truncate(self.count(Sort::Barrier));
         self.capacities.truncate(self.count(Sort::Channel));
     }
 
-    /// Number of objects of the sort.
+    /// Returns the number of objects of the sort.
     pub fn count(&self, sort: Sort) -> usize {
         if sort == Sort::Thread {
             return self.threads.len();
@@ -347,22 +347,22 @@ impl Program {
         used.max().unwrap_or(0)
     }
 
-    /// Permits of a semaphore at the start.
+    /// Returns the initial permits of a semaphore.
     pub fn permits(&self, semaphore: usize) -> usize {
         self.permits.get(semaphore).copied().unwrap_or(0)
     }
 
-    /// Places of a barrier.
+    /// Returns the places of a barrier.
     pub fn places(&self, barrier: usize) -> usize {
         self.places.get(barrier).copied().unwrap_or(2)
     }
 
-    /// Capacity of a channel.
+    /// Returns the capacity of a channel.
     pub fn capacity(&self, channel: usize) -> Option<usize> {
         self.capacities.get(channel).copied().flatten()
     }
 
-    /// The threads, each once, that do one of `verbs` to the object with this number.
+    /// Returns the threads, each once, that apply one of `verbs` to the object with this number.
     pub fn users(&self, verbs: &[Verb], object: usize) -> Vec<usize> {
         let mut users: Vec<usize> = self
             .actions()
@@ -376,7 +376,7 @@ impl Program {
         users
     }
 
-    /// Whether any thread does one of `verbs`.
+    /// Checks whether any thread uses one of `verbs`.
     pub fn does(&self, verbs: &[Verb]) -> bool {
         self.actions()
             .iter()

@@ -5,12 +5,12 @@
 pub struct Random(u64);
 
 impl Random {
-    /// The same numbers for the same seed.
+    /// Creates a generator. The same seed gives the same numbers.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -19,7 +19,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.number() % bound
     }
@@ -32,7 +32,7 @@ impl Random {
         self.below(100) < percent
     }
 
-    /// In any order.
+    /// Puts the items into a random order.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.index(last + 1));

@@ -1,4 +1,4 @@
-//! The same program with other thread numbers: strategies pick other threads first.
+//! A program with different thread numbers, so that strategies choose threads in another order.
 
 use crate::machine::Machine;
 use explore::{
@@ -10,14 +10,14 @@ use explore::{
 #[derive(Clone, Debug)]
 pub struct Renamed {
     machine: Machine,
-    /// original[t]: the number in the program of the thread that is called t here.
+    /// `original[t]` is the number in the program of the thread that has the number t here.
     original: Vec<usize>,
     pending: Vec<Pending>,
     next_edges: Vec<(ThreadId, EventId)>,
 }
 
 impl Renamed {
-    /// `original` is a permutation of the thread numbers.
+    /// Renumbers the threads. `original` is a permutation of the thread numbers.
     pub fn new(machine: Machine, original: Vec<usize>) -> Renamed {
         let mut renamed = Renamed {
             machine,

@@ -1,4 +1,4 @@
-//! Makes a program that breaks a law smaller, as long as it still does.
+//! Makes a program that breaks a law smaller, as long as it does.
 
 use crate::program::{Action, Program, Sort, Statement};
 
@@ -16,7 +16,7 @@ pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Pro
     }
 }
 
-/// The programs with one thing less.
+/// Returns the programs that are smaller by one step.
 fn candidates(program: &Program) -> Vec<Program> {
     let mut candidates: Vec<Program> = (0..program.threads.len())
         .filter_map(|thread| without_thread(program, thread))
@@ -32,7 +32,7 @@ fn candidates(program: &Program) -> Vec<Program> {
     candidates
 }
 
-/// Without a thread that does nothing and that nobody names.
+/// Removes a thread if it is empty and no other thread refers to it.
 fn without_thread(program: &Program, thread: usize) -> Option<Program> {
     let is_about_thread =
         |action: &Action| action.verb.signature().sorts.first() == Some(&Sort::Thread);

@@ -6,7 +6,7 @@ use crate::program::{Action, Program, Statement, Verb};
 use crate::random::Random;
 use thread::RandomThread;
 
-/// A piece of a random thread: one or a few statements that belong together.
+/// A piece of a random thread: one or more statements that belong together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Piece {
     Load,
@@ -19,23 +19,23 @@ pub(crate) enum Piece {
     Choose,
     Assume,
     Assert,
-    /// Any other piece, if a register has some value.
+    /// Another piece, if a register has a given value.
     Branch,
-    /// Any other piece, twice.
+    /// Another piece, twice.
     Loop,
-    /// Something between lock and unlock, which may be missing.
+    /// A lock, usually an access, and usually an unlock.
     Critical,
     TryCritical,
     ReadCritical,
     WriteCritical,
     TryRead,
     TryWrite,
-    /// Locks, waits (perhaps only if a variable is 0), unlocks.
+    /// Locks, waits (sometimes only if a variable is 0), and usually unlocks.
     Wait,
     TimedWait,
     Signal,
     Broadcast,
-    /// Sets a variable and signals, under the mutex.
+    /// Sets a variable and signals, while holding the mutex.
     Notify,
     Acquire,
     Post,
@@ -45,7 +45,7 @@ pub(crate) enum Piece {
     Once,
     FailOnce,
     Get,
-    /// Sends or receives, whatever the thread is of the channel.
+    /// Sends or receives, depending on the thread's end of the channel.
     Talk,
     TryTalk,
     TimedTalk,
@@ -65,7 +65,7 @@ pub struct Suite {
     pieces: &'static [Piece],
     threads: (usize, usize),
     variables: usize,
-    /// How often, in percent, a thread is spawned by another.
+    /// Probability, in percent, that a thread is spawned by another one.
     spawned: u64,
     capacities: &'static [Option<usize>],
 }
@@ -210,17 +210,17 @@ pub const SUITES: [Suite; 27] = {
 };
 
 impl Suite {
-    /// The family with this name.
+    /// Returns the family with this name.
     pub fn named(name: &str) -> Option<&'static Suite> {
         SUITES.iter().find(|suite| suite.name == name)
     }
 
-    /// A random member.
+    /// Generates a random program.
     pub fn program(&self, random: &mut Random) -> Program {
         self.sized_program(random, 1)
     }
 
-    /// A random member whose threads are several times as long.
+    /// Generates a random program whose threads are twice as long.
     pub fn long_program(&self, random: &mut Random) -> Program {
         self.sized_program(random, 2)
     }
@@ -257,7 +257,7 @@ impl Suite {
         program
     }
 
-    /// Of a large family only a few pieces, or they would hardly meet.
+    /// Selects a few pieces: with all those of a large family, threads would rarely interact.
     fn some_pieces(&self, random: &mut Random) -> Vec<Piece> {
         let mut pieces = self.pieces.to_vec();
         random.shuffle(&mut pieces);

@@ -1,10 +1,10 @@
-//! The canonical key of a trace: two executions have the same key iff they have the same events with
-//! the same order of dependent ones. Naive on purpose: no clocks.
+//! The canonical key of a trace: two executions have the same key iff they have the same events,
+//! and dependent events are in the same order. Deliberately naive, without clocks.
 
 use explore::{Access, EventId, Execution, Op, Step, ThreadId, Token};
 use std::collections::BTreeMap;
 
-/// An event as it happened.
+/// An event that was performed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
     pub(crate) step: Step,
@@ -17,11 +17,11 @@ pub(crate) struct Record {
     pub(crate) edges: Vec<EventId>,
 }
 
-/// The name of a trace.
+/// The identity of a trace.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Key(Vec<u64>);
 
-/// The events of an execution; `original` gives each thread its number in the program.
+/// Returns the events of an execution. `original` maps each thread to its number in the program.
 pub(crate) fn records(execution: &Execution, original: &[usize]) -> Vec<Record> {
     let record = |(id, event): (EventId, &explore::Event)| Record {
         step: Step {
@@ -39,15 +39,15 @@ pub(crate) fn records(execution: &Execution, original: &[usize]) -> Vec<Record> 
 }
 
 impl Key {
-    /// The key of an execution, whatever program it is of.
+    /// Returns the key of an execution of any program.
     pub fn of_execution(execution: &Execution) -> Key {
         let threads = execution.events().map(|(_, event)| event.thread().index());
         let original: Vec<usize> = (0..=threads.max().unwrap_or(0)).collect();
         Key::of(&records(execution, &original))
     }
 
-    /// The events of each thread with all that is known of them, then for each object its accesses in
-    /// order, where reads with no write between them are sorted.
+    /// Computes the key: the events of each thread with all their attributes, then for each object
+    /// its accesses in order, with reads between two writes sorted.
     pub(crate) fn of(records: &[Record]) -> Key {
         let mut threads: BTreeMap<ThreadId, Vec<u64>> = BTreeMap::new();
         for record in records {
@@ -64,7 +64,7 @@ impl Key {
     }
 }
 
-/// All that is known of an event but its thread.
+/// Returns all attributes of an event except for its thread.
 fn known_of(record: &Record, records: &[Record]) -> Vec<u64> {
     let mut known = vec![
         record.op.kind as u64,
@@ -83,7 +83,7 @@ fn known_of(record: &Record, records: &[Record]) -> Vec<u64> {
     known
 }
 
-/// For each object its accesses in order, where reads with no write between them are sorted.
+/// Returns the accesses of each object in order, with reads between two writes sorted.
 pub(crate) fn orders<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<u64> {
     let mut objects: BTreeMap<u32, Vec<(u64, Vec<u64>)>> = BTreeMap::new();
     for record in records {
@@ -107,7 +107,7 @@ pub(crate) fn orders<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<u
     orders
 }
 
-/// The event's thread and its number there.
+/// Returns the event's thread and its number there.
 fn name(record: &Record) -> u64 {
     u64::from(record.step.thread.0) << 32 | u64::from(record.index)
 }

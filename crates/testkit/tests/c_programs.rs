@@ -1,4 +1,4 @@
-//! The interpreter of C programs against known behaviours, and their source against the compiler.
+//! Tests the interpreter of C programs on known behaviour, and their C source with a compiler.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,7 +28,7 @@ const BOTH: Place = Place {
     size: 8,
 };
 
-/// Two threads beside the main one, which only creates and joins them.
+/// Returns a program of two threads and a main thread that only creates and joins them.
 fn two(first: Vec<Statement>, second: Vec<Statement>) -> CProgram {
     use Statement::{Create, Join};
     let main = vec![
@@ -54,7 +54,7 @@ fn explored(first: Vec<Statement>, second: Vec<Statement>) -> Behaviour {
     behaviour(&two(first, second), 10_000, 0).unwrap()
 }
 
-/// The first words of what the second thread has in its registers, over all outcomes.
+/// Returns the first register of the second thread in all outcomes.
 fn second(behaviour: &Behaviour) -> BTreeSet<&str> {
     let outcomes = behaviour.outcomes.iter();
     outcomes
@@ -97,7 +97,7 @@ fn plain_increments_race_and_lose_updates() {
 
 #[test]
 fn a_store_orders_nothing_before_it_and_a_read_modify_write_does() {
-    // The compare-exchange writes only where it comes first, so the read is never next to it.
+    // The compare-exchange writes only if it is first, so the read is never adjacent to it.
     let exchange = Statement::CompareExchange {
         place: Place { size: 16, ..WORD },
         expected: Expected::Register(0),

@@ -1,4 +1,4 @@
-//! Abstract programs as C: the compiler has nothing to say about them, and those that cannot wait for ever end.
+//! Tests abstract programs as C: they compile without warnings, and run to an end if they must.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use testkit::random::Random;
 use testkit::suite::SUITES;
 use testkit::{NotInC, Oracle, Place, Program};
 
-/// Programs of each family.
+/// Number of programs of each family.
 const PROGRAMS: usize = 2;
 
-/// Without the checker nothing is chosen, and what is assumed ends the program.
+/// Without the checker, choices are 0, and a failing assumption ends the program.
 const STUBS: &str = "
 #include <stdlib.h>
 void __VERIFIER_assume(int holds) { if (!holds) exit(0); }
@@ -66,7 +66,7 @@ fn what_pthreads_do_not_have_is_refused() {
     );
 }
 
-/// Whether every execution runs to its end, without the end of a time.
+/// Checks whether every execution runs to its end, without a timeout.
 fn always_ends(program: &Program) -> bool {
     let is_timed = program.to_string().contains("timedwait");
     let ends = |(_, place): &(Vec<u64>, Place)| matches!(place, Place::Finished | Place::Assuming);

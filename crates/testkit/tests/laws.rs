@@ -1,4 +1,4 @@
-//! The laws, on programs that once broke one and on random ones. `MAZURKA_SEED` repeats a run.
+//! Tests the laws on programs that once broke one and on random ones. `MAZURKA_SEED` repeats a run.
 
 use explore::Algorithm;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,15 +7,15 @@ use testkit::random::Random;
 use testkit::suite::SUITES;
 use testkit::{Oracle, Program};
 
-/// Programs that a wrong rule of some algorithm fails on (ALGORITHMS 3.2, 4.6, 4.8.4; and found by
-/// this test), each with its number of traces where it is known.
+/// Programs on which a wrong rule of an algorithm fails (ALGORITHMS 3.2, 4.6, 4.8.4, and found by
+/// this test), each with its number of traces if known.
 const TRAPS: [(&str, Option<usize>); 22] = [
     // The augmenting sets of sleep expressions begin with the head.
     (
         "store x0 1 | load x0; load x1 | store x1 1 | load x1; load x0",
         None,
     ),
-    // Inherited sleep expressions are advanced by what comes after their schedule.
+    // Inherited sleep expressions are advanced by the events after their schedule.
     (
         "store x0 1 | store x1 1 | store x2 1 | load x1; load x2; load x0 | load x2; load x1; load x0",
         Some(60),
@@ -25,7 +25,7 @@ const TRAPS: [(&str, Option<usize>); 22] = [
         "store x1 1; load x1 | load x0; load x1 | store x1 1; load x0 | store x0 1; load x1",
         None,
     ),
-    // The kind of the reversed event is that before the race.
+    // The reversed event has the kind that it had before the race.
     ("cas x0 0 1 | cas x0 0 2 | cas x0 0 1", Some(3)),
     ("cas x0 0 1 | cas x0 1 1 | load x0", Some(5)),
     ("cas x0 2 2 | store x0 2; cas x0 0 1 | load x0", Some(8)),
@@ -39,13 +39,13 @@ const TRAPS: [(&str, Option<usize>); 22] = [
         "store x0 1 | load x0; store x1 1 | load x1; store x0 2",
         None,
     ),
-    // An expression blocks what follows the end of its inherited schedule, even if that is dead.
+    // An expression blocks the events after the end of its inherited schedule, even a dead one.
     (
         "r0 = cas x1 0 2; r1 = cas x0 2 0 | r0 = load x1; r1 = load x0 | store x1 2; store x1 0 \
          | r0 = load x1; store x0 0",
         None,
     ),
-    // Optimal looks at all races of an execution, not only at those with a fresh second event.
+    // Optimal considers all races of an execution, not only those with a fresh second event.
     (
         "r0 = cas x1 0 2 | r0 = load x1; store x0 2 | r0 = cas x1 2 0 | r1 = cas x1 2 1 \
          | r0 = load x0; r1 = cas x0 0 r0",
@@ -64,33 +64,33 @@ const TRAPS: [(&str, Option<usize>); 22] = [
         "signal c0 | broadcast c0 | lock m0 | lock m0; unlock m0; lock m0; signal c0",
         Some(10),
     ),
-    // What is left out for programs without compare-exchange is missing where one comes late.
+    // Work left out for programs without compare-exchange is needed when one appears late.
     (
         "r0 = swap x0 1 | r0 = load x0; if r0 == 0 { r1 = cas x0 0 2 }",
         Some(3),
     ),
-    // A signal before the unlock of the waiter, seen by a try (OBJECTS 3.3).
+    // A signal before the unlock of the waiter, which a try observes (OBJECTS 3.3).
     (
         "lock m0; wait c0 m0; store x0 1; unlock m0 | signal c0; r0 = trylock m0; \
          if r0 == 0 { store x1 1 } | r0 = load x1; if r0 == 1 { lock m0; r1 = load x0; unlock m0 }",
         None,
     ),
-    // A reader behind a waiting writer, whose thread holds the lock already (OBJECTS 3.2).
+    // A reader that waits behind a writer while its thread holds the lock already (OBJECTS 3.2).
     (
         "rdlock l0; rdlock l0; release l0; release l0 | wrlock l0; release l0",
         None,
     ),
-    // Which waiter a signal wakes is a choice, whose ways depend on the order.
+    // A signal chooses the waiter that it wakes. The alternatives depend on the order.
     (
         "lock m0; wait c0 m0; unlock m0 | lock m0; wait c0 m0; unlock m0 | signal c0",
         None,
     ),
-    // More threads than places.
+    // A barrier with more threads than places.
     (
         "b0=2\narrive b0; store x0 1 | arrive b0; store x0 2 | arrive b0",
         None,
     ),
-    // A message that comes between the look for the hang-up and the result.
+    // A message that arrives between the check for the hang-up and the result.
     (
         "q0=inf\nr0 = tryrecv q0; r1 = tryrecv q0 | send q0 1; hangup q0",
         None,
@@ -99,7 +99,7 @@ const TRAPS: [(&str, Option<usize>); 22] = [
         "q0=0\nr0 = timedrecv q0 | r0 = trysend q0 1; hangup q0 | r0 = timedsend q0 2",
         None,
     ),
-    // A constraint beyond a verified prefix is needed in the executions in which the try fails.
+    // A constraint after a verified prefix is needed in the executions in which the try fails.
     (
         "r0 = trylock m0; unlock m0; lock m0; store x0 1 | store x0 0; r3 = trylock m0; unlock m0",
         None,

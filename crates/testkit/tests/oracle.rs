@@ -1,4 +1,4 @@
-//! What the oracle says of programs that are small enough to know.
+//! Tests the oracle on programs whose behaviour is small enough to be known.
 
 use explore::Outcome;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ fn oracle(text: &str) -> Oracle {
     Oracle::new(&program, 10_000).expect("it is small")
 }
 
-/// How often each outcome occurs among the traces.
+/// Returns how often each outcome occurs among the traces.
 fn outcomes(text: &str) -> BTreeMap<Outcome, usize> {
     let mut outcomes = BTreeMap::new();
     for outcome in oracle(text).traces.into_values() {
@@ -60,7 +60,7 @@ fn a_deadlock_of_a_recursive_reader_depends_on_the_policy() {
     assert!(oracle.finals.len() > direct.len());
 }
 
-/// OBJECTS 3.3: the waiter has not unlocked yet when it is signalled, and a try sees that.
+/// OBJECTS 3.3: a signalled waiter has not unlocked yet, which a try observes.
 #[test]
 fn a_try_can_look_into_the_window_between_enqueue_and_unlock() {
     let text = "lock m0; wait c0 m0; store x0 1; unlock m0 | signal c0; r0 = trylock m0; \

@@ -1,32 +1,33 @@
-//! A simulation, by discrete events, of workers that do a measured search over a message server.
+//! A discrete-event simulation of workers that do a measured search over a message server.
 
 use mazurka::Measured;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-/// As in `mazurka worker`: how long a slice takes at least and at most, in seconds, the most of it where few workers need more, and
-/// results that are taken at once.
+/// Constants of `mazurka worker`: least and greatest duration of a slice in seconds, the usual
+/// greatest one if few workers need no more, and the number of results taken at once.
 const SHORT: f64 = 0.1;
 const LONG: f64 = 60.0;
 const USUAL: f64 = 0.5;
 const AT_ONCE: usize = 256;
 
-/// How often the one that leads looks at how busy it is, in seconds.
+/// Interval at which the leader measures how busy it is, in seconds.
 const BEAT: f64 = 1.0;
 
-/// What it is taken to need for a slice is the least so far, but for so much more each time: few results at once need more each.
+/// The leader's time per slice is estimated as the least so far times this factor per measurement,
+/// since few results at once take longer each.
 const GROWTH: f64 = 1.01;
 
-/// The part of the time so far that a slice may take, if it is between these.
+/// Fraction of the elapsed time that a slice may take, within the limits above.
 const PART: f64 = 1.0 / 40.0;
 
-/// The first slice, in which a strategy learns, in seconds.
+/// Duration of the first slice, in which a strategy learns, in seconds.
 const LEARNING: f64 = 1.0;
 
-/// What the worker that leads needs for a slice, besides waiting for the server, in seconds.
+/// Time that the leader needs per slice, besides waiting for the server, in seconds.
 const LEADING: f64 = 100e-6;
 
-/// Messages that the server passes on for a slice: four for the slice, four for its result.
+/// Messages that the server forwards per slice: four for the slice, four for its result.
 const MESSAGES: f64 = 4.0;
 
 /// A measured search.
@@ -34,7 +35,7 @@ pub struct Search {
     items: Vec<Item>,
     children: Vec<Vec<u32>>,
     executions: f64,
-    /// What surrounds the executions of a slice, in seconds.
+    /// Time of a slice besides its executions, in seconds.
     overhead: f64,
 }
 
@@ -43,23 +44,23 @@ struct Item {
     share: f64,
 }
 
-/// The workers and the server between them.
+/// The workers and the server that connects them.
 pub struct Cluster {
     workers: usize,
     latency: f64,
-    /// Messages in a second that the server can pass on.
+    /// Number of messages per second that the server can forward.
     server: f64,
 }
 
-/// What came out.
+/// The result of a simulation.
 pub struct Outcome {
-    /// The time of one worker without a server, by the time of all workers.
+    /// The time of one worker without a server, divided by the time of all workers.
     pub efficiency: f64,
     pub wall_s: f64,
-    /// The longest that slices were allowed to take.
+    /// The greatest duration that was allowed for a slice.
     pub slice_s: f64,
     pub messages: f64,
-    /// Time in which the one that leads was busy.
+    /// Time during which the leader was busy.
     pub leading_s: f64,
 }
 
@@ -72,7 +73,7 @@ impl Search {
             }
         }
         let executions: u64 = slices.iter().map(|slice| slice.executions).sum();
-        // The shortest slices are nearly all overhead.
+        // The shortest slices consist almost only of overhead.
         let mut least: Vec<f64> = slices.iter().map(|slice| slice.took_s).collect();
         least.sort_by(f64::total_cmp);
         Search {
@@ -91,7 +92,7 @@ impl Search {
 }
 
 impl Cluster {
-    /// Workers that are so many seconds away from a server that passes on 20,000 messages a second.
+    /// Creates workers with this latency to a server that forwards 20,000 messages per second.
     pub fn of(workers: usize, latency: f64) -> Cluster {
         Cluster {
             workers,
@@ -101,7 +102,7 @@ impl Cluster {
     }
 }
 
-/// A part of the search: what is left of it, the oldest in front.
+/// A part of the search: its remaining items, the oldest first.
 #[derive(Default)]
 struct Part(VecDeque<u32>);
 
@@ -109,24 +110,24 @@ struct Part(VecDeque<u32>);
 struct Slice {
     part: Part,
     budget: f64,
-    /// Parts that are given away.
+    /// Number of parts to give away.
     wanted: usize,
 }
 
 enum Event {
-    /// A slice is at the server.
+    /// A slice arrives at the server.
     Given(Slice),
     /// A worker begins a slice.
     Begun(Slice),
-    /// A worker has brought a result, and asks for the next slice.
+    /// A worker has delivered a result and asks for the next slice.
     Asked,
-    /// A result is at the server: what is left.
+    /// A result arrives at the server: the remaining parts.
     Brought(Vec<Part>),
-    /// The one that leads looks for results.
+    /// The leader checks for results.
     Look,
 }
 
-/// The search with executions that take so long together that one worker needs these seconds.
+/// Simulates the search, with executions so slow that one worker needs this number of seconds.
 pub fn simulate(search: &Search, seconds: f64, cluster: &Cluster) -> Outcome {
     let mut simulation = Simulation {
         search,
@@ -168,38 +169,39 @@ pub fn simulate(search: &Search, seconds: f64, cluster: &Cluster) -> Outcome {
 struct Simulation<'s> {
     search: &'s Search,
     cluster: &'s Cluster,
-    /// Seconds of an execution.
+    /// Duration of an execution of the measured search, in seconds.
     scale: f64,
     now: f64,
     number: u64,
     /// Times, in nanoseconds, and numbers of events.
     events: BinaryHeap<Reverse<(u64, u64)>>,
     pending: HashMap<u64, Event>,
-    /// When the one that leads can look for results again; none if it is going to.
+    /// The time from which the leader can check for results; `None` if that is scheduled.
     free: Option<f64>,
-    /// When the server has passed on all that it has.
+    /// The time at which the server has forwarded all its messages.
     server_free: f64,
-    /// Workers that have asked for a slice and got none yet.
+    /// Number of workers that wait for a slice.
     idle: usize,
     /// Slices at the server.
     queue: VecDeque<Slice>,
     /// Results at the server.
     results: VecDeque<Vec<Part>>,
-    /// Parts that wait at the one that leads, by their shares.
+    /// Parts that wait at the leader, ordered by their shares.
     waiting: BinaryHeap<(u64, Reverse<u64>, WaitingPart)>,
-    /// Slices that are given out and not brought back.
+    /// Number of slices that are given out and not delivered yet.
     given: usize,
     longest: f64,
-    /// What the one that leads needs for a slice, in seconds.
+    /// Time that the leader needs per slice, in seconds.
     each: f64,
-    /// How long the one that leads was busy since it looked at that last, with how many results, and when that was.
+    /// How long the leader was busy since its last measurement, with how many results, and the time
+    /// of that measurement.
     busy: f64,
     taken: f64,
     beaten: f64,
     outcome: Outcome,
 }
 
-/// A part in a heap that is ordered by something else.
+/// A part in a heap that is not ordered by it.
 struct WaitingPart(Part);
 
 impl PartialEq for WaitingPart {
@@ -259,7 +261,7 @@ impl Simulation<'_> {
         unreachable!("the search ends when nothing is left");
     }
 
-    /// When the server has passed on what reaches it now.
+    /// Returns the time at which the server has forwarded what arrives now.
     fn pass(&mut self) -> f64 {
         self.outcome.messages += MESSAGES;
         self.server_free = self.server_free.max(self.now) + MESSAGES / self.cluster.server;
@@ -306,11 +308,11 @@ impl Simulation<'_> {
         let latency = self.cluster.latency;
         let brought = self.now + took + latency;
         self.at(brought, Event::Brought(left));
-        // The server confirms the result before the worker asks.
+        // The server confirms the result before the worker asks for the next slice.
         self.at(brought + 2.0 * latency, Event::Asked);
     }
 
-    /// Takes what is at the server, and gives out what is wanted.
+    /// Takes the results at the server and gives out the slices that are needed.
     fn lead(&mut self) {
         let latency = self.cluster.latency;
         let taken = self.results.len().min(AT_ONCE);
@@ -324,7 +326,7 @@ impl Simulation<'_> {
         }
         let slices = self.slices();
         let busy = LEADING * count.max(slices.len()) as f64;
-        // One way to ask, one for the results.
+        // One way for the request, one for the results.
         let ready = passed + 2.0 * latency + busy;
         let confirmed = match slices.is_empty() {
             true => ready,
@@ -355,7 +357,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The slices that are given out now.
+    /// Returns the slices to give out now.
     fn slices(&mut self) -> Vec<Slice> {
         let workers = self.cluster.workers;
         let most = workers + workers / 2 + 1;

@@ -12,23 +12,23 @@ use std::sync::atomic::{
 /// A barrier.
 #[repr(C)]
 pub struct Barrier {
-    /// Of the generation at hand, in the lower half; in the upper one the number of the generation.
+    /// Lower half: arrivals of the current generation. Upper half: number of the generation.
     arrivals: AtomicU32,
-    /// Generations that are complete.
+    /// Number of complete generations.
     complete: AtomicU32,
-    /// As the C library writes it.
+    /// Number of threads that the barrier waits for, where the C library stores it.
     places: u32,
-    /// Left to the C library.
+    /// Belongs to the C library.
     shared: u32,
-    /// Threads that have not left yet.
+    /// Threads that have not left [`Barrier::wait`] yet.
     inside: AtomicU32,
 }
 
-/// Threads that may arrive at a barrier in one generation.
+/// Number of threads that can be counted in one generation.
 const MOST: u32 = 1 << 16;
 
 impl Barrier {
-    /// A barrier for so many threads.
+    /// Returns a barrier for `places` threads.
     pub const fn new(places: u32) -> Barrier {
         Barrier {
             arrivals: AtomicU32::new(0),
@@ -39,29 +39,29 @@ impl Barrier {
         }
     }
 
-    /// The barrier in this memory.
+    /// Returns the barrier in this memory.
     ///
     /// # Safety
     ///
-    /// There is a barrier of the C library, which nobody uses by other functions.
+    /// The memory holds a barrier of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o Barrier {
-        // SAFETY: as promised by the caller; the object has at least so many bytes.
+        // SAFETY: the caller promises it; the object of the C library is at least as large.
         unsafe { &*object.cast() }
     }
 
-    /// Waits until as many threads as the barrier has places have arrived; whether the calling one was the last.
+    /// Waits until as many threads have arrived as there are places. Returns true in the last one.
     pub fn wait(&self) -> bool {
         if self.places >= MOST {
             crate::fail("a barrier has more than 65,535 places; that cannot be enforced");
         }
         self.inside.fetch_add(1, SeqCst);
         let is_last = self.arrives();
-        // Whoever ends the barrier may do so from here on.
+        // The barrier may be destroyed from here on.
         self.inside.fetch_sub(1, SeqCst);
         is_last
     }
 
-    /// The barrier will be gone: those who still leave it are waited for.
+    /// Waits until no thread is inside any more, before the barrier's memory is given up.
     pub fn destroy(&self) {
         while self.inside.load(SeqCst) > 0 {
             sched_yield();
@@ -86,7 +86,7 @@ impl Barrier {
         false
     }
 
-    /// Waits for a generation, whose number has 16 bits.
+    /// Waits until the generation is complete. Its number has 16 bits.
     fn wait_for(&self, generation: u32) {
         crate::publish();
         let is_complete =
@@ -135,7 +135,7 @@ mod tests {
             let barrier = Box::leak(Box::new(Barrier::new(2)));
             let address = std::ptr::from_mut(barrier).expose_provenance();
             let pass = move || {
-                // SAFETY: of the two threads the last one frees it, when the other has left.
+                // SAFETY: the last of the two threads frees the barrier after the other has left.
                 let barrier = unsafe { &*std::ptr::with_exposed_provenance::<Barrier>(address) };
                 if barrier.wait() {
                     barrier.destroy();

@@ -1,4 +1,4 @@
-//! Waiting until something holds that others bring about.
+//! Waits for a condition that other threads make true.
 
 use super::Deadline;
 use super::turnstile::after;
@@ -7,9 +7,9 @@ use rustix::thread::futex;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst, fence};
 
-/// Rung by whoever changes what others wait for.
+/// Rung by every thread that changes a condition which others may wait for.
 pub(crate) struct Bell {
-    /// Grows when it is rung and somebody is parked.
+    /// Incremented when the bell is rung while threads are parked.
     rung: AtomicU32,
     parked: AtomicU32,
 }
@@ -22,7 +22,7 @@ impl Bell {
         }
     }
 
-    /// Waits until it is so, or the time is over.
+    /// Waits until the condition holds or the deadline has passed.
     pub(crate) fn wait(&self, deadline: Option<Deadline>, is_so: impl Fn() -> bool) {
         if is_so() {
             return;
@@ -37,7 +37,7 @@ impl Bell {
         self.parked.fetch_add(1, SeqCst);
         loop {
             let rung = self.rung.load(SeqCst);
-            // In this order: who makes it so rings afterwards.
+            // In this order: a thread that makes the condition true rings after that.
             fence(SeqCst);
             if is_so() {
                 break;
@@ -54,7 +54,7 @@ impl Bell {
         self.parked.fetch_sub(1, SeqCst);
     }
 
-    /// Who waits looks again.
+    /// Has the waiting threads check their conditions again.
     #[inline]
     pub(crate) fn ring(&self) {
         fence(SeqCst);

@@ -1,7 +1,7 @@
-//! Channels with any number of senders and one receiver: unbounded, bounded, or a rendezvous (bound 0).
+//! Channels with many senders and one receiver: unbounded, bounded, or a rendezvous (bound 0).
 //!
-//! The message of the i-th receive is that of the i-th send. A send that finds no room has its place, and its message lies
-//! in the queue; it is accepted when so many receives have their places that there is room.
+//! The i-th receive gets the message of the i-th send. A send without room takes its place, too,
+//! and its message is queued. It is accepted once enough receives have places.
 
 use super::Deadline;
 use super::bell::Bell;
@@ -11,24 +11,24 @@ use explore::OpKind;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 
-/// A channel with its messages. There is one receiver at a time.
+/// A channel with its messages. It has one receiver at a time.
 pub struct Channel<T> {
     latch: Latch,
     bell: Bell,
     state: UnsafeCell<State<T>>,
 }
 
-// SAFETY: the state is used under the latch; messages go from thread to thread.
+// SAFETY: the state is used only under the latch; messages are sent from thread to thread.
 unsafe impl<T: Send> Sync for Channel<T> {}
 
 struct State<T> {
-    /// Messages that nobody has received, the oldest first, with the numbers of their sends.
+    /// Messages not received yet, the oldest first, with the numbers of their sends.
     messages: VecDeque<(u64, T)>,
     /// The number of the next send.
     next: u64,
-    /// Places of receives without a message: 1 while the receiver waits.
+    /// Number of receives that have a place but no message: 1 while the receiver waits.
     receives: usize,
-    /// Room besides; none if that has no bound.
+    /// Number of further messages that there is room for; `None` if it is unlimited.
     bound: Option<usize>,
     senders: usize,
     has_receiver: bool,
@@ -37,7 +37,7 @@ struct State<T> {
 /// Why a message was not sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unsent<T> {
-    /// There is no room, or there was none in time.
+    /// There is no room, or none became free in time.
     Full(T),
     /// The receiver is gone.
     Disconnected(T),
@@ -46,14 +46,15 @@ pub enum Unsent<T> {
 /// Why no message was received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unreceived {
-    /// There is no message, or there was none in time.
+    /// There is no message, or none arrived in time.
     Empty,
     /// There is no message, and all senders are gone.
     Disconnected,
 }
 
 impl<T> Channel<T> {
-    /// A channel with one sender and room for so many messages; none is room for all, 0 a rendezvous.
+    /// Creates a channel with one sender and room for `bound` messages: `None` is unlimited, 0 a
+    /// rendezvous.
     pub fn new(bound: Option<usize>) -> Channel<T> {
         Channel {
             latch: Latch::new(),
@@ -70,7 +71,7 @@ impl<T> Channel<T> {
     }
 
     fn with<R>(&self, does: impl FnOnce(&mut State<T>) -> R) -> R {
-        // SAFETY: under the latch, and nothing that is done here comes back.
+        // SAFETY: under the latch, and no closure passed to this function calls it again.
         self.latch.hold(|| does(unsafe { &mut *self.state.get() }))
     }
 
@@ -78,7 +79,7 @@ impl<T> Channel<T> {
         self.with(|state| state.bound == Some(0))
     }
 
-    /// Sends a message, waits for room.
+    /// Sends a message and waits until there is room for it.
     ///
     /// # Errors
     /// If the receiver is gone.
@@ -119,7 +120,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// At a rendezvous: sends if the receiver waits.
+    /// Sends at a rendezvous if the receiver waits.
     fn try_rendezvous(&self, message: T) -> Result<(), Unsent<T>> {
         begin(OpKind::SendTryResult);
         let sent =
@@ -134,7 +135,7 @@ impl<T> Channel<T> {
         sent.map(drop)
     }
 
-    /// Waits for a message.
+    /// Waits for a message and receives it.
     ///
     /// # Errors
     /// If there is none and all senders are gone.
@@ -164,7 +165,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Receives a message that is there, or with a deadline comes by then.
+    /// Receives a message that is there or, with a deadline, one that arrives in time.
     ///
     /// # Errors
     /// If there is none.
@@ -182,7 +183,8 @@ impl<T> Channel<T> {
         self.ends_receive(was_hung_up, |_| ())
     }
 
-    /// The look comes first, or a message that is sent before the last sender goes could be missed.
+    /// Checks whether all senders are gone. Done first, so that a message sent before is not
+    /// missed.
     fn look_for_senders(&self) -> bool {
         begin(OpKind::ClosedCheck);
         let is_hung_up = self.with(|state| state.senders == 0);
@@ -190,7 +192,7 @@ impl<T> Channel<T> {
         is_hung_up
     }
 
-    /// The result of a try or timed receive, which has its place when `place` was called.
+    /// Ends a try or timed receive. `place` takes its place if it has none yet.
     fn ends_receive(
         &self,
         was_hung_up: bool,
@@ -209,12 +211,12 @@ impl<T> Channel<T> {
         })
     }
 
-    /// One more sender; no event.
+    /// Adds a sender. This is not an event.
     pub fn add_sender(&self) {
         self.with(|state| state.senders += 1);
     }
 
-    /// A sender is gone.
+    /// Removes a sender.
     pub fn drop_sender(&self) {
         begin(OpKind::SenderDrop);
         self.with(|state| state.senders -= 1);
@@ -222,7 +224,7 @@ impl<T> Channel<T> {
         self.bell.ring();
     }
 
-    /// The receiver is gone. What was sent and nobody will receive is dropped.
+    /// Removes the receiver, and drops accepted messages, which no thread will receive.
     pub fn drop_receiver(&self) {
         begin(OpKind::ReceiverDrop);
         let left = self.with(|state| {
@@ -236,7 +238,7 @@ impl<T> Channel<T> {
 }
 
 impl<T> State<T> {
-    /// Takes a place for a send; its number.
+    /// Takes a place for a send. Returns its number.
     fn push(&mut self, message: T) -> Result<u64, Unsent<T>> {
         if !self.has_receiver {
             return Err(Unsent::Disconnected(message));
@@ -247,7 +249,7 @@ impl<T> State<T> {
         Ok(number)
     }
 
-    /// How many messages may lie in the queue that are sent.
+    /// Returns the number of messages in the queue that can count as sent.
     fn room(&self) -> usize {
         self.bound
             .map_or(usize::MAX, |bound| bound.saturating_add(self.receives))
@@ -258,24 +260,24 @@ impl<T> State<T> {
         found.ok()
     }
 
-    /// Whether a message was received, or has room.
+    /// Checks whether the message with this number was received or has room.
     fn has_room(&self, number: u64) -> bool {
         self.place(number).is_none_or(|place| place < self.room())
     }
 
-    /// The message of a send that has no room.
+    /// Removes and returns the message with this number if it has no room.
     fn take_back(&mut self, number: u64) -> Option<T> {
         let place = self.place(number).filter(|&place| place >= self.room())?;
         self.messages.remove(place).map(|(_, message)| message)
     }
 
-    /// The message of the receive that has its place; if there is none it gives its place up.
+    /// Receives for a receive that has its place. The place is given up in any case.
     fn take(&mut self) -> Option<T> {
         self.receives -= 1;
         self.messages.pop_front().map(|(_, message)| message)
     }
 
-    /// The messages that have room.
+    /// Removes and returns the messages that have room.
     fn accepted(&mut self) -> VecDeque<(u64, T)> {
         let number = self.room().min(self.messages.len());
         self.messages.drain(..number).collect()

@@ -7,7 +7,7 @@ use crate::{begin, end, enforcement};
 use explore::OpKind;
 use std::panic::RefUnwindSafe;
 
-/// A condition variable. All zeroes when nobody waits.
+/// A condition variable. All its bytes are zero when no thread waits.
 #[repr(C)]
 pub struct Condvar {
     latch: Latch,
@@ -15,15 +15,15 @@ pub struct Condvar {
     queue: Queue,
 }
 
-// SAFETY: the queue is used under the latch.
+// SAFETY: the queue is used only under the latch.
 unsafe impl Sync for Condvar {}
-// SAFETY: who waits borrows it, so that it does not move meanwhile.
+// SAFETY: a waiting thread borrows the condition variable, so that it cannot move meanwhile.
 unsafe impl Send for Condvar {}
 
 impl RefUnwindSafe for Condvar {}
 
 impl Condvar {
-    /// One that nobody waits for.
+    /// Returns a condition variable without waiters.
     pub const fn new() -> Condvar {
         Condvar {
             latch: Latch::new(),
@@ -32,22 +32,22 @@ impl Condvar {
         }
     }
 
-    /// The condition variable in this memory.
+    /// Returns the condition variable in this memory.
     ///
     /// # Safety
     ///
-    /// There is a condition variable of the C library, which nobody uses by other functions.
+    /// The memory holds a condition variable of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o Condvar {
-        // SAFETY: as promised by the caller; the object has at least so many bytes.
+        // SAFETY: the caller promises it; the object of the C library is at least as large.
         unsafe { &*object.cast() }
     }
 
-    /// Gives up the mutex, waits for a signal and takes the mutex again; whether a signal came in time.
+    /// Gives up the mutex, waits for a signal, retakes the mutex. Returns whether one came in time.
     pub fn wait(&self, mutex: &Mutex, deadline: Option<Deadline>) -> bool {
         let count = mutex.lend();
         let waiter = Waiter::new(0);
         begin(OpKind::CondvarEnqueue);
-        // SAFETY: the waiter stays here until it is woken, or leaves the queue below.
+        // SAFETY: the waiter stays here until it is woken or leaves the queue below.
         self.latch.hold(|| unsafe { self.queue.push(&waiter) });
         end();
         mutex.release();
@@ -68,7 +68,8 @@ impl Condvar {
         is_signalled
     }
 
-    /// Who has been woken does not look at the condition variable any more: it may be gone.
+    /// Checks whether the waiter was woken. Then the condition variable may be gone and is not
+    /// used.
     fn resolve(&self, waiter: &Waiter) -> bool {
         begin(OpKind::CondvarResolve);
         let gives_up = waiter.gives_up();
@@ -79,14 +80,14 @@ impl Condvar {
         !gives_up
     }
 
-    /// Nobody uses it any more, but for those whose time was over just before: when this returns they are through with it.
+    /// Waits until waiters whose time has run out have left. No other threads use it any more.
     pub fn destroy(&self) {
         while self.latch.hold(|| self.queue.has_leaving()) {
             std::thread::yield_now();
         }
     }
 
-    /// Wakes one waiter: the chosen one, or who waits longest.
+    /// Wakes one waiter: the one chosen by the plan, or the one that has waited longest.
     pub fn signal(&self) {
         begin(OpKind::CondvarSignal);
         let others = enforcement::alternative() as usize;
@@ -128,7 +129,7 @@ mod tests {
             .latch
             .hold(|| unsafe { condvar.queue.push(&waiter) });
         condvar.broadcast();
-        // As if the memory were another's by now, whose latch is held.
+        // Holds the latch, as another object in the same memory could.
         assert!(condvar.latch.hold(|| condvar.resolve(&waiter)));
     }
 

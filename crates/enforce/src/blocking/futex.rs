@@ -1,4 +1,4 @@
-//! Futexes of the program: who waits longest is woken first.
+//! Futexes of the program: the thread that has waited longest is woken first.
 
 use super::Deadline;
 use super::latch::Latch;
@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 /// How a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waited {
-    /// Somebody woke the thread.
+    /// Another thread woke this one.
     Woken,
-    /// The word did not have the value.
+    /// The word did not have the expected value.
     Changed,
-    /// The time was over.
+    /// The deadline passed.
     Expired,
 }
 
@@ -23,7 +23,7 @@ struct Bucket {
     queue: Queue,
 }
 
-// SAFETY: the queue is used under the latch.
+// SAFETY: the queue is used only under the latch.
 unsafe impl Sync for Bucket {}
 
 const BUCKETS: usize = 64;
@@ -39,7 +39,7 @@ fn bucket(word: usize) -> &'static Bucket {
     &ALL[(word >> 2) % BUCKETS]
 }
 
-/// Waits at a word if it has this value.
+/// Waits at a word if it has the expected value.
 pub fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Deadline>) -> Waited {
     let address = std::ptr::from_ref(word).addr();
     let bucket = bucket(address);
@@ -48,7 +48,7 @@ pub fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Deadline>) -
     let waits = bucket.latch.hold(|| {
         let waits = word.load(SeqCst) == expected;
         if waits {
-            // SAFETY: the waiter stays here until it is woken, or leaves the queue below.
+            // SAFETY: the waiter stays here until it is woken or leaves the queue below.
             unsafe { bucket.queue.push(&waiter) };
         }
         waits
@@ -79,7 +79,7 @@ pub fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Deadline>) -
     }
 }
 
-/// Wakes so many that wait at the word; how many there were.
+/// Wakes at most `most` threads that wait at the word. Returns their number.
 pub fn futex_wake(word: &AtomicU32, most: u32) -> u32 {
     let address = std::ptr::from_ref(word).addr();
     let bucket = bucket(address);

@@ -1,4 +1,4 @@
-//! A lock for moments: what is inside an object is changed under it. Nobody waits for an event while holding one.
+//! A lock for short changes inside an object. No thread waits for events while it holds one.
 
 use crate::gate::SPINS;
 use rustix::thread::futex;
@@ -8,7 +8,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-/// Free, held, held with somebody parked.
+/// Free, held, or held while threads are parked.
 #[derive(Default)]
 #[repr(transparent)]
 pub(crate) struct Latch(AtomicU32);
@@ -22,7 +22,7 @@ impl Latch {
         Latch(AtomicU32::new(FREE))
     }
 
-    /// Does something that nobody else does meanwhile.
+    /// Runs a closure while the calling thread holds the latch.
     #[inline]
     pub(crate) fn hold<R>(&self, does: impl FnOnce() -> R) -> R {
         if self
@@ -58,14 +58,14 @@ impl Latch {
     }
 }
 
-/// What is used under a latch only.
+/// A value that is used only under its latch.
 #[derive(Default)]
 pub(crate) struct Latched<T> {
     latch: Latch,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is used under the latch.
+// SAFETY: the value is used only under the latch.
 unsafe impl<T: Send> Sync for Latched<T> {}
 
 impl<T> Latched<T> {
@@ -76,10 +76,10 @@ impl<T> Latched<T> {
         }
     }
 
-    /// Does something with the value, from where nothing comes back here.
+    /// Runs a closure on the value. The closure must not call this function again.
     #[inline]
     pub(crate) fn with<R>(&self, does: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: under the latch, which is held once at a time.
+        // SAFETY: under the latch, which one thread holds at a time.
         self.latch.hold(|| does(unsafe { &mut *self.value.get() }))
     }
 }

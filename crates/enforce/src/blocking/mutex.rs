@@ -7,31 +7,31 @@ use crate::{begin, end};
 use explore::OpKind;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// A mutex. All zeroes but for the kind when nobody holds it.
+/// A mutex. When no thread holds it, all its bytes but the kind are zero.
 #[repr(C)]
 pub struct Mutex {
     next: AtomicU32,
     count: AtomicU32,
     owner: AtomicU32,
     unused: u32,
-    /// As the C library writes it.
+    /// The kind, where the C library stores it.
     kind: AtomicI32,
     unused_too: u32,
     state: AtomicU64,
 }
 
-/// Why a mutex is not taken or not given back.
+/// Why a mutex was not taken or not given back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
     /// Another thread holds it.
     Busy,
-    /// The thread holds it already.
+    /// The calling thread holds it already.
     Deadlock,
-    /// The time is over.
+    /// The deadline passed.
     TimedOut,
-    /// The thread does not hold it.
+    /// The calling thread does not hold it.
     NotOwner,
-    /// A kind of mutex that cannot be enforced: robust, or shared with other processes.
+    /// Mutexes of this kind cannot be enforced: robust, or shared with other processes.
     Kind,
 }
 
@@ -42,17 +42,17 @@ const ROBUST: i32 = 16;
 const SHARED: i32 = 128;
 
 impl Mutex {
-    /// The mutex in this memory.
+    /// Returns the mutex in this memory.
     ///
     /// # Safety
     ///
-    /// There is a mutex of the C library, which nobody uses by other functions.
+    /// The memory holds a mutex of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o Mutex {
-        // SAFETY: as promised by the caller; the object has at least so many bytes.
+        // SAFETY: the caller promises it; the object of the C library is at least as large.
         unsafe { &*object.cast() }
     }
 
-    /// One that nobody holds.
+    /// Returns a free mutex.
     pub const fn new() -> Mutex {
         Mutex {
             next: AtomicU32::new(0),
@@ -74,10 +74,10 @@ impl Mutex {
         }
     }
 
-    /// Waits for the mutex.
+    /// Waits for the mutex and takes it.
     ///
     /// # Errors
-    /// If the thread holds it, and its kind tells.
+    /// If the calling thread holds it and its kind reports that.
     #[inline]
     pub fn lock(&self) -> Result<(), Refused> {
         let own = own().system();
@@ -90,7 +90,7 @@ impl Mutex {
         Ok(())
     }
 
-    /// The mutex was never taken by this thread, or its kind tells what to do.
+    /// Takes a recursive mutex once more, if the calling thread holds it. Returns whether it did.
     fn is_held_again(&self, own: u32) -> Result<bool, Refused> {
         let kind = self.kind.load(Relaxed);
         if kind & (ROBUST | SHARED) != 0 {
@@ -109,7 +109,7 @@ impl Mutex {
         }
     }
 
-    /// Waits for the mutex, which is of no kind that tells.
+    /// Takes the mutex, which must be neither recursive nor error-checking.
     #[inline]
     pub fn lock_anew(&self) {
         self.request();
@@ -125,10 +125,10 @@ impl Mutex {
         self.turnstile().wait(place);
     }
 
-    /// Takes the mutex if it is free; with a deadline, if it becomes free by then.
+    /// Takes the mutex if it is free or, with a deadline, if it becomes free in time.
     ///
     /// # Errors
-    /// If it does not, or the thread holds it and its kind tells.
+    /// If it does not, or the calling thread holds it and its kind reports that.
     pub fn try_lock(&self, deadline: Option<Deadline>) -> Result<(), Refused> {
         let own = own().system();
         match self.is_held_again(own) {
@@ -159,10 +159,10 @@ impl Mutex {
         is_granted
     }
 
-    /// Gives the mutex to the next.
+    /// Passes the mutex to the next thread.
     ///
     /// # Errors
-    /// If the thread does not hold it, and its kind tells.
+    /// If the calling thread does not hold it and its kind reports that.
     #[inline]
     pub fn unlock(&self) -> Result<(), Refused> {
         let kind = self.kind.load(Relaxed) & KINDS;
@@ -180,7 +180,7 @@ impl Mutex {
         Ok(())
     }
 
-    /// Gives to the next a mutex of no kind that tells.
+    /// Passes a mutex that is neither recursive nor error-checking to the next thread.
     #[inline]
     pub fn release(&self) {
         begin(OpKind::MutexUnlock);
@@ -189,7 +189,8 @@ impl Mutex {
         end();
     }
 
-    /// The thread gives up the mutex for a while: how often it holds it. [`take_back`](Mutex::take_back) puts that back.
+    /// Returns how often the calling thread holds the mutex, which it gives up for a while.
+    /// [`take_back`](Mutex::take_back) restores that.
     pub(crate) fn lend(&self) -> u32 {
         self.count.load(Relaxed)
     }
@@ -199,7 +200,7 @@ impl Mutex {
         self.count.store(count, Relaxed);
     }
 
-    /// Ends a mutex, with the events of the model: a try and an unlock. Whether it was free.
+    /// Ends a mutex with the events of the model: a try and an unlock. Returns whether it was free.
     pub fn destroy(&self) -> bool {
         let is_free = self.tries(None);
         if is_free {
@@ -208,7 +209,7 @@ impl Mutex {
         is_free
     }
 
-    /// As new, but for the kind.
+    /// Resets the mutex, except for its kind.
     pub fn clear(&self) {
         self.turnstile().clear(0);
         self.owner.store(0, Relaxed);
@@ -228,7 +229,7 @@ mod tests {
     use std::cell::Cell;
 
     struct Shared(Mutex, Cell<u64>);
-    // SAFETY: the cell is used by whoever holds the mutex.
+    // SAFETY: only the thread that holds the mutex uses the cell.
     unsafe impl Sync for Shared {}
 
     #[test]

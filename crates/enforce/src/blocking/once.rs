@@ -1,4 +1,4 @@
-//! What is done once, in one word of the memory of `pthread_once_t`, or of a guard of C++.
+//! One-time initialisation, in one word of the memory of `pthread_once_t` or of a C++ guard.
 
 use crate::gate::SPINS;
 use crate::{begin, end};
@@ -9,43 +9,43 @@ use std::sync::atomic::{
     Ordering::{Acquire, SeqCst},
 };
 
-/// A once. Zero when nobody has come. Done is what the C library calls so.
+/// A once. Zero before any thread has entered. `DONE` has the value that the C library uses.
 #[repr(transparent)]
 pub struct Once(AtomicU32);
 
 const DONE: u32 = 2;
-/// One who entered, in the middle.
+/// One thread that entered. Their number is in the middle bits.
 const ENTRY: u32 = 1 << 8;
-/// One who failed, at the top.
+/// One initialisation that failed. Their number is in the top bits.
 const FAILURE: u32 = 1 << 20;
 const MOST: u32 = 0xfff;
 
-/// What a thread that entered has to do.
+/// What a thread that has entered must do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry {
     /// Initialise, and then call `done` or `fail`.
     Initialise,
-    /// Nothing: it is done.
+    /// Nothing: the initialisation is done.
     Done,
 }
 
 impl Once {
-    /// One at which nobody has come.
+    /// Returns a once that no thread has entered.
     pub const fn new() -> Once {
         Once(AtomicU32::new(0))
     }
 
-    /// The once in this word.
+    /// Returns the once in this word.
     ///
     /// # Safety
     ///
-    /// The word is that of a once, which nobody uses by other functions.
+    /// The word is that of a once that is used through this type only.
     pub unsafe fn at<'o, T>(word: *mut T) -> &'o Once {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the caller promises it.
         unsafe { &*word.cast() }
     }
 
-    /// Enters; waits for the initialiser if there is one.
+    /// Enters, and waits for the initialiser if there is one.
     pub fn enter(&self) -> Entry {
         begin(OpKind::OnceEnter);
         let enter = |state: u32| match state & DONE {
@@ -68,7 +68,7 @@ impl Once {
         }
     }
 
-    /// The state that is so.
+    /// Waits until the state satisfies the predicate. Returns that state.
     fn wait_until(&self, is_so: impl Fn(u32) -> bool) -> u32 {
         let mut spins = *SPINS;
         loop {
@@ -86,12 +86,12 @@ impl Once {
         }
     }
 
-    /// Whether an initialiser failed, for who has entered.
+    /// Checks whether an initialisation has failed. For threads that have entered.
     pub fn has_failed(&self) -> bool {
         self.0.load(Acquire) >= FAILURE
     }
 
-    /// Whether it is done, without waiting.
+    /// Checks whether the initialisation is done, without waiting.
     pub fn is_done(&self) -> bool {
         begin(OpKind::OnceGet);
         let state = self.0.load(SeqCst);
@@ -99,7 +99,8 @@ impl Once {
         state & DONE != 0
     }
 
-    /// Waits until another thread has initialised; false if that fails, or did so last.
+    /// Waits until another thread has initialised. Returns false if that fails, or if the last
+    /// initialisation failed and no thread has entered since.
     pub fn wait_for_other(&self) -> bool {
         begin(OpKind::OnceGet);
         let state = self.0.load(SeqCst);
@@ -111,12 +112,12 @@ impl Once {
         self.wait_until(|state| state & DONE != 0 || state / FAILURE > failures) & DONE != 0
     }
 
-    /// Waits until another thread has initialised, whoever fails before.
+    /// Waits until another thread has initialised, regardless of earlier failures.
     pub fn wait_until_done(&self) {
         self.wait_until(|state| state & DONE != 0);
     }
 
-    /// The initialisation is done.
+    /// Records that the initialisation is done.
     pub fn done(&self) {
         begin(OpKind::OnceDone);
         self.0.fetch_or(DONE, SeqCst);
@@ -124,7 +125,7 @@ impl Once {
         self.wake();
     }
 
-    /// The initialisation failed: the next who entered has to do it.
+    /// Records that the initialisation failed: the next thread that entered has to initialise.
     pub fn fail(&self) {
         begin(OpKind::OnceDone);
         self.0.fetch_add(FAILURE, SeqCst);

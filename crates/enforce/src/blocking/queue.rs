@@ -1,4 +1,4 @@
-//! Threads that wait in an order of their own: each is a node on its stack, in a list that a latch guards.
+//! Queues of waiting threads: each is a node on its own stack, in a list under a latch.
 
 use super::Deadline;
 use super::turnstile::after;
@@ -12,18 +12,18 @@ use std::sync::atomic::{
     Ordering::{Acquire, SeqCst},
 };
 
-/// A thread that waits.
+/// A waiting thread.
 pub(crate) struct Waiter {
     next: Cell<*const Waiter>,
-    /// Whoever wakes it may find its memory gone: it leaves by what is stored here.
+    /// Once this is not `WAITS`, the thread may leave and its memory may be gone.
     state: AtomicU32,
-    /// What it waits for: a number of the queue's owner.
+    /// What the thread waits for: a number that has a meaning for the owner of the queue.
     pub(crate) what: usize,
 }
 
 const WAITS: u32 = 0;
 const WOKEN: u32 = 1;
-/// Its time is over, and it is about to take itself out.
+/// The deadline has passed, and the thread is about to remove itself.
 const GIVES_UP: u32 = 2;
 
 impl RefUnwindSafe for Waiter {}
@@ -41,7 +41,8 @@ impl Waiter {
         self.state.load(Acquire) == WOKEN
     }
 
-    /// It gives up; false if it has been woken. From here on nobody wakes it, and it has to be taken out.
+    /// Gives up: no thread wakes this one any more, and it must be removed. Returns false if it has
+    /// been woken already.
     pub(crate) fn gives_up(&self) -> bool {
         self.becomes(GIVES_UP)
     }
@@ -56,7 +57,7 @@ impl Waiter {
             .is_ok()
     }
 
-    /// Waits until it is woken, or the time is over.
+    /// Waits until the thread is woken or the deadline has passed.
     pub(crate) fn wait(&self, deadline: Option<Deadline>) {
         crate::publish();
         for _ in 0..*SPINS {
@@ -83,7 +84,7 @@ impl Waiter {
     }
 }
 
-/// The list, first come first. All zeroes when it is empty.
+/// The list, in the order of arrival. All its bytes are zero when it is empty.
 #[repr(C)]
 pub(crate) struct Queue {
     first: Cell<*const Waiter>,
@@ -102,15 +103,15 @@ impl Queue {
         self.first.get().is_null()
     }
 
-    /// The first waiter's `what`.
+    /// Returns the `what` of the first waiter.
     pub(crate) fn first(&self) -> Option<usize> {
-        // SAFETY: who waits is in its wait until it is taken out.
+        // SAFETY: waiters do not leave their wait before they are removed.
         unsafe { self.first.get().as_ref() }.map(|waiter| waiter.what)
     }
 
     /// # Safety
     ///
-    /// The waiter stays where it is until it is woken or taken out.
+    /// The waiter does not move until it is woken or removed.
     pub(crate) unsafe fn push(&self, waiter: &Waiter) {
         let added = ptr::from_ref(waiter);
         // SAFETY: as in `first`.
@@ -121,8 +122,8 @@ impl Queue {
         self.last.set(added);
     }
 
-    /// Takes out and wakes the first that is wanted, after as many others that are; whether there was one. The wakeup
-    /// itself is done by the result, outside of the latch.
+    /// Removes the first wanted waiter after skipping `others` wanted ones, and marks it as woken.
+    /// The caller wakes its thread through the result, outside of the latch.
     pub(crate) fn take(&self, others: usize, is_wanted: impl Fn(usize) -> bool) -> Option<Woken> {
         let mut left = others;
         let mut before: Option<&Waiter> = None;
@@ -145,7 +146,7 @@ impl Queue {
         None
     }
 
-    /// Whether somebody is in it who gives up.
+    /// Checks whether a waiter in the queue has given up.
     pub(crate) fn has_leaving(&self) -> bool {
         // SAFETY: as in `first`.
         let first = unsafe { self.first.get().as_ref() };
@@ -154,7 +155,7 @@ impl Queue {
         std::iter::successors(first, next).any(Waiter::is_leaving)
     }
 
-    /// Takes out this waiter, which gives up.
+    /// Removes a waiter that has given up.
     pub(crate) fn remove(&self, leaving: &Waiter) {
         let mut before: Option<&Waiter> = None;
         // SAFETY: as in `first`.
@@ -180,11 +181,11 @@ impl Queue {
     }
 }
 
-/// Wakes those who are parked at this address with one of these bits. What is there may be another's by now, or nobody's.
+/// Wakes threads parked at this address with one of these bits. The memory may be gone or reused.
 pub(crate) fn wake_at(word: *const u32, bits: u32) {
     const FUTEX: usize = 202;
     const WAKE_BITSET_PRIVATE: usize = 10 | 128;
-    // SAFETY: the system takes any address.
+    // SAFETY: the kernel accepts any address.
     unsafe {
         std::arch::asm!(
             "syscall",
@@ -200,18 +201,18 @@ pub(crate) fn wake_at(word: *const u32, bits: u32) {
     }
 }
 
-/// A waiter that was taken out: it knows, but may be parked.
+/// A waiter that was removed and marked as woken, but may still be parked.
 #[must_use]
 pub(crate) struct Woken(*const AtomicU32);
 
 impl Woken {
-    /// None if the waiter has given up meanwhile.
+    /// Marks the waiter as woken. Returns `None` if it has given up meanwhile.
     fn of(waiter: &Waiter) -> Option<Woken> {
         let word = ptr::from_ref(&waiter.state);
         waiter.becomes(WOKEN).then_some(Woken(word))
     }
 
-    /// Wakes it if it is parked. Its memory may be another's by now: whoever parks looks again when it is woken.
+    /// Wakes the thread if it is parked. Its memory may be reused: parked threads check when woken.
     pub(crate) fn wake(self) {
         wake_at(self.0.cast(), u32::MAX);
     }

@@ -1,4 +1,4 @@
-//! Reader-writer locks in the memory of `pthread_rwlock_t`: first come, first served, readers together.
+//! Reader-writer locks in `pthread_rwlock_t` memory: first come, first served, readers together.
 
 use super::Deadline;
 use super::latch::Latch;
@@ -8,11 +8,11 @@ use explore::OpKind;
 use std::cell::Cell;
 use std::panic::RefUnwindSafe;
 
-/// A reader-writer lock. All zeroes when it is free.
+/// A reader-writer lock. All its bytes are zero when it is free.
 #[repr(C)]
 pub struct RwLock {
     latch: Latch,
-    /// Those that hold it, granted or running.
+    /// Readers that hold the lock, including those that are not woken yet.
     readers: Cell<u32>,
     queue: Queue,
     is_written: Cell<u32>,
@@ -21,15 +21,15 @@ pub struct RwLock {
 const READER: usize = 0;
 const WRITER: usize = 1;
 
-// SAFETY: what is inside is used under the latch.
+// SAFETY: the fields are used only under the latch.
 unsafe impl Sync for RwLock {}
-// SAFETY: who waits borrows it, so that it does not move meanwhile.
+// SAFETY: a waiting thread borrows the lock, so that it cannot move meanwhile.
 unsafe impl Send for RwLock {}
 
 impl RefUnwindSafe for RwLock {}
 
 impl RwLock {
-    /// One that is free.
+    /// Returns a free lock.
     pub const fn new() -> RwLock {
         RwLock {
             latch: Latch::new(),
@@ -39,22 +39,22 @@ impl RwLock {
         }
     }
 
-    /// The lock in this memory.
+    /// Returns the lock in this memory.
     ///
     /// # Safety
     ///
-    /// There is a reader-writer lock of the C library, which nobody uses by other functions.
+    /// The memory holds a reader-writer lock of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o RwLock {
-        // SAFETY: as promised by the caller; the object has at least so many bytes.
+        // SAFETY: the caller promises it; the object of the C library is at least as large.
         unsafe { &*object.cast() }
     }
 
-    /// Waits to read.
+    /// Waits for the lock and takes it for reading.
     pub fn read(&self) {
         self.request(OpKind::ReadRequest, READER);
     }
 
-    /// Waits to write.
+    /// Waits for the lock and takes it for writing.
     pub fn write(&self) {
         self.request(OpKind::WriteRequest, WRITER);
     }
@@ -76,17 +76,17 @@ impl RwLock {
         }
     }
 
-    /// Takes the lock for reading if no writer holds or waits; with a deadline, if that comes to be.
+    /// Takes the lock for reading if no thread writes or waits; with a deadline, once none does.
     pub fn try_read(&self, deadline: Option<Deadline>) -> bool {
         self.tries(OpKind::TryRead, READER, deadline)
     }
 
-    /// Takes the lock for writing if nobody holds or waits; with a deadline, if that comes to be.
+    /// Takes the lock for writing if no thread holds or awaits it; with a deadline, once none does.
     pub fn try_write(&self, deadline: Option<Deadline>) -> bool {
         self.tries(OpKind::TryWrite, WRITER, deadline)
     }
 
-    /// A timed operation is a try at the end of its time, or when it would succeed.
+    /// Tries. A timed operation is one try, when it would succeed or at the deadline.
     fn tries(&self, kind: OpKind, who: usize, deadline: Option<Deadline>) -> bool {
         if let Some(deadline) = deadline.filter(|_| !enforcement::decides_next()) {
             crate::publish();
@@ -120,7 +120,7 @@ impl RwLock {
         }
     }
 
-    /// Gives up a place: the writer's if there is one.
+    /// Gives up the writer's hold if there is a writer, otherwise that of a reader.
     pub fn release(&self) {
         let is_writer = self.is_written.get() > 0;
         begin(match is_writer {
@@ -141,7 +141,7 @@ impl RwLock {
         woken.into_iter().for_each(Woken::wake);
     }
 
-    /// The writer goes on as a reader; no writer comes between.
+    /// Turns the writer into a reader, with no other writer in between.
     pub fn downgrade(&self) {
         begin(OpKind::WriteRelease);
         let mut woken = Vec::new();
@@ -156,7 +156,7 @@ impl RwLock {
         woken.into_iter().for_each(Woken::wake);
     }
 
-    /// Grants the lock to who is first, if that can be.
+    /// Grants the lock to the first waiter if possible.
     fn granted(&self) -> Option<Woken> {
         let who = self.queue.first()?;
         let is_free = self.is_written.get() == 0 && (who == READER || self.readers.get() == 0);

@@ -11,32 +11,32 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 pub struct Semaphore {
     next: AtomicU32,
     unused: u32,
-    /// Left to the C library.
+    /// Belongs to the C library.
     shared: AtomicU32,
     unused_too: u32,
     state: AtomicU64,
 }
 
 impl Semaphore {
-    /// One with so many permits.
+    /// Returns a semaphore with this number of permits.
     pub const fn new(permits: u32) -> Semaphore {
         Semaphore {
             next: AtomicU32::new(0),
             unused: 0,
             shared: AtomicU32::new(0),
             unused_too: 0,
-            // So many were granted at the start.
+            // The initial permits count as granted.
             state: AtomicU64::new(permits as u64),
         }
     }
 
-    /// The semaphore in this memory.
+    /// Returns the semaphore in this memory.
     ///
     /// # Safety
     ///
-    /// There is a semaphore of the C library, which nobody uses by other functions.
+    /// The memory holds a semaphore of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o Semaphore {
-        // SAFETY: as promised by the caller; the object has at least so many bytes.
+        // SAFETY: the caller promises it; the object of the C library is at least as large.
         unsafe { &*object.cast() }
     }
 
@@ -48,12 +48,12 @@ impl Semaphore {
         }
     }
 
-    /// Makes it new, with so many permits.
+    /// Resets the semaphore to this number of permits.
     pub fn begin(&self, permits: u32) {
         self.turnstile().clear(permits);
     }
 
-    /// Waits for a permit.
+    /// Waits for a permit and takes it.
     pub fn acquire(&self) {
         begin(OpKind::SemaphoreRequest);
         let place = self.turnstile().take();
@@ -61,7 +61,7 @@ impl Semaphore {
         self.turnstile().wait(place);
     }
 
-    /// Takes a permit if there is one; with a deadline, if there is one by then.
+    /// Takes a permit if there is one or, with a deadline, if there is one in time.
     pub fn try_acquire(&self, deadline: Option<Deadline>) -> bool {
         begin(OpKind::SemaphoreTryPlace);
         let place = self.turnstile().take_leavable();
@@ -80,7 +80,7 @@ impl Semaphore {
         end();
     }
 
-    /// Permits that nobody has asked for.
+    /// Returns the number of permits that no thread has requested.
     pub fn permits(&self) -> u32 {
         begin(OpKind::SemaphoreTryResult);
         let permits = self.turnstile().available();

@@ -1,4 +1,4 @@
-//! Mutexes of objects that have no room for one: by their addresses.
+//! Mutexes for objects that have no room for one, found by the address of the object.
 
 use super::Mutex;
 use std::sync::atomic::{
@@ -6,7 +6,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, SeqCst},
 };
 
-/// A mutex beside an object.
+/// A mutex that belongs to the object at an address.
 pub struct Side {
     address: AtomicUsize,
     mutex: Mutex,
@@ -22,7 +22,7 @@ static SIDES: [Side; MOST] = [const {
 }; MOST];
 
 impl Side {
-    /// The mutex of the object at this address, which is not 0.
+    /// Returns the mutex of the object at this address, which is not 0.
     fn of(address: usize) -> &'static Mutex {
         let start = (address >> 2) % MOST;
         for distance in 0..MOST {
@@ -44,22 +44,22 @@ impl Side {
         )
     }
 
-    /// Waits for the mutex of the object at this address.
+    /// Waits for the mutex of the object at this address and takes it.
     pub fn lock(address: usize) {
         Side::of(address).request();
     }
 
-    /// Takes it if it is free.
+    /// Takes the mutex of this object if it is free.
     pub fn try_lock(address: usize) -> bool {
         Side::of(address).tries(None)
     }
 
-    /// Gives it back.
+    /// Gives back the mutex of this object.
     pub fn unlock(address: usize) {
         Side::of(address).release();
     }
 
-    /// The object is made anew.
+    /// Resets the mutex when the object is initialised anew.
     pub fn clear(address: usize) {
         Side::of(address).clear();
     }

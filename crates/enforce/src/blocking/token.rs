@@ -1,5 +1,5 @@
-//! Tokens that one thread waits for: the park token of a thread, or one of no thread. What is given before it is taken is
-//! one token.
+//! Tokens that one thread waits for: the park token of a thread, or one that belongs to no thread.
+//! However often a token is given before it is taken, it is taken once.
 
 use super::Deadline;
 use super::bell::Bell;
@@ -7,22 +7,22 @@ use crate::{begin, end, enforcement};
 use explore::OpKind;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-/// A token.
+/// A token that one thread takes and others give.
 pub struct Token {
-    /// Whether it is there, beside what its thread does.
+    /// Whether the token was given, and whether its thread waits: the flags below.
     state: AtomicU32,
     bell: Bell,
 }
 
-/// The token is there.
+/// The token has been given.
 const THERE: u32 = 1;
-/// The thread waits for it.
+/// The thread waits for the token.
 const WAITING: u32 = 2;
-/// The thread got it, and may not know.
+/// The thread has been granted the token, but may not have observed that yet.
 const GRANTED: u32 = 4;
 
 impl Token {
-    /// None is there.
+    /// Returns a token that was not given.
     pub const fn new() -> Token {
         Token {
             state: AtomicU32::new(0),
@@ -30,13 +30,13 @@ impl Token {
         }
     }
 
-    /// Waits for the token and takes it. One thread at a time.
+    /// Waits for the token and takes it. Only one thread may do this at a time.
     pub fn take(&self) {
         self.request();
         self.bell.wait(None, || self.is_granted());
     }
 
-    /// The same for some time; whether it got the token.
+    /// Waits for the token until the deadline and takes it. Returns whether it was given.
     pub fn take_until(&self, deadline: Deadline) -> bool {
         self.request();
         if !enforcement::decides_next() {
@@ -77,7 +77,7 @@ impl Token {
         self.state.load(SeqCst) & GRANTED != 0
     }
 
-    /// What it was before.
+    /// Changes the state. Returns the state before.
     fn change(&self, change: impl Fn(u32) -> u32) -> u32 {
         let changed = self
             .state

@@ -1,8 +1,9 @@
-//! Places that are granted in the order in which they were taken: what mutexes and semaphores have in common.
+//! Places that are granted in the order in which they were taken: used by mutexes and semaphores.
 //!
-//! A place is a number from a counter; it is granted when another counter has passed it. That counter, which of the next
-//! places were given up, and how many threads are parked stand in one word: a grant is one change of it, after which the object
-//! is not touched, for whoever is granted may end it.
+//! A place is a number from one counter. It is granted when a second counter has passed it. One
+//! word holds the second counter, the marks of places given up, and the number of parked threads.
+//! So a grant is one change of that word. After it the object is not accessed: the granted thread
+//! may destroy it.
 
 use super::Deadline;
 use super::queue::wake_at;
@@ -16,30 +17,30 @@ use std::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-/// A view of an object's memory.
+/// The parts of an object's memory that make up its turnstile.
 #[derive(Clone, Copy)]
 pub(crate) struct Turnstile<'o> {
-    /// The next place.
+    /// The next place to be taken.
     pub(crate) next: &'o AtomicU32,
     /// A [`State`].
     pub(crate) state: &'o AtomicU64,
-    /// Places that are granted at the start.
+    /// Number of places that are granted from the beginning.
     pub(crate) initial: u32,
 }
 
-/// In its low half, where threads park, how many places have been granted beyond `initial`. Above, a bit for each of the next
-/// places, set if it was given up; and in the highest bits how many threads are parked.
+/// The low half, where threads park, counts places granted beyond `initial`. Above is one bit for
+/// each of the next places, set if it was given up. The highest bits count parked threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct State(u64);
 
-/// Places that may be given up are so close to those that are granted.
+/// Number of next places that have a mark. Only these can be given up.
 const MARKS: u32 = 20;
 
 const MARK: u64 = 1 << 32;
 const ALL_MARKS: u64 = (MARK << MARKS) - MARK;
 const PARKED: u64 = MARK << MARKS;
 
-/// How often somebody who cannot take a place that may be given up looks again.
+/// Interval between attempts to take a place that can be given up, when there are too many.
 const PERIOD: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 1_000_000,
@@ -58,7 +59,7 @@ impl State {
         self.0 / PARKED
     }
 
-    /// One more place is granted that was not given up: which one, counted from the first.
+    /// Grants the next place that was not given up. Returns it, counted without `initial`.
     fn grant(self) -> (State, u32) {
         let (mut marks, mut place) = (self.marks(), self.granted());
         while marks & 1 != 0 {
@@ -75,7 +76,7 @@ impl Turnstile<'_> {
         State(self.state.load(SeqCst))
     }
 
-    /// Where threads park.
+    /// Returns the address at which threads park.
     fn word(&self) -> *mut u32 {
         self.state.as_ptr().cast()
     }
@@ -86,7 +87,7 @@ impl Turnstile<'_> {
         self.next.fetch_add(1, SeqCst)
     }
 
-    /// Takes a place that may be given up; none if there are too many.
+    /// Takes a place that can be given up; `None` if it lies too far ahead for a mark.
     pub(crate) fn take_leavable(&self) -> Option<u32> {
         let mut next = self.next.load(SeqCst);
         loop {
@@ -103,8 +104,8 @@ impl Turnstile<'_> {
         }
     }
 
-    /// Waits for a place that may be given up, until it is granted or the time is over, where time decides; takes one if there
-    /// was none. The place, if there is one.
+    /// Waits until the place is granted or the deadline has passed, unless the plan decides.
+    /// Without a place, takes one that can be given up. Returns the place if there is one.
     pub(crate) fn waits_in_time(
         &self,
         mut place: Option<u32>,
@@ -120,7 +121,7 @@ impl Turnstile<'_> {
         place.inspect(|&place| self.waits(place, deadline))
     }
 
-    /// How many grants a place is away; not positive if it is granted.
+    /// Returns how many grants a place is away: 0 or less if it is granted.
     #[inline]
     fn ahead(&self, place: u32) -> i32 {
         self.ahead_in(self.state(), place)
@@ -145,7 +146,7 @@ impl Turnstile<'_> {
         }
     }
 
-    /// Waits until the place is granted or the time is over.
+    /// Waits until the place is granted or the deadline has passed.
     #[cold]
     pub(crate) fn waits(&self, place: u32, deadline: Option<Deadline>) {
         crate::publish();
@@ -158,7 +159,7 @@ impl Turnstile<'_> {
         while !self.begins_to_park() {
             sched_yield();
         }
-        // SAFETY: the word is part of the object, which nobody ends while a thread waits, and only the system reads it.
+        // SAFETY: the word is part of the object, which is not destroyed while a thread waits.
         let word = unsafe { AtomicU32::from_ptr(self.word()) };
         loop {
             let state = self.state();
@@ -169,7 +170,7 @@ impl Turnstile<'_> {
             if let Some(None) = left {
                 break;
             }
-            // A relative time: a deadline in the past ends the loop, any other one is looked at again.
+            // Computed anew in each round: a deadline in the past ends the loop.
             let until = left.flatten().map(after);
             let flags = futex::Flags::PRIVATE;
             let _ = futex::wait_bitset(word, flags, state.granted(), until.as_ref(), bit(place));
@@ -177,7 +178,7 @@ impl Turnstile<'_> {
         self.state.fetch_sub(PARKED, SeqCst);
     }
 
-    /// One more thread is parked, if not too many are.
+    /// Counts one more parked thread. Returns false if there is no room in the count.
     fn begins_to_park(&self) -> bool {
         let more = |state| {
             let is_room = State(state).parked() < u64::MAX / PARKED;
@@ -207,7 +208,7 @@ impl Turnstile<'_> {
         }
     }
 
-    /// Gives up a place unless it is granted; whether it is.
+    /// Gives up a place unless it is granted. Returns whether it is granted.
     pub(crate) fn resolve(&self, place: u32) -> bool {
         let gives_up = |state| {
             let ahead = self.ahead_in(State(state), place) - 1;
@@ -216,13 +217,13 @@ impl Turnstile<'_> {
         self.state.fetch_update(SeqCst, SeqCst, gives_up).is_err()
     }
 
-    /// How many places may still be taken without waiting.
+    /// Returns the number of places that can still be taken without waiting.
     pub(crate) fn available(&self) -> u32 {
         let next = self.next.load(SeqCst);
         (1 - self.ahead(next)).max(0).cast_unsigned()
     }
 
-    /// As new.
+    /// Resets the object, with this number of places granted beyond `initial`.
     pub(crate) fn clear(&self, granted: u32) {
         self.next.store(0, Relaxed);
         self.state.store(u64::from(granted), SeqCst);
@@ -233,7 +234,7 @@ fn bit(place: u32) -> NonZeroU32 {
     NonZeroU32::new(1 << (place % 32)).expect("one bit is set")
 }
 
-/// The time on the monotonic clock after this much of it.
+/// Returns the time on the monotonic clock when `left` has passed.
 pub(crate) fn after(left: rustix::time::Timespec) -> rustix::time::Timespec {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     let nanoseconds = now.tv_nsec + left.tv_nsec;

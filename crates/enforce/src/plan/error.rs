@@ -1,18 +1,18 @@
-//! Files that cannot be enforced.
+//! Why a file cannot be enforced.
 
 use super::MOST_THREADS;
 use report::{Inputs, Point};
 
-/// Why a file cannot be enforced.
+/// The reason why a file cannot be enforced.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PlanError {
     /// The inputs were not verified.
     Inputs(Inputs),
-    /// Too many threads.
+    /// The file has too many threads: this number.
     Threads(usize),
-    /// A point of a thread that the file does not name.
+    /// A point belongs to a thread that the file does not name.
     Point(Point),
-    /// What is no spawn path.
+    /// A name of a thread is not a spawn path.
     Path(String),
 }
 

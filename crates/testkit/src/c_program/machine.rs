@@ -1,4 +1,4 @@
-//! Runs programs in every interleaving, naively: states are stored, and each enabled thread is tried in each.
+//! Runs programs in every interleaving, naively: stores all states, and tries each enabled thread.
 
 mod compile;
 mod order;
@@ -9,25 +9,25 @@ use compile::Code;
 use order::Order;
 use std::collections::{BTreeSet, HashSet};
 
-/// What a program can do.
+/// The possible behaviour of a program.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Behaviour {
     /// The outcomes of executions that end: see [`outcome`].
     pub outcomes: BTreeSet<String>,
-    /// Whether some execution ends with threads that wait or spin for ever.
+    /// Whether an execution ends with threads that wait or spin forever.
     pub has_deadlock: bool,
-    /// Whether some execution has a data race.
+    /// Whether an execution has a data race.
     pub has_race: bool,
-    /// Whether some execution destroys an object while others use it, or may do so at the same time.
+    /// Whether an execution destroys an object while other threads use it or could use it.
     pub has_race_of_objects: bool,
-    /// Whether some execution can only go on because a timed operation expires, which takes until the year 2100.
+    /// Whether an execution can only continue because a timed operation expires, in the year 2100.
     pub waits_for_time: bool,
-    /// How many states there are.
+    /// The number of states.
     pub states: usize,
 }
 
-/// Everything that a program may do; none if it has more states than this. Condition variables wake each thread
-/// without a signal at most as often as given.
+/// Returns the behaviour of the program; `None` if it has more than `most` states. Condition
+/// variables wake each thread without a signal at most `spurious` times.
 pub fn behaviour(program: &CProgram, most: usize, spurious: u8) -> Option<Behaviour> {
     let code = Code::of(program);
     let mut found = Behaviour::default();
@@ -51,8 +51,9 @@ pub fn behaviour(program: &CProgram, most: usize, spurious: u8) -> Option<Behavi
     Some(found)
 }
 
-/// Whether some execution has accesses that race by C11's happens-before, next to each other or not, or only such that destroy or
-/// initialise objects; none if this takes more states.
+/// Checks whether an execution has accesses that race by C11's happens-before, adjacent or not.
+/// With `only_objects`, counts only races with the destruction or initialisation of objects.
+/// Returns `None` if that is not found within `most` states.
 pub fn has_unordered_accesses(program: &CProgram, only_objects: bool, most: usize) -> Option<bool> {
     let code = Code::of(program);
     let order = Order::new(program.threads.len(), program.regions.len() * REGION);
@@ -63,7 +64,7 @@ pub fn has_unordered_accesses(program: &CProgram, only_objects: bool, most: usiz
     (found || states.is_some()).then_some(found)
 }
 
-/// How a state goes on.
+/// How an execution continues from a state.
 enum Ends {
     GoesOn,
     WaitsForTime,
@@ -71,7 +72,7 @@ enum Ends {
     Done,
 }
 
-/// Shows each state once; how many there are, unless these are too many.
+/// Passes each reachable state to `look` once. Returns their number; `None` if it exceeds `most`.
 fn explore(
     code: &Code,
     start: State,
@@ -84,7 +85,7 @@ fn explore(
         let (mut is_stuck, mut is_late) = (true, true);
         for thread in 0..state.threads.len() {
             for next in code.steps(&state, thread) {
-                // Nothing promises that a thread wakes without a signal.
+                // A thread need not ever wake without a signal.
                 is_stuck &= code.waits_for_signal(&state, thread);
                 is_late &= code.expires(&state, thread);
                 if seen.contains(&next) {
@@ -115,16 +116,16 @@ fn explore(
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct State {
     memory: Vec<u8>,
-    /// Whether each is held.
+    /// Whether each mutex is held.
     mutexes: Vec<bool>,
     rwlocks: Vec<RwLock>,
-    /// Threads that wait and are not signalled.
+    /// Threads that wait for each condition variable and are not signalled.
     condvars: Vec<Vec<u8>>,
     semaphores: Vec<u32>,
     barriers: Vec<Barrier>,
     onces: Vec<Once>,
     threads: Vec<ThreadState>,
-    /// Where it is of interest.
+    /// The happens-before order, if it is needed.
     order: Option<Box<Order>>,
 }
 
@@ -159,11 +160,11 @@ struct ThreadState {
     at: usize,
     phase: Phase,
     registers: [u64; REGISTERS],
-    /// Of a compare-exchange: what it expects, then what it found.
+    /// In a compare-exchange: the expected value, then the value found.
     temporary: u128,
-    /// How often it may still wake without a signal.
+    /// How often the thread can still wake without a signal.
     spurious: u8,
-    /// The round of a barrier that it waits for, or the size of a compare-exchange that has failed.
+    /// The round of a barrier that the thread waits for, or the size of a failed compare-exchange.
     round: u32,
 }
 
@@ -178,13 +179,13 @@ impl State {
     }
 }
 
-/// An outcome as text: the registers of all threads, then the words of all regions.
+/// Returns an outcome as text: the registers of all threads, then the words of all regions.
 pub fn outcome(words: impl Iterator<Item = u64>) -> String {
     let words: Vec<String> = words.map(|word| word.to_string()).collect();
     words.join(" ")
 }
 
-/// How many words an outcome has.
+/// Returns the number of words of an outcome.
 pub fn words(program: &CProgram) -> usize {
     program.threads.len() * REGISTERS + program.regions.len() * REGION / 8
 }

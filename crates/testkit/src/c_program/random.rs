@@ -1,11 +1,11 @@
-//! Programs at random.
+//! Generates random programs.
 
 mod statement;
 
 use super::{CProgram, Home, Place, REGION, REGISTERS, RegisterHome, Statement, Thread, Value};
 use crate::random::Random;
 
-/// What a region is for.
+/// The purpose of a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Role {
     /// Atomic accesses of any size.
@@ -14,13 +14,13 @@ enum Role {
     Guarded(usize),
     /// Plain accesses of one thread.
     Owned(usize),
-    /// Plain accesses of all.
+    /// Plain accesses of all threads.
     Wild,
     /// A spin lock.
     Flag,
 }
 
-/// What a program is about.
+/// The subject of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Theme {
@@ -68,8 +68,8 @@ struct Maker<'a> {
     threads: usize,
 }
 
-/// A program; it may deadlock, and have races.
-/// `about` one theme, if that is given, and perhaps others.
+/// Generates a program, which may deadlock and have races. It has the theme `about`, if that is
+/// given, and perhaps others.
 pub fn program(random: &mut Random, about: Option<Theme>) -> CProgram {
     loop {
         let program = any(random, about);
@@ -191,7 +191,7 @@ impl Maker<'_> {
         self.create_and_join();
     }
 
-    /// Every thread but the main one is created and joined by an earlier one.
+    /// Adds statements that create and join each thread but the main one, in an earlier thread.
     fn create_and_join(&mut self) {
         for child in (1..self.threads).rev() {
             let parent = match self.has(Theme::Nested) {
@@ -237,7 +237,7 @@ impl Maker<'_> {
         (!fit.is_empty()).then(|| fit[self.random.index(fit.len())])
     }
 
-    /// A place in a region; mostly one of two, so that threads meet.
+    /// Returns a place in a region, mostly one of two, so that threads share places.
     fn place_in(&mut self, region: usize, largest: usize) -> Place {
         let sizes = [4, 4, 4, 8, 8, 2, 1, 16];
         let size = sizes[self.random.index(sizes.len())].min(largest);
@@ -256,7 +256,7 @@ impl Maker<'_> {
         self.place_in(region, 16)
     }
 
-    /// The same without 16 bytes.
+    /// Returns an atomic place of at most 8 bytes.
     fn small_place(&mut self) -> Place {
         let region = self
             .region_of(|role| role == Role::Atomic)

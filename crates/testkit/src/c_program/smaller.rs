@@ -1,8 +1,8 @@
-//! Programs with one thing less.
+//! Programs that are smaller by one step.
 
 use super::{CProgram, Home, RegisterHome, Statement};
 
-/// Makes a program that fails smaller as long as it does.
+/// Shrinks a failing program step by step, as long as it still fails.
 pub fn smallest(program: &CProgram, mut fails: impl FnMut(&CProgram) -> bool) -> CProgram {
     let mut smallest = program.clone();
     let mut is_fit = |smaller: &CProgram| smaller.is_sound() && fails(smaller);
@@ -36,7 +36,7 @@ fn candidates(program: &CProgram) -> Vec<CProgram> {
     candidates
 }
 
-/// With a statement less, or with what is inside in its place. Threads are created and joined as before.
+/// Returns bodies with one statement less, or its inner ones instead. Creates and joins stay.
 fn bodies(body: &[Statement]) -> Vec<Vec<Statement>> {
     let mut smaller = Vec::new();
     for (index, statement) in body.iter().enumerate() {

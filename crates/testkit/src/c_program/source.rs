@@ -1,22 +1,23 @@
-//! Programs as C: many in one file, each of which its executable runs by its number.
+//! Prints programs as C: many in one file, whose executable runs the one with a given number.
 //!
-//! The same text is C++, too: there `head.hpp` overloads the functions of POSIX for the types of the C++ library.
+//! The text is also C++: there `head.hpp` overloads POSIX functions for types of the C++ library.
 //!
-//! With `CHECKED` defined an executable runs one program once, and names its outcome by `mazurka_goal`. Without, it runs
-//! one many times with noise, from the same start, and prints the outcomes that it met.
+//! With `CHECKED` defined, an executable runs a program once and reports its outcome by
+//! `mazurka_goal`. Otherwise it runs one many times from the same start, with noise, and prints the
+//! outcomes.
 
 mod statement;
 
 use super::{Acquire, CProgram, Home, REGION, REGISTERS, RegisterHome, Statement};
 use std::fmt::Write;
 
-/// What all programs need.
+/// The part that all programs need.
 const HEAD: &str = concat!(
     include_str!("source/head.hpp"),
     include_str!("source/head.h")
 );
 
-/// The source of an executable that runs one of the programs.
+/// Returns the source of an executable that runs one of the programs.
 pub fn source(programs: &[CProgram]) -> String {
     let mut text = HEAD.to_owned();
     for (number, program) in programs.iter().enumerate() {
@@ -39,7 +40,7 @@ pub fn source(programs: &[CProgram]) -> String {
     text
 }
 
-/// One program without what all need.
+/// Returns the source of one program, without the common part.
 pub fn body(program: &CProgram) -> String {
     let mut text = String::new();
     Source {
@@ -57,7 +58,7 @@ struct Source<'a> {
     text: &'a mut String,
 }
 
-/// What an object of C is.
+/// An object in the C source.
 struct Object {
     name: String,
     of_type: &'static str,
@@ -76,7 +77,7 @@ impl Source<'_> {
         format!("s{}", self.number)
     }
 
-    /// The address of an object or region.
+    /// Returns the address of an object or region.
     fn address(&self, name: &str, home: Home) -> String {
         let state = self.state();
         match home {
@@ -86,7 +87,7 @@ impl Source<'_> {
         }
     }
 
-    /// The calls that destroy an object and initialise it again.
+    /// Returns the calls that destroy an object and initialise it again.
     fn renew(&self, object: super::Object) -> String {
         use super::Object::*;
         let name = match object {
@@ -294,7 +295,7 @@ impl Source<'_> {
         self.line(0, "}");
     }
 
-    /// Tells the outcome.
+    /// Writes the function that reports the outcome.
     fn finish(&mut self) {
         let (number, state, program) = (self.number, self.state(), self.program);
         let words = super::machine::words(program);
@@ -400,7 +401,7 @@ impl Source<'_> {
         }
     }
 
-    /// The registers of a thread, what it does, and its results.
+    /// Writes the registers of a thread, its statements, and its results.
     fn thread(&mut self, thread: usize) {
         let (number, state, program) = (self.number, self.state(), self.program);
         let own = &program.threads[thread];
@@ -451,7 +452,7 @@ impl Source<'_> {
         let _ = number;
     }
 
-    /// A register as an object; none if it is a value of `pthread_getspecific`.
+    /// Returns a register as an lvalue; `None` if it is a value of `pthread_getspecific`.
     fn register(&self, thread: usize, register: usize) -> Option<String> {
         let state = self.state();
         match self.program.threads[thread].registers {
@@ -486,7 +487,7 @@ impl Source<'_> {
     }
 }
 
-/// Whether something waits until a time: the C++ library has types of their own for that.
+/// Checks whether a statement has a deadline. The C++ library has special types for that.
 fn waits_for_time(body: &[Statement]) -> bool {
     body.iter().any(|statement| {
         let how = match *statement {

@@ -20,14 +20,14 @@ const EMPTY: u64 = 1;
 const NO_SENDER: u64 = 2;
 const MESSAGE: u64 = 10;
 
-/// What an operation does that cannot be performed at once.
+/// The behaviour of an operation that cannot be performed at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Patience {
-    /// Waits until it can.
+    /// Waits until it can be performed.
     Waits,
     /// Gives up at once.
     Tries,
-    /// Waits, perhaps visibly to others, until it can or gives up at any time.
+    /// Waits, possibly visible to others, until it can be performed or, at any time, gives up.
     Expires,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// Adds the states that they lead to.
+    /// Adds the states to which these steps lead.
     pub(super) fn add(&mut self) {
         match self.action.verb {
             Verb::Load => self.modify(|old| old),
@@ -131,7 +131,7 @@ impl<'a> Moves<'a> {
         self.thread().local.value(self.action.values[index])
     }
 
-    /// A step that ends the action with a result.
+    /// Adds a step that ends the action with a result.
     fn ends_with(&mut self, result: u64, change: impl FnOnce(&mut State)) {
         let mut state = self.from.clone();
         change(&mut state);
@@ -139,7 +139,7 @@ impl<'a> Moves<'a> {
         self.into.push(state);
     }
 
-    /// A step that ends the action without a result.
+    /// Adds a step that ends the action without a result.
     fn ends(&mut self, change: impl FnOnce(&mut State)) {
         let mut state = self.from.clone();
         change(&mut state);
@@ -147,7 +147,7 @@ impl<'a> Moves<'a> {
         self.into.push(state);
     }
 
-    /// A step within the action.
+    /// Adds a step within the action.
     fn goes_on(&mut self, stage: Stage, change: impl FnOnce(&mut State)) {
         let mut state = self.from.clone();
         change(&mut state);
@@ -160,7 +160,7 @@ impl<'a> Moves<'a> {
         self.ends(|state| state.variables[variable] = new);
     }
 
-    /// The result is the old value.
+    /// Changes the variable. The result is the old value.
     fn modify(&mut self, change: impl FnOnce(u64) -> u64) {
         let variable = self.object();
         let old = self.from.variables[variable];
@@ -187,7 +187,7 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// Performs `take` with the result 1 if it can; a try fails otherwise with the result 0.
+    /// Performs `take` with the result 1 if `can`; otherwise a try fails with the result 0.
     fn takes(&mut self, patience: Patience, can: bool, take: impl FnOnce(&mut State)) {
         if can {
             self.ends_with(1, take);
@@ -386,7 +386,7 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// A send at a rendezvous: it waits to be met, or meets a receiver that waits.
+    /// Sends at a rendezvous: waits for a receiver, or serves one that waits.
     fn offer(&mut self, patience: Patience, message: u64) {
         let is_waiting = self.thread().stage == Stage::Waiting;
         match patience {
@@ -408,7 +408,7 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// A receive at a rendezvous: it waits, visibly to tries, and meets a sender that waits.
+    /// Receives at a rendezvous: waits, visible to tries, and accepts from a waiting sender.
     fn accept(&mut self, patience: Patience) {
         let is_waiting = self.thread().stage == Stage::Waiting;
         if patience != Patience::Tries && !is_waiting {
@@ -430,7 +430,7 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// The threads that wait at this rendezvous with one of the verbs.
+    /// Returns the threads that wait at this rendezvous with one of the verbs.
     fn waiting(&self, verbs: &[Verb]) -> Vec<usize> {
         let waits = |&number: &usize| {
             let thread = &self.from.threads[number];

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use testkit::random::Random;
 
-/// What programs are compiled and checked with.
+/// The tools and options that compile and check programs.
 pub struct Tools<'a> {
     pub mazurka: &'a Path,
     pub compiler: &'a str,
@@ -23,7 +23,7 @@ pub struct Compiled {
     real: PathBuf,
 }
 
-/// How a program is checked.
+/// The options of a check.
 #[derive(Clone, Default, Debug)]
 pub struct Way {
     pub algorithm: Option<&'static str>,
@@ -33,10 +33,10 @@ pub struct Way {
     pub without: Vec<&'static str>,
 }
 
-/// What a check has found.
+/// The result of a check.
 pub struct Checked {
     pub outcomes: BTreeSet<String>,
-    /// Kinds of failures and their messages.
+    /// Kind and message of each failure.
     pub failures: Vec<(String, String)>,
     pub verdict: String,
     pub limits: Vec<String>,
@@ -51,7 +51,7 @@ const SHORTCUTS: [&str; 5] = [
 ];
 
 impl Way {
-    /// Any way; plain accesses interleave only where the compiler leaves them as they are.
+    /// Returns random options. Plain accesses interleave only if the compiler does not change them.
     pub fn random(random: &mut Random, optimises: bool) -> Way {
         let algorithms = ["parsimonious", "optimal", "source"];
         let without = SHORTCUTS
@@ -96,7 +96,7 @@ impl Way {
 }
 
 impl Tools<'_> {
-    /// The end of the names of sources.
+    /// Returns the file name extension of sources.
     pub fn extension(&self) -> &'static str {
         if self.is_cpp { "cpp" } else { "c" }
     }
@@ -183,7 +183,7 @@ impl Tools<'_> {
         })
     }
 
-    /// Runs programs for real, as often; their outcomes.
+    /// Runs each program for real, `runs` times. Returns their outcomes.
     pub fn run(
         &self,
         compiled: &Compiled,

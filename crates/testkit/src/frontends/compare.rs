@@ -1,26 +1,26 @@
-//! What a check has found against what a program does.
+//! Compares the result of a check with the behaviour of a program.
 
 use crate::check::{Checked, Way};
 use std::collections::BTreeSet;
 use std::fmt;
 use testkit::c_program::machine::Behaviour;
 
-/// What differs, for people.
+/// A difference, described for the user.
 #[derive(Debug)]
 pub struct Difference(pub String);
 
 impl Difference {
-    /// Whether the check says that threads wait for ever or spin until a limit, and the interpreter does not.
+    /// Returns whether the check reports an endless wait or spin, unlike the interpreter.
     pub fn waits_for_ever(&self) -> bool {
         self.0.starts_with("false deadlock") || self.0.starts_with("endless")
     }
 
-    /// Whether the interpreter has an outcome that the check has not.
+    /// Returns whether the check misses an outcome of the interpreter.
     pub fn misses_outcome(&self) -> bool {
         self.0.starts_with("missed outcome")
     }
 
-    /// Whether both are of one kind: their first words are the same.
+    /// Checks whether both are of the same kind, which the text up to the colon names.
     pub fn is_like(&self, other: &Difference) -> bool {
         let kind = |text: &str| text.split(':').next().map(str::to_owned);
         kind(&self.0) == kind(&other.0)
@@ -33,10 +33,10 @@ impl fmt::Display for Difference {
     }
 }
 
-/// How a race begins that the program does not have.
+/// Prefix of the difference that a reported race does not exist in the program.
 pub const FALSE_RACE: &str = "false race";
 
-/// Compares; says how much could be compared. A compiler that optimises may drop or move accesses that race.
+/// Returns how much could be compared. Optimising compilers may drop or move racing accesses.
 pub fn compare(
     behaviour: &Behaviour,
     checked: &Checked,
@@ -55,7 +55,7 @@ pub fn compare(
         let text = message(checked, "data_race") + &message(checked, "misuse");
         return differ(format!("{FALSE_RACE}: {text}"));
     }
-    // Beyond a race anything may happen.
+    // After a race any behaviour is possible.
     if has_race {
         return Ok("checks that find the race");
     }

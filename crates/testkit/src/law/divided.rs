@@ -1,16 +1,16 @@
-//! The law of divided searches: parts that are given away are searched on their own, in any order, and together they
-//! execute what one search does.
+//! The law of divided searches: parts that are given away are searched separately, in any order.
+//! Together they perform the executions of an undivided search.
 
 use super::{Laws, resumed};
 use crate::random::Random;
 use explore::{Algorithm, End, Options, Strategy};
 
-/// Executions between two divisions, and parts that are given away at one, at most.
+/// Limits: executions between two divisions, and parts given away at each.
 const EXECUTIONS: u64 = 6;
 const PARTS: u64 = 3;
 
 impl Laws<'_> {
-    /// However the search is divided, each trace is executed once (each interleaving by exhaustive search).
+    /// Checks that divided searches execute each trace (exhaustive: each interleaving) once.
     pub(super) fn can_be_divided(
         &self,
         algorithm: Algorithm,
@@ -33,7 +33,7 @@ impl Laws<'_> {
             seen.limit = seen.executions() + 1 + random.below(EXECUTIONS);
             let end = self.explore(&mut search, &mut seen)?;
             if seen.restarts > restarts {
-                // What the others have executed is forgotten, so they must not go on.
+                // The executions of the other parts are forgotten, so these must not continue.
                 waiting.clear();
             }
             if seen.executions() > expected {

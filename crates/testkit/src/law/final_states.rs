@@ -7,8 +7,8 @@ use explore::{Algorithm, End, Options, Program as _, Schedule, States, Step, Thr
 use std::collections::BTreeSet;
 
 impl Laws<'_> {
-    /// Context-sensitive search leaves out traces, but no final state and no outcome. Somewhere it is
-    /// saved and resumed.
+    /// Checks that context-sensitive search finds every final state and outcome, although it leaves
+    /// out traces. At a random point it is saved and resumed.
     pub(super) fn finds_every_final_state(
         &self,
         random: &mut Random,
@@ -66,7 +66,7 @@ impl Laws<'_> {
         }
     }
 
-    /// The values and places in the end of a schedule.
+    /// Returns the final values and places of a schedule.
     fn end_of(&self, schedule: &Schedule) -> Final {
         let mut machine = Machine::new(self.program);
         for step in schedule {

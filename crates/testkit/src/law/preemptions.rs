@@ -1,4 +1,4 @@
-//! The laws of bounds on preemptions, by brute force over interleavings.
+//! The laws of bounds on preemptions, checked by brute force over interleavings.
 
 use super::{Laws, MOST_PREEMPTIONS, resumed};
 use crate::random::Random;
@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 impl Laws<'_> {
-    /// With a bound on preemptions those traces are found that some interleaving within the bound shows, and no others;
-    /// walks at random find some of them. No execution is begun that does not come to its end.
+    /// Checks that a bounded search finds exactly the traces of interleavings within the bound, and
+    /// random walks some of them. Every execution that is begun must reach its end.
     pub(super) fn keeps_within_preemptions(
         &self,
         algorithm: Algorithm,
@@ -48,8 +48,8 @@ impl Laws<'_> {
         }
     }
 
-    /// A bound that grows from 0 shows all traces in the end, and each for the first time at the smallest bound that allows it.
-    /// Somewhere the search is saved and resumed.
+    /// Checks that a bound growing from 0 finally gives all traces, and each for the first time at
+    /// the smallest bound that allows it. At a random point the search is saved and resumed.
     pub(super) fn grows_preemptions(
         &self,
         algorithm: Algorithm,
@@ -92,12 +92,12 @@ impl Laws<'_> {
     }
 }
 
-/// The bound with which each trace was met first.
+/// The bound with which each trace was found first.
 struct Met<'a> {
     order: &'a [usize],
     bound: usize,
     traces: BTreeMap<Key, usize>,
-    /// The search stops after so many executions.
+    /// The search stops after this number of executions.
     left: u64,
 }
 

@@ -1,5 +1,5 @@
-//! The law of verifications: a prefix is said to be verified when all that begins with it was executed, and not before;
-//! and who keeps its constraints does nothing else.
+//! The law of verifications: a prefix counts as verified as soon as all executions that begin with
+//! it were performed, but not before. Its constraints admit no other executions.
 
 use super::Laws;
 use crate::machine::Machine;
@@ -11,11 +11,11 @@ use explore::{
 };
 use std::collections::BTreeSet;
 
-/// Events of a first execution that is chosen at random.
+/// Length of the random guide of the first execution.
 const GUIDED: usize = 64;
 
 impl Laws<'_> {
-    /// The prefixes of a first execution that is chosen at random are verified one after the other.
+    /// Checks that the prefixes of a random first execution are verified one after the other.
     pub(super) fn verifies_prefixes(
         &self,
         algorithm: Algorithm,
@@ -52,7 +52,7 @@ impl Laws<'_> {
     }
 }
 
-/// A verification beside what was executed.
+/// A verification with the executions that were performed.
 struct Watched {
     start: Machine,
     verification: Verification,
@@ -70,7 +70,7 @@ impl Watched {
         }
     }
 
-    /// One execution.
+    /// Performs one execution.
     fn run(&mut self, strategy: &mut dyn Strategy) -> Result<(), String> {
         let wrong = |error: &dyn ToString| error.to_string();
         let mut machine = self.start.clone();
@@ -100,8 +100,8 @@ impl Watched {
         Ok(())
     }
 
-    /// All traces that begin with the prefix were executed, by an optimal algorithm nothing else, and the constraints
-    /// lead to no other and to each end.
+    /// Checks that all traces with the prefix were executed (by an optimal algorithm no others),
+    /// and that the constraints admit exactly these traces.
     fn is_verified(&self, algorithm: Algorithm) -> Result<(), String> {
         let first = self.verification.first();
         let first = first.expect("a prefix that is verified is one of an execution");
@@ -161,15 +161,15 @@ fn has_performed(machine: &Machine, point: Point) -> bool {
     records.any(|record| record.step.thread == point.thread && record.index == point.index)
 }
 
-/// Whether a thread may perform its event, and the alternative that it has to take.
+/// `None` if a thread must not perform its event yet, `Some` with its alternative otherwise.
 type Permission<'p> = dyn Fn(&Machine, Point) -> Option<Option<u32>> + 'p;
 
-/// All that a machine does where steps wait.
+/// The behaviour of a machine whose steps wait for constraints.
 #[derive(Default)]
 struct Runs {
     ends: BTreeSet<Key>,
     visited: BTreeSet<Key>,
-    /// Threads could go on, and all of them wait for constraints.
+    /// Whether a state was reached in which all threads that could continue wait for constraints.
     is_deadlocked: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a thread announces: its operation, whether it is enabled, and its after edges.
+//! Announcements of threads: the operation, whether it is enabled, and its synchronization edges.
 
 use super::{Machine, Status};
 use crate::phase::{self, Phase, Wait};
@@ -72,7 +72,7 @@ impl Machine {
         }
     }
 
-    /// The operation of a phase; that of a compare-exchange as if it failed.
+    /// Returns the operation of a phase. A compare-exchange is announced as failing.
     fn op(&self, number: usize, phase: Phase) -> Op {
         let nothing = |kind| Op {
             kind,
@@ -118,7 +118,7 @@ impl Machine {
         }
     }
 
-    /// The form on the object of this sort that the thread's action has.
+    /// Returns a form applied to the object of this sort in the thread's action.
     fn on(&self, number: usize, sort: Sort, form: Form) -> Op {
         form.on(self.plan.object(sort, self.action(number).object(sort)))
     }
@@ -195,7 +195,7 @@ impl Machine {
         }
     }
 
-    /// Whether a wait is over.
+    /// Checks whether a wait is over.
     fn is_granted(&self, number: usize, wait: Wait) -> bool {
         let thread = &self.threads[number];
         let object = || self.object(number);
@@ -216,7 +216,7 @@ impl Machine {
         }
     }
 
-    /// The after edges of the event that a thread is at.
+    /// Returns the synchronization edges to the next event of a thread.
     pub(super) fn edges(&self, number: usize) -> Vec<EventId> {
         let thread = &self.threads[number];
         let mut edges = Vec::new();

@@ -1,4 +1,4 @@
-//! What an event does to its object and to the registers of its thread.
+//! The effect of an event on its object and on the registers of its thread.
 
 use super::{Flow, Machine, Status};
 use crate::phase::{self, Phase, Wait};
@@ -26,7 +26,7 @@ impl Event<'_> {
 }
 
 impl Machine {
-    /// Ends the action early where the rest does not apply.
+    /// Performs the effect. Ends the action early if its further phases do not apply.
     pub(super) fn effect(&mut self, phase: Phase, event: Event<'_>) -> Flow {
         match phase {
             Phase::Variable(phase) => self.variable_effect(phase, event),
@@ -199,7 +199,7 @@ impl Machine {
                     return Flow::Done;
                 }
                 self.messages[event.object()].extend(message);
-                // Where nothing else follows, this is the result.
+                // This is the result if no further phase follows.
                 match self.plan.channels[event.object()].bound {
                     None => Sent::Accepted,
                     Some(_) => return Flow::Next,

@@ -1,9 +1,9 @@
-//! How an execution ends: values and places, for comparison with the direct semantics.
+//! The end of an execution: values and places, for comparison with the direct semantics.
 
 use super::{Machine, Status};
 use crate::phase::{Phase, Wait};
 
-/// What a thread is in the end.
+/// The position of a thread at the end.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Place {
     /// Not started.
@@ -14,26 +14,26 @@ pub enum Place {
     Failed,
     /// At an assumption that does not hold.
     Assuming,
-    /// At the action with this number; `for_signal`: at a condition variable, not yet signalled.
+    /// At an action.
     At {
         /// Number of the instruction.
         instruction: usize,
-        /// Whether it waits for a signal.
+        /// Whether it waits at a condition variable and is not signalled.
         for_signal: bool,
     },
 }
 
-/// The values and places in the end.
+/// The final values and places.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Final {
-    /// Each variable.
+    /// The value of each variable.
     pub variables: Vec<u64>,
     /// Registers and place of each thread.
     pub threads: Vec<(Vec<u64>, Place)>,
 }
 
 impl Machine {
-    /// Values and places, for comparison with the direct semantics.
+    /// Returns values and places, for comparison with the direct semantics.
     pub fn end(&self) -> Final {
         Final {
             variables: self.variables.clone(),
@@ -48,7 +48,7 @@ impl Machine {
         }
     }
 
-    /// Whether some reader waits only because writers wait.
+    /// Checks whether a reader waits only because writers wait.
     pub fn is_overtaking(&self) -> bool {
         (0..self.threads.len()).any(|number| {
             let thread = &self.threads[number];

@@ -5,12 +5,12 @@ use crate::code::Local;
 use crate::trace::{Record, orders};
 use explore::{Fingerprint, Footprint, Pending, ThreadId};
 
-/// The full state. What a history determines is compared by its history, which is exact and may tell
-/// equal states apart: so for all objects but variables and mutexes.
+/// The full state. Objects other than variables and mutexes are compared by their history. That is
+/// exact, but may distinguish equal states.
 #[derive(PartialEq, Eq, Hash)]
 struct State {
     variables: Vec<u64>,
-    /// For each mutex who holds it and who waits.
+    /// For each mutex, the thread that holds it and those that wait.
     mutexes: Vec<Vec<ThreadId>>,
     /// The accesses of the other objects.
     orders: Vec<u64>,
@@ -30,7 +30,7 @@ struct ThreadState {
 }
 
 impl Machine {
-    /// The full state.
+    /// Returns the full state.
     pub(super) fn state(&self) -> Fingerprint {
         let known = self.plan.variables + self.plan.mutexes * objects::Mutex::PARTS as usize;
         let is_history = |record: &&Record| record.op.object.index() >= known;
@@ -49,7 +49,7 @@ impl Machine {
 }
 
 impl Machine {
-    /// What an access of a variable depends on; other operations are left to be run each time.
+    /// Returns what an access of a variable depends on; `None` for others, which are always run.
     pub(super) fn footprint_of(&self, id: ThreadId) -> Option<Footprint> {
         let pending = self.pending[id.index()];
         let op = pending.enabled()?.op;

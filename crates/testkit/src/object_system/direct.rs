@@ -1,9 +1,9 @@
-//! The natural semantics: a step takes one task from a release point to the next.
+//! The direct semantics: a step takes one task from a release point to the next.
 
 use super::{Statement, System};
 use std::collections::{BTreeSet, HashSet};
 
-/// How an execution ends: the numbers of the objects, and each task by its path of calls.
+/// The end of an execution: the numbers of the objects, and each task by its path of calls.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Final {
     /// Indexed by object.
@@ -12,18 +12,18 @@ pub struct Final {
     pub tasks: Vec<(Vec<usize>, Task)>,
 }
 
-/// Where a task is.
+/// The position of a task.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Task {
     /// The method that it runs.
     pub method: usize,
-    /// Its next statement; as many as the method has at its end.
+    /// Index of its next statement; the number of statements at its end.
     pub next: usize,
     /// Its register.
     pub register: u8,
 }
 
-/// How the executions of the system can end; none where there are more states than `limit`.
+/// Returns all possible ends of executions; `None` if there are more than `limit` states.
 pub fn finals(system: &System, limit: usize) -> Option<BTreeSet<Final>> {
     let main = Task {
         method: 0,
@@ -57,7 +57,7 @@ pub fn finals(system: &System, limit: usize) -> Option<BTreeSet<Final>> {
     Some(finals)
 }
 
-/// The state after the task went on to its next release point, if it can go on.
+/// Returns the state after the task's run to its next release point; `None` if it cannot run.
 fn successor(system: &System, state: &Final, task: usize) -> Option<Final> {
     let mut next = state.clone();
     let (path, own) = &mut next.tasks[task];
@@ -91,7 +91,7 @@ fn successor(system: &System, state: &Final, task: usize) -> Option<Final> {
     Some(next)
 }
 
-/// Runs a task on to its next release point, or to its end.
+/// Runs a task to its next release point, or to its end.
 fn run_calls(system: &System, state: &mut Final, mut task: usize) {
     loop {
         let (path, own) = &mut state.tasks[task];

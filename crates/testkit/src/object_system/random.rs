@@ -1,10 +1,10 @@
-//! Random systems.
+//! Generates random systems.
 
 use super::{Condition, Effect, MODULUS, Statement, System};
 use crate::random::Random;
 
 impl System {
-    /// A system of one to three objects and up to four methods.
+    /// Generates a system of one to three objects and up to four methods.
     pub fn random(random: &mut Random) -> System {
         let objects = 1 + random.index(3);
         let methods = 2 + random.index(3);
@@ -18,8 +18,8 @@ impl System {
 }
 
 impl System {
-    /// A system whose tasks, but for the main one, touch one object at a time, begin with a segment and end
-    /// with one or with calls, and touch after an await what they touched before.
+    /// Generates a system whose tasks, except the main one, access one object at a time (after an
+    /// await the same as before), begin with a segment and end with one or with calls.
     pub fn random_of_state_machines(random: &mut Random) -> System {
         let objects = 1 + random.index(3);
         let methods = 2 + random.index(3);
@@ -54,7 +54,7 @@ fn machine(random: &mut Random, objects: usize, number: usize, methods: usize) -
     body
 }
 
-/// The main method mostly calls, the others mostly touch objects.
+/// Generates a method. The main method mostly calls, the others mostly access objects.
 fn method(random: &mut Random, objects: usize, number: usize, methods: usize) -> Vec<Statement> {
     let is_main = number == 0;
     let length = match is_main {

@@ -1,18 +1,19 @@
 //! The meaning of a system of processes: every statement is one step on the whole state.
 //!
-//! Exit signals are asynchronous. So before a statement that others could notice a process looks whether it was
-//! told to end, which is a step of its own; a receive is no such statement, and there it ends only if it comes
-//! to the signal in the mailbox before a message that fits. What a process does at its end are steps of
-//! their own, too.
+//! Exit signals are asynchronous. So before a statement that others can observe, a process checks
+//! in a separate step whether an exit signal ended it. A receive needs no such step: the process
+//! ends there only if the signal is in the mailbox before a fitting message. The actions of a
+//! process at its end are separate steps, too.
 
 use super::program::{Statement, System};
 use objects::Delivery;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// What each process saw, and whether one waits for ever, for each way in which the system can end.
+/// For each possible end of the system, the observations of each process and whether one waits
+/// forever.
 pub type Finals = BTreeSet<(Vec<Vec<String>>, bool)>;
 
-/// Everything the system can come to; none if it has more than `limit` states.
+/// Returns all possible ends of the system; `None` if it has more than `limit` states.
 pub fn finals(system: &System, limit: usize) -> Option<Finals> {
     let mut finals = Finals::new();
     let mut seen = HashSet::new();
@@ -38,7 +39,7 @@ pub fn finals(system: &System, limit: usize) -> Option<Finals> {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct State {
     processes: Vec<Process>,
-    /// What the network has.
+    /// The messages in the network.
     under_way: Vec<Parcel>,
     delivered: BTreeSet<Parcel>,
     table: BTreeMap<u32, u32>,
@@ -53,33 +54,33 @@ struct Process {
     notes: Vec<String>,
     last: u32,
     mailbox: Vec<(Content, Option<Parcel>)>,
-    /// Why it was told to end, and by whom.
+    /// The reason of the exit signal that ends the process, and its sender.
     exit: Option<(Reason, Option<usize>)>,
     traps_exits: bool,
     monitors: Vec<usize>,
     phase: Phase,
-    /// It has told that it ended.
+    /// Whether it has announced its end.
     has_ended: bool,
     sent: u32,
     losses: u32,
     duplicates: u32,
-    /// It has looked for signals since its last statement.
+    /// Whether it has checked for signals since its last statement.
     has_looked: bool,
-    /// The second copy of a message, to be sent by the next step.
+    /// The second copy of a message, which the next step sends.
     copy: Option<(usize, Content)>,
-    /// The parcels whose sending it knows of.
+    /// The parcels whose sending happened before its next step.
     past: BTreeSet<Parcel>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Phase {
     Runs,
-    /// What it still does.
+    /// The actions still to be performed.
     Ends(Vec<Last>),
     Ended,
 }
 
-/// What a process does at its end.
+/// An action of a process at its end.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Last {
     FreesName,
@@ -102,7 +103,7 @@ enum Content {
     Down(usize, Reason),
     /// An exit signal of that process, and whether it is a kill.
     Signal(usize, Reason, bool),
-    /// A signal as a process that traps exits is told it.
+    /// A signal in the form that a process which traps exits receives.
     Told(usize, Reason),
     /// A signal that ends the process.
     Ends,
@@ -111,11 +112,11 @@ enum Content {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Parcel {
     from: usize,
-    /// Number among those of its sender.
+    /// Number among the parcels of its sender.
     number: u32,
     to: usize,
     content: Content,
-    /// The names of the parcels that its sender knew of.
+    /// The names of the parcels whose sending happened before.
     past: BTreeSet<(usize, u32, usize)>,
 }
 
@@ -155,7 +156,7 @@ impl State {
         }
     }
 
-    /// All states after one step.
+    /// Returns all states after one step.
     fn successors(&self, system: &System) -> Vec<State> {
         let mut next = Vec::new();
         for own in 0..self.processes.len() {
@@ -185,7 +186,7 @@ impl State {
             .any(|other| other.to == parcel.to && is_before(other))
     }
 
-    /// Something comes in at a process.
+    /// Delivers something to a process.
     fn come_in(&mut self, to: usize, content: Content, parcel: Option<Parcel>) {
         let process = &mut self.processes[to];
         let (from, reason, is_kill) = match content {
@@ -219,7 +220,7 @@ impl State {
         }
     }
 
-    /// The process ends here; by itself, or because it was told to.
+    /// Ends the process: by itself, or because of an exit signal.
     fn ends(&self, own: usize, reason: Reason, is_at_end: bool) -> State {
         let mut state = self.clone();
         let process = &mut state.processes[own];
@@ -232,7 +233,7 @@ impl State {
         state
     }
 
-    /// The next of the last steps of a process.
+    /// Performs the next action at the end of a process.
     fn finish(&self, own: usize, rest: &[Last], system: &System) -> State {
         let mut state = self.clone();
         let Some((first, rest)) = rest.split_first() else {
@@ -290,7 +291,7 @@ impl State {
         self.under_way.sort();
     }
 
-    /// The states after a statement; none if the process has to wait.
+    /// Returns the states after a statement; none if the process has to wait.
     fn perform(&self, own: usize, statement: Statement, system: &System) -> Vec<State> {
         if let Statement::Receive { odd } = statement {
             return self.receive(own, odd).into_iter().collect();
@@ -362,7 +363,7 @@ impl State {
         self.processes[own].notes.push(note.to_owned());
     }
 
-    /// The state in which the first message that fits is received; none if there is none.
+    /// Returns the state after receiving the first message that fits; `None` if there is none.
     fn receive(&self, own: usize, odd: bool) -> Option<State> {
         let mailbox = &self.processes[own].mailbox;
         let fits = |content: &Content| content.number() % 2 == 1 || !odd;
@@ -385,7 +386,7 @@ impl State {
         Some(state)
     }
 
-    /// A process that receives a parcel knows of it, and of all that its sender knew of.
+    /// Adds a received parcel, and all that its sender had in its past, to the past of a process.
     fn learn(&mut self, own: usize, parcel: Parcel) {
         let all = self.under_way.iter().chain(&self.delivered);
         let known: Vec<Parcel> = all
@@ -396,7 +397,7 @@ impl State {
         self.processes[own].past.insert(parcel);
     }
 
-    /// A message is delivered, lost or duplicated.
+    /// Returns the states after a message is delivered, lost or duplicated.
     fn send_fates(&self, own: usize, to: usize, number: u32, system: &System) -> Vec<State> {
         let content = Content::Number(number);
         let mut once = self.clone();
@@ -474,7 +475,7 @@ impl State {
 }
 
 impl Content {
-    /// What the process gets.
+    /// Returns the number that the process receives.
     fn number(self) -> u32 {
         match self {
             Content::Number(number) => number,

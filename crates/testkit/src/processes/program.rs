@@ -1,4 +1,4 @@
-//! What the processes of a random system do.
+//! The programs of the processes of a random system.
 
 use crate::random::Random;
 use objects::Delivery;
@@ -6,34 +6,34 @@ use objects::Delivery;
 /// A system of processes that all start together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct System {
-    /// How messages travel.
+    /// How messages are delivered.
     pub delivery: Delivery,
-    /// How many of its messages may be lost for each process.
+    /// Number of messages of each process that may be lost.
     pub losses: u32,
-    /// How many of its messages may be duplicated for each process.
+    /// Number of messages of each process that may be duplicated.
     pub duplicates: u32,
     /// Whether the first process owns the table, which is gone when it ends.
     pub is_owned: bool,
-    /// What each process does.
+    /// The statements of each process.
     pub processes: Vec<Body>,
 }
 
-/// What a process does, in order.
+/// The statements of a process, in order.
 pub type Body = Vec<Statement>;
 
-/// What a process can do in one step. Messages are numbers; processes are numbered from 0.
+/// A statement, which is one step. Messages are numbers; processes are numbered from 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Statement {
     /// Sends a number to a process.
     Send(usize, u32),
-    /// Sends what was received last, plus ten.
+    /// Sends the number received last, plus ten.
     Forward(usize),
     /// Receives the first message, or the first one that is odd.
     Receive {
         /// Whether it must be odd.
         odd: bool,
     },
-    /// The same with a limit of zero, or of some time.
+    /// Receives with a limit of zero, or of some time.
     ReceiveWithin {
         /// Whether it must be odd.
         odd: bool,
@@ -64,19 +64,19 @@ pub enum Statement {
     Monitor(usize),
     /// Traps exits from now on.
     TrapExits,
-    /// Asks whether a process is alive.
+    /// Checks whether a process is alive.
     IsAlive(usize),
-    /// Registers itself under the one name.
+    /// Registers itself under the only name.
     Register,
     /// Unregisters the name.
     Unregister,
-    /// Looks who has the name.
+    /// Looks up the process with the name.
     WhereIs,
-    /// Ends with a reason of its own.
+    /// Ends abnormally.
     Exit,
 }
 
-/// What a random system is about; each gives other statements.
+/// The theme of a random system. Each has different statements.
 #[derive(Clone, Copy)]
 enum Theme {
     Messages,
@@ -86,7 +86,7 @@ enum Theme {
 }
 
 impl System {
-    /// A random system.
+    /// Generates a random system.
     pub fn random(random: &mut Random) -> System {
         let theme = [
             Theme::Messages,

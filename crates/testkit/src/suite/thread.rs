@@ -4,18 +4,18 @@ use super::{Piece, Suite};
 use crate::program::{Action, Condition, Register, Statement, Value, Verb};
 use crate::random::Random;
 
-/// A thread that is being made.
+/// A random thread while it is generated.
 pub(super) struct RandomThread<'a> {
     pub(super) suite: &'a Suite,
     pub(super) pieces: &'a [Piece],
     pub(super) random: &'a mut Random,
     pub(super) number: usize,
-    /// How many threads there are.
+    /// Number of threads.
     pub(super) threads: usize,
     /// The receiver of each channel.
     pub(super) receivers: &'a [usize],
     pub(super) next_register: Register,
-    /// How many times as long as usual.
+    /// The factor by which the thread is longer than usual.
     pub(super) size: usize,
 }
 
@@ -53,7 +53,7 @@ impl RandomThread<'_> {
         self.random.below(u64::from(self.next_register.clamp(1, 8))) as Register
     }
 
-    /// Something that the value of an earlier result may or may not be.
+    /// Returns a condition on an earlier result that may or may not hold.
     fn condition(&mut self) -> Condition {
         let left = Value::Register(self.some_register());
         let right = Value::Constant(self.random.below(2));
@@ -64,7 +64,7 @@ impl RandomThread<'_> {
         }
     }
 
-    /// The verb with random values; its result goes to the next register.
+    /// Returns an action with random values. Its result goes to the next register.
     fn act(&mut self, verb: Verb, objects: &[usize]) -> Statement {
         let signature = verb.signature();
         let values = (0..signature.values).map(|_| self.value()).collect();

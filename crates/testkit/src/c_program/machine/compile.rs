@@ -1,4 +1,4 @@
-//! Statements as instructions, each of which is one step.
+//! Compiles statements to instructions, each of which is one step.
 
 use super::order::Order;
 use super::{Barrier, Once, Phase, RwLock, State, ThreadState};
@@ -14,7 +14,7 @@ pub(super) struct Code {
     pub(super) onces: Vec<Place>,
     pub(super) renews: bool,
     pub(super) initial: State,
-    /// Of each byte of memory, whether several threads access it.
+    /// For each byte of memory, whether several threads access it.
     pub(super) is_shared: Vec<bool>,
 }
 
@@ -23,35 +23,35 @@ pub(super) enum Instruction {
     Load(Place, usize),
     Store(Place, Value),
     Modify(Rmw, Place, Value, Option<usize>),
-    /// Compare-exchange with the temporary; if it fails the temporary is what it found.
+    /// Compare-exchange that expects the temporary. On failure that gets the value found.
     CompareExchange(Place, Value, usize),
-    /// The temporary from a register or memory, and back.
+    /// Moves the expected value from a register or memory into the temporary, or back.
     ReadExpected(Expected, usize),
     WriteExpected(Expected, usize),
     Read(Place, usize),
     Write(Place, Value),
-    /// Adds 1 to a value that was read into the temporary.
+    /// Reads a value into the temporary, adds 1 and writes it back.
     ReadTemporary(Place),
     WriteTemporary(Place),
     Library(usize, Library),
     Set(usize, u64),
     JumpUnless(usize, bool, u64, usize),
     Lock(usize, Acquire),
-    /// Takes the mutex if it is free, else jumps.
+    /// Takes the mutex if it is free, otherwise jumps.
     LockOrJump(usize, usize),
     Unlock(usize),
     ReadLock(usize, Acquire),
     ReadUnlock(usize),
     WriteLock(usize, Acquire),
     WriteUnlock(usize),
-    /// Exchange 1 for 0, when it is 0.
+    /// Waits until the place is 0 and sets it to 1.
     TakeFlag(Place),
-    /// Whether the plain place has the value: then jumps.
+    /// Jumps if the place, read plainly, has the value.
     Check(Place, u64, usize),
     Jump(usize),
     Enqueue(usize, usize),
     Wake(usize),
-    /// The same; perhaps its time is over.
+    /// Waits like `Wake`, with a deadline that may have passed.
     WakeInTime(usize),
     Signal(usize, bool),
     Post(usize),
@@ -61,7 +61,7 @@ pub(super) enum Instruction {
     EnterOnce(usize, usize),
     EndOnce(usize),
     Renew(Object),
-    /// Goes on when the place has the value; counts a register up to this until then.
+    /// Continues when the place has the value. Until then adds 1 to a register up to this limit.
     Spin(Place, u64, Option<(usize, u64)>),
     Create(usize),
     Join(usize),
@@ -119,7 +119,7 @@ impl Code {
     }
 }
 
-/// What an instruction accesses.
+/// The memory access of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     pub(super) place: Place,
@@ -135,7 +135,8 @@ impl Access {
 }
 
 impl Code {
-    /// The objects that an instruction uses. That a thread wakes is no use of what it has waited for: POSIX lets others destroy it.
+    /// Returns the objects that an instruction uses. A thread that wakes uses none: POSIX lets
+    /// others destroy the object that it waited for.
     pub(super) fn uses(instruction: &Instruction) -> [Option<Object>; 2] {
         use Instruction::*;
         match *instruction {
@@ -154,7 +155,7 @@ impl Code {
         }
     }
 
-    /// What an instruction accesses. A compare-exchange counts as a write.
+    /// Returns the access of an instruction. A compare-exchange counts as a write.
     pub(super) fn access(&self, instruction: &Instruction) -> Option<Access> {
         use Instruction::*;
         let access = |place, is_plain, is_write| {
@@ -231,7 +232,7 @@ fn compile(body: &[Statement], code: &mut Vec<Instruction>) {
     }
 }
 
-/// The body between the two; where the first is a try, only if it succeeds.
+/// Compiles a body between two instructions, skipped after a failed try.
 fn held(
     code: &mut Vec<Instruction>,
     (take, how): (Instruction, Acquire),
@@ -300,7 +301,7 @@ fn one(statement: &Statement, code: &mut Vec<Instruction>) {
             mutexes: [one, two],
             ref body,
         } => {
-            // As libstdc++ does: whoever does not get the second one begins with it.
+            // Like libstdc++: after failing to get the second mutex, it starts with that one.
             let start = code.len();
             let (other, again, both) = (start + 3, start + 7, start + 9);
             code.extend([

@@ -1,38 +1,38 @@
-//! Happens-before by vector clocks, as C11 defines it where all atomics are sequentially consistent.
+//! Happens-before by vector clocks, as C11 defines it if all atomics are sequentially consistent.
 //!
-//! Two accesses may race although they are never next to each other: an atomic store acquires nothing, so it does not order
-//! what its thread does after it. To see such races takes far more states than to see the others. Operations on objects
-//! order more here than they have to, so a race that is found is one.
+//! Two accesses may race although they are never adjacent: an atomic store acquires nothing, so it
+//! does not order its thread's later accesses. Finding these races takes far more states. Objects
+//! order more here than they must, so every race found is real.
 
 use super::State;
 use super::compile::{Access, Code, Instruction};
 use crate::c_program::Object;
 use std::collections::BTreeMap;
 
-/// How many segments of each thread happen before something.
+/// For each thread, how many of its segments happen before a point.
 type Clock = Vec<u8>;
 
-/// What happened before what.
+/// The happens-before order of an execution.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Order {
-    /// What happens before the next step of each thread; of its own, the segment that it is in.
+    /// For each thread, what happens before its next step. Its own entry is its current segment.
     threads: Vec<Clock>,
-    /// By kind and number of the object, what happens before the next operation on it.
+    /// For each object, by kind and number, what happens before the next operation on it.
     objects: BTreeMap<(u8, usize), Clock>,
-    /// By byte, what happens before an atomic read.
+    /// For each byte, what happens before an atomic read of it.
     released: Vec<Clock>,
-    /// By byte and thread, the last segment with an access of each kind: plain and atomic reads, plain and atomic writes.
+    /// The last segments with plain and atomic reads, plain and atomic writes, by byte and thread.
     last: Vec<Vec<[u8; 4]>>,
-    /// By object and thread, the last segment in which it was used, and in which it was destroyed and initialised.
+    /// The last segments that used, and that destroyed and initialised, an object, by thread.
     lives: BTreeMap<(u8, usize, usize), [u8; 2]>,
     /// Whether two accesses raced.
     pub(super) has_race: bool,
-    /// Whether an object was destroyed or initialised and used without an order.
+    /// Whether an object was used, and destroyed or initialised, without an order.
     pub(super) has_race_of_objects: bool,
 }
 
 impl Order {
-    /// Nothing has happened.
+    /// Returns the order of an execution without events.
     pub(super) fn new(threads: usize, bytes: usize) -> Order {
         let clock = |own: usize| (0..threads).map(|other| u8::from(other == own)).collect();
         Order {
@@ -46,7 +46,7 @@ impl Order {
         }
     }
 
-    /// The thread performs an instruction in this state.
+    /// Records that the thread performs an instruction in this state.
     pub(super) fn note(&mut self, code: &Code, state: &State, thread: usize, does: &Instruction) {
         use Instruction::*;
         for object in Code::uses(does).into_iter().flatten() {
@@ -93,7 +93,7 @@ impl Order {
         }
     }
 
-    /// An object is used, or (1) destroyed and initialised.
+    /// Records that an object is used (0), or destroyed and initialised (1).
     fn live(&mut self, object: Object, thread: usize, does: usize) {
         let (kind, number) = match object {
             Object::Mutex(number) => (0, number),
@@ -143,7 +143,7 @@ impl Order {
         }
     }
 
-    /// What the thread does from here on is not part of what it has released.
+    /// Begins a new segment. The thread has not released what it does in it.
     fn advance(&mut self, thread: usize) {
         self.threads[thread][thread] += 1;
     }

@@ -1,11 +1,11 @@
-//! What an instruction does.
+//! Performs instructions.
 
 use super::compile::{Code, Instruction};
 use super::{Once, Phase, State};
 use crate::c_program::{Acquire, Expected, Library, Object, Place, REGION, Rmw, Value};
 
 impl Code {
-    /// The states to which a step of the thread leads.
+    /// Returns the states to which a step of the thread can lead.
     pub(super) fn steps(&self, state: &State, thread: usize) -> Vec<State> {
         if state.threads[thread].phase != Phase::Runs {
             return Vec::new();
@@ -17,7 +17,7 @@ impl Code {
         next
     }
 
-    /// Runs the thread up to an instruction that others could notice.
+    /// Runs the thread up to the next instruction that other threads can observe.
     pub(super) fn run_on(&self, state: &mut State, thread: usize) {
         while state.threads[thread].phase == Phase::Runs && self.is_private(state, thread) {
             let mut next = self.raw_steps(state, thread);
@@ -29,7 +29,7 @@ impl Code {
         &self.threads[thread][state.threads[thread].at]
     }
 
-    /// Whether the step of the thread is that a timed operation expires.
+    /// Checks whether the next step of the thread is that a timed operation expires.
     pub(super) fn expires(&self, state: &State, thread: usize) -> bool {
         match *self.next(state, thread) {
             Instruction::Lock(mutex, Acquire::Timed) => state.mutexes[mutex],
@@ -44,7 +44,7 @@ impl Code {
         }
     }
 
-    /// Whether the thread waits for a condition variable and is not signalled.
+    /// Checks whether the thread waits for a condition variable and is not signalled.
     pub(super) fn waits_for_signal(&self, state: &State, thread: usize) -> bool {
         matches!(*self.next(state, thread), Instruction::Wake(condvar)
             if state.condvars[condvar].contains(&(thread as u8)))
@@ -60,9 +60,9 @@ impl Code {
             | Instruction::ReadExpected(Expected::Register(_), _)
             | Instruction::WriteExpected(Expected::Register(_), _)
             | Instruction::End => true,
-            // It may wait.
+            // These may wait.
             Instruction::Spin(..) | Instruction::TakeFlag(_) | Instruction::EnterOnce(..) => false,
-            // It writes only where the compare-exchange has failed.
+            // This writes only if the compare-exchange has failed.
             Instruction::WriteExpected(_, into) if state.threads[thread].registers[*into] == 1 => {
                 true
             }
@@ -72,7 +72,7 @@ impl Code {
         }
     }
 
-    /// Whether two threads are about to access one byte, one of them plainly and one of them to write.
+    /// Checks whether two threads are about to access a byte, one of them plainly, one to write.
     pub(super) fn races(&self, state: &State) -> bool {
         let accesses = |thread: usize| {
             let own = &state.threads[thread];
@@ -101,7 +101,7 @@ impl Code {
         })
     }
 
-    /// Whether a thread is about to destroy an object that is held or awaited, or that another thread is about to use.
+    /// Checks whether a thread is about to destroy an object that is held, awaited or used next.
     pub(super) fn has_race_of_objects(&self, state: &State) -> bool {
         let runs = |thread: &usize| state.threads[*thread].phase == Phase::Runs;
         (0..state.threads.len()).filter(runs).any(|destroyer| {
@@ -136,11 +136,11 @@ impl Code {
         }
     }
 
-    /// Performs an instruction; false if it waits.
+    /// Performs an instruction. Returns false if it waits.
     fn perform(&self, instruction: &Instruction, state: &mut State, thread: usize) -> bool {
         use Instruction::*;
         match *instruction {
-            // Everything else is as at the start already, unless there is a race.
+            // All other objects have their initial state already, unless there is a race.
             Renew(Object::Semaphore(semaphore)) => {
                 state.semaphores[semaphore] = self.initial.semaphores[semaphore];
             }
@@ -328,7 +328,7 @@ impl Code {
     }
 }
 
-/// The ways to signal: any thread that waits, or all.
+/// Returns the results of a signal: one for each waiting thread, or one for a broadcast.
 fn signal(mut state: State, condvar: usize, is_broadcast: bool) -> Vec<State> {
     let waiting = state.condvars[condvar].clone();
     if is_broadcast || waiting.is_empty() {
@@ -343,7 +343,7 @@ fn signal(mut state: State, condvar: usize, is_broadcast: bool) -> Vec<State> {
     (0..waiting.len()).map(wake).collect()
 }
 
-/// The thread wakes: it was signalled, or its time is over, or for no reason.
+/// Returns the results of a timed wait's end: by a signal, by the deadline, or spuriously.
 fn wake_in_time(mut state: State, condvar: usize, thread: usize) -> Vec<State> {
     let waiting = &mut state.condvars[condvar];
     let position = waiting.iter().position(|&other| other == thread as u8);
@@ -362,7 +362,7 @@ fn wake_in_time(mut state: State, condvar: usize, thread: usize) -> Vec<State> {
     std::iter::once(state).chain(spurious).collect()
 }
 
-/// What a register gets of a value.
+/// Returns the value that a register gets from a wide value.
 fn narrow(value: u128) -> u64 {
     (value as u64).wrapping_add(((value >> 64) as u64).wrapping_mul(3))
 }
@@ -397,7 +397,7 @@ impl State {
         self.memory[start..start + place.size].copy_from_slice(&bytes[..place.size]);
     }
 
-    /// A value; one of 16 bytes has it in both halves.
+    /// Returns the value of an operand. For 16 bytes, both halves have the value.
     fn value(&self, thread: usize, value: Value, size: usize) -> u128 {
         let value = u128::from(match value {
             Value::Constant(value) => value,
@@ -410,7 +410,7 @@ impl State {
         }
     }
 
-    /// Whether a thread holds the object or waits for it; not for a permit, since it may still be on its way.
+    /// Checks whether a thread holds or awaits the object. Waiters for a permit do not count.
     fn is_busy(&self, object: Object) -> bool {
         match object {
             Object::Mutex(mutex) => self.mutexes[mutex],
@@ -421,7 +421,7 @@ impl State {
         }
     }
 
-    /// The end of taking something; false if the thread waits.
+    /// Ends an attempt to take an object. Returns false if it must wait.
     fn taken(&mut self, thread: usize, is_taken: bool, how: Acquire) -> bool {
         match how {
             Acquire::Lock | Acquire::TryLoop => is_taken,
@@ -440,7 +440,7 @@ impl State {
         match does {
             Library::Fill(register) => bytes.fill(registers[register] as u8),
             Library::Print(register) => {
-                // As `snprintf` does: what does not fit is left out.
+                // Like `snprintf`: drops the characters that do not fit.
                 let mut text = registers[register].to_string().into_bytes();
                 text.truncate(REGION - 1);
                 bytes[..text.len()].copy_from_slice(&text);

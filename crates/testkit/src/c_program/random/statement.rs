@@ -1,4 +1,4 @@
-//! Statements at random.
+//! Generates random statements.
 
 use super::{Maker, Role, Theme};
 use crate::c_program::{
@@ -52,7 +52,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Destroys an object and initialises it again, perhaps while something is held that orders this with other uses.
+    /// Destroys and initialises an object, in some cases while a mutex orders this with other uses.
     fn renewal(&mut self, thread: usize, depth: usize) -> Vec<Statement> {
         let program = &self.program;
         let all = (0..program.mutexes.len())
@@ -232,7 +232,7 @@ impl Maker<'_> {
                     value,
                     how,
                 };
-                // Registers tell in which order threads wait.
+                // Registers record the order in which threads wait.
                 let count = Place { offset: 8, ..place };
                 let order = self.register();
                 vec![
@@ -302,7 +302,7 @@ impl Maker<'_> {
 
     fn spin(&mut self) -> Statement {
         let place = self.small_place();
-        // The other half of them gives a spin something to wait for.
+        // Half of these statements are stores that a spin loop can wait for.
         if self.random.chance(50) {
             return Statement::Store {
                 place,
@@ -326,7 +326,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Plain memory that is handed over by an atomic flag, or read if the flag is set.
+    /// Writes plain data and sets an atomic flag, or reads the data if the flag is set.
     fn message(&mut self) -> Vec<Statement> {
         let data = Place {
             region: 0,
@@ -351,7 +351,7 @@ impl Maker<'_> {
                         value: Value::Constant(1),
                     },
                 ];
-                // A mistake: published before it is written.
+                // A bug: the flag is set before the data is written.
                 if self.random.chance(25) {
                     parts.swap(0, 1);
                 }

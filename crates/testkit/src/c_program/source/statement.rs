@@ -1,4 +1,4 @@
-//! Statements as C.
+//! Prints statements as C.
 
 use super::Source;
 use crate::c_program::{
@@ -18,7 +18,7 @@ impl Source<'_> {
         self.address(&format!("c{region}"), self.program.regions[region])
     }
 
-    /// A pointer to a place.
+    /// Returns a pointer to a place.
     pub(super) fn pointer(&self, place: Place) -> String {
         let region = self.region(place.region);
         format!("({} *)({region} + {})", type_of(place.size), place.offset)
@@ -35,7 +35,7 @@ impl Source<'_> {
         }
     }
 
-    /// What a register gets of a value.
+    /// Returns the value that a register gets from a wide value.
     fn narrow(&self, value: &str, size: usize) -> String {
         match size {
             16 => format!("narrow({value})"),
@@ -318,7 +318,7 @@ impl Source<'_> {
         }
     }
 
-    /// A body between two lines, the first of which opens a block.
+    /// Writes a body between two lines, the first of which opens a block.
     fn held(
         &mut self,
         depth: usize,
@@ -332,7 +332,7 @@ impl Source<'_> {
         self.line(depth, "}");
     }
 
-    /// Takes an object and opens a block; the functions wait, try, and wait until a time.
+    /// Returns a line that takes an object and opens a block: by waiting, a try or with a deadline.
     fn take(
         &self,
         thread: usize,
