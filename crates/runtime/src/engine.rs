@@ -12,6 +12,7 @@ pub(crate) mod current;
 pub(crate) mod endless_loop;
 pub(crate) mod final_state;
 pub(crate) mod grain;
+pub(crate) mod life;
 pub(crate) mod model;
 pub(crate) mod names;
 pub(crate) mod own_stack;
@@ -31,11 +32,12 @@ pub(crate) mod waiting;
 pub(crate) mod watchdog;
 
 pub use birth::ACCESSES;
-pub(crate) use thread::{Job, Thread};
+pub(crate) use thread::{Job, Thread, ThreadLife};
 
 use crate::engine::control_words::ControlWords;
 use crate::engine::coroutine::Suspender;
 use crate::engine::grain::Grain;
+use crate::engine::life::{Life, life};
 use crate::engine::model::Config;
 use crate::engine::names::Names;
 use crate::engine::pool::Pool;
@@ -70,13 +72,8 @@ use std::ptr;
 
 /// The current execution, and the data kept from one execution to the next.
 pub(crate) struct Engine {
-    /// Indexed by thread.
-    pub(crate) pending: Vec<Pending>,
+    pub(crate) life: ExecutionLife,
     pub(crate) threads: Vec<Thread>,
-    /// Threads that were started in this execution, in that order.
-    pub(crate) born: Vec<ThreadId>,
-    /// Number of started threads that have not reached the end of their code.
-    pub(crate) live: usize,
     /// The thread whose code runs.
     pub(crate) running: ThreadId,
     /// Number of times that a thread was run, in all executions.
@@ -93,36 +90,21 @@ pub(crate) struct Engine {
     pub(crate) is_effect_noted: bool,
     /// The alternative of the current operation that is performed.
     pub(crate) choice: u32,
-    /// Number of events so far, which is the number of the current event.
-    pub(crate) events: u32,
     /// The current operation as it is performed.
     pub(crate) op: Op,
     pub(crate) before: Token,
     pub(crate) after: Token,
     pub(crate) edges: Vec<EventId>,
-    /// Synchronization edges to next events of threads that became known in the current step.
-    pub(crate) next_edges: Vec<(ThreadId, EventId)>,
     /// The synchronization edges of the wait that ends.
     pub(crate) granting: Vec<EventId>,
-    /// Pairs of (thread, object it is waiting for).
-    pub(crate) waiting: Vec<(ThreadId, ObjectId)>,
-    /// Threads whose pending operation depends on the state of its object, and how it depends.
-    pub(crate) conditional: Vec<(ThreadId, DependsOn)>,
-    /// Threads that continue before the step is over: they were started, or their wait has ended.
-    ready: VecDeque<ThreadId>,
     /// Threads that were started and have not begun, where they begin as late as possible.
     pub(crate) late: Option<Vec<ThreadId>>,
     /// Whether a thread that starts another one lets it run to its first operation.
     pub(crate) children_go_first: bool,
     pub(crate) grain: Grain,
-    /// If every operation is a step: the threads that would continue within the step if only
-    /// accesses were steps, in that order.
-    pub(crate) woken: VecDeque<ThreadId>,
     /// The execution that is repeated, and the number of its events to repeat.
     pub(crate) script: *const Execution,
     pub(crate) script_end: usize,
-    /// Whether an event has begun and not ended.
-    pub(crate) is_in_event: bool,
     pub(crate) watch: Watch,
     /// Whether the threads are being unwound after the end of the execution.
     pub(crate) is_tearing_down: bool,
@@ -132,9 +114,6 @@ pub(crate) struct Engine {
     pub(crate) ending: Option<Ending>,
     /// Whether a destructor of a static was stopped, so that its possessions may be left.
     pub(crate) has_lost_statics: bool,
-    /// Whether objects became coarser in this execution.
-    pub(crate) is_coarsened: bool,
-    pub(crate) objects: Objects,
     pub(crate) plain: Pool<PlainState>,
     /// Number of accesses of plain memory.
     pub(crate) touches: u64,
@@ -162,13 +141,43 @@ pub(crate) struct Engine {
     pub(crate) happens_before: HappensBefore,
     pub(crate) recorder: Recorder,
     pub(crate) noted: Noted,
-    /// Indexed by object: the value that was last written. Known while reads are watched.
-    pub(crate) values: Vec<Option<Token>>,
     pub(crate) snapshots: Snapshots,
     pub(crate) native: native::State,
     pub(crate) savepoints: Savepoints,
     pub(crate) config: Config,
     body: Box<dyn Fn()>,
+}
+
+life! {
+    /// What lives for one execution and can be copied.
+    pub(crate) struct ExecutionLife {
+        /// Indexed by thread.
+        pub(crate) pending: Vec<Pending>,
+        /// Threads that were started in this execution, in that order.
+        pub(crate) born: Vec<ThreadId>,
+        /// Number of started threads that have not reached the end of their code.
+        pub(crate) live: usize,
+        /// Number of events so far, which is the number of the current event.
+        pub(crate) events: u32,
+        /// Synchronization edges to next events of threads that became known in the current step.
+        pub(crate) next_edges: Vec<(ThreadId, EventId)>,
+        /// Pairs of (thread, object it is waiting for).
+        pub(crate) waiting: Vec<(ThreadId, ObjectId)>,
+        /// Threads whose pending operation depends on the state of its object, and how it depends.
+        pub(crate) conditional: Vec<(ThreadId, DependsOn)>,
+        /// Threads that continue before the step is over: they were started, or their wait has ended.
+        ready: VecDeque<ThreadId>,
+        /// If every operation is a step: the threads that would continue within the step if only
+        /// accesses were steps, in that order.
+        pub(crate) woken: VecDeque<ThreadId>,
+        /// Whether an event has begun and not ended.
+        pub(crate) is_in_event: bool,
+        /// Whether objects became coarser in this execution.
+        pub(crate) is_coarsened: bool,
+        pub(crate) objects: Objects,
+        /// Indexed by object: the value that was last written. Known while reads are watched.
+        pub(crate) values: Vec<Option<Token>>,
+    }
 }
 
 /// Further data to record for each operation. Mostly there is nothing.
@@ -226,23 +235,24 @@ impl Watch {
     }
 }
 
-/// The synchronization objects of the execution.
-#[derive(Default)]
-pub(crate) struct Objects {
-    pub(crate) mutexes: Pool<MutexState>,
-    pub(crate) rwlocks: Pool<objects::RwLock>,
-    pub(crate) condvars: Pool<objects::Condvar>,
-    pub(crate) semaphores: Pool<objects::Semaphore>,
-    pub(crate) barriers: Pool<objects::Barrier>,
-    pub(crate) onces: Pool<OnceState>,
-    pub(crate) channels: Pool<objects::Channel>,
-    pub(crate) mailboxes: Pool<MailboxState>,
-    pub(crate) networks: Pool<objects::Network>,
-    pub(crate) notifies: Pool<objects::Park>,
-    /// Indexed by thread.
-    pub(crate) parks: Vec<objects::Park>,
-    /// Indexed by thread.
-    pub(crate) ends: Vec<objects::Thread>,
+life! {
+    /// The synchronization objects of the execution.
+    pub(crate) struct Objects {
+        pub(crate) mutexes: Pool<MutexState>,
+        pub(crate) rwlocks: Pool<objects::RwLock>,
+        pub(crate) condvars: Pool<objects::Condvar>,
+        pub(crate) semaphores: Pool<objects::Semaphore>,
+        pub(crate) barriers: Pool<objects::Barrier>,
+        pub(crate) onces: Pool<OnceState>,
+        pub(crate) channels: Pool<objects::Channel>,
+        pub(crate) mailboxes: Pool<MailboxState>,
+        pub(crate) networks: Pool<objects::Network>,
+        pub(crate) notifies: Pool<objects::Park>,
+        /// Indexed by thread.
+        pub(crate) parks: Vec<objects::Park>,
+        /// Indexed by thread.
+        pub(crate) ends: Vec<objects::Thread>,
+    }
 }
 
 impl Engine {
@@ -260,10 +270,8 @@ impl Engine {
             names.wipe_stacks();
         }
         Engine {
-            pending: Vec::new(),
+            life: ExecutionLife::new(),
             threads: Vec::new(),
-            born: Vec::new(),
-            live: 0,
             running: ThreadId::MAIN,
             resumes: 0,
             suspender: ptr::null(),
@@ -276,23 +284,16 @@ impl Engine {
             history: History::default(),
             is_effect_noted: false,
             choice: 0,
-            events: 0,
             op: objects::Thread::SPAWN.on(ObjectId::NONE),
             before: Token::default(),
             after: Token::default(),
             edges: Vec::new(),
-            next_edges: Vec::new(),
             granting: Vec::new(),
-            waiting: Vec::new(),
-            conditional: Vec::new(),
-            ready: VecDeque::new(),
             late: None,
             children_go_first: false,
             grain: Grain::of_search(&config),
-            woken: VecDeque::new(),
             script: ptr::null(),
             script_end: 0,
-            is_in_event: false,
             watch: Watch {
                 records: false,
                 looks: false,
@@ -308,8 +309,6 @@ impl Engine {
             is_run_out: false,
             ending: None,
             has_lost_statics: false,
-            is_coarsened: false,
-            objects: Objects::default(),
             plain: Pool::default(),
             touches: 0,
             statics: Vec::new(),
@@ -328,7 +327,6 @@ impl Engine {
             happens_before: HappensBefore::default(),
             recorder: Recorder::default(),
             noted: Noted::default(),
-            values: Vec::new(),
             snapshots: Snapshots::default(),
             native,
             savepoints: Savepoints::default(),
@@ -343,36 +341,26 @@ impl Engine {
         self.forget_look();
         let mut left = 0;
         // Remove the youngest thread first: its name may be on the heap of an older one.
-        while let Some(id) = self.born.pop() {
-            self.pending[id.index()] = Pending::Unborn;
+        while let Some(id) = self.life.born.pop() {
             let thread = &mut self.threads[id.index()];
             thread.panic.take().into_iter().for_each(forget_panic);
-            thread.name = None;
+            thread.life.name = None;
             left += thread.heap.reset();
-            if thread.is_lost {
-                thread.is_lost = false;
+            if thread.life.is_lost {
+                thread.life.is_lost = false;
                 self.begin_again(id);
             }
         }
-        self.live = 0;
-        self.events = 0;
-        self.waiting.clear();
-        self.conditional.clear();
-        self.ready.clear();
+        self.life.begin();
+        self.fit_columns();
         self.late.iter_mut().for_each(Vec::clear);
-        self.woken.clear();
         self.script = ptr::null();
-        self.is_in_event = false;
-        self.next_edges.clear();
-        self.is_coarsened = false;
         self.savepoints.begin();
-        self.objects.clear();
         self.plain.clear();
         self.forget_statics();
         self.has_lost_statics = false;
         self.clear_owned();
         self.failures.clear();
-        self.values.clear();
         self.native.clear();
         self.heap_segment.forget();
         if self.watch.compares {
@@ -387,11 +375,20 @@ impl Engine {
         }
     }
 
+    /// Gives each column that is indexed by thread an entry for every thread.
+    pub(crate) fn fit_columns(&mut self) {
+        let count = self.threads.len();
+        self.life.pending.resize(count, Pending::Unborn);
+        let objects = &mut self.life.objects;
+        objects.parks.resize_with(count, objects::Park::default);
+        objects.ends.resize_with(count, objects::Thread::default);
+    }
+
     /// Orders the next event of the thread after this event.
     #[inline(always)]
     pub(crate) fn order_after(&mut self, thread: ThreadId, event: EventId) {
-        self.threads[thread.index()].edges.push(event);
-        self.next_edges.push((thread, event));
+        self.threads[thread.index()].life.edges.push(event);
+        self.life.next_edges.push((thread, event));
     }
 
     /// Searches for data races from now on. The exploration restarts if some may have occurred.
@@ -402,10 +399,10 @@ impl Engine {
         self.names.meet_plain_memory();
         self.watch.races = true;
         self.happens_before.clear();
-        for &thread in &self.born {
+        for &thread in &self.life.born {
             self.happens_before.born(thread, None);
         }
-        self.is_coarsened |= self.born.len() > 1;
+        self.life.is_coarsened |= self.life.born.len() > 1;
     }
 
     /// Returns the next object of the running thread.
@@ -414,8 +411,8 @@ impl Engine {
         if let Some(making) = thread.making {
             return self.create_for_making(making, parts);
         }
-        let number = thread.created;
-        thread.created += 1;
+        let number = thread.life.created;
+        thread.life.created += 1;
         self.names.object(self.running, number, parts)
     }
 
@@ -423,14 +420,14 @@ impl Engine {
     pub(crate) fn coarsen(&mut self, object: ObjectId, coarsening: Coarsening) {
         if !self.names.is_coarse(object, coarsening) {
             self.names.coarsen(object, coarsening);
-            self.is_coarsened = true;
+            self.life.is_coarsened = true;
         }
     }
 
     /// Returns the current event.
     #[inline(always)]
     pub(crate) fn event(&self) -> EventId {
-        EventId(self.events)
+        EventId(self.life.events)
     }
 
     /// Returns the running thread.
@@ -449,42 +446,27 @@ impl Engine {
     /// Returns whether a thread continues before the step is over.
     #[inline(always)]
     pub(crate) fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
+        !self.life.ready.is_empty()
     }
 
     /// Removes and returns a thread that continues before the step is over.
     #[inline(always)]
     pub(crate) fn take_ready(&mut self) -> Option<ThreadId> {
-        self.ready.pop_front()
+        self.life.ready.pop_front()
     }
 
     /// Lets the thread continue before the step is over.
     pub(crate) fn is_ready(&mut self, thread: ThreadId) {
-        self.ready.push_back(thread);
+        self.life.ready.push_back(thread);
     }
 
     /// Returns whether no thread has a stack in use.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.live == 0
+        self.life.live == 0
     }
 
     /// Returns the threads of the execution, in the order in which they were started.
     pub(crate) fn born(&self) -> &[ThreadId] {
-        &self.born
-    }
-}
-
-impl Objects {
-    fn clear(&mut self) {
-        self.mutexes.clear();
-        self.rwlocks.clear();
-        self.condvars.clear();
-        self.semaphores.clear();
-        self.barriers.clear();
-        self.onces.clear();
-        self.channels.clear();
-        self.mailboxes.clear();
-        self.networks.clear();
-        self.notifies.clear();
+        &self.life.born
     }
 }

@@ -77,6 +77,7 @@ pub use crate::engine::control_words::ControlWords;
 pub use crate::engine::coroutine::on_own_stack;
 pub use crate::engine::trap::{Epilogue, Prologue};
 
+use crate::engine::life::{Life, life};
 use explore::ThreadId;
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -133,9 +134,23 @@ pub fn catch_crashes(prologue: Prologue, epilogue: Epilogue) {
     crate::engine::trap::install_for_native(prologue, epilogue);
 }
 
-/// The engine's data about a native program in the current execution.
+life! {
+    /// What lives for one execution and can be copied.
+    pub(crate) struct ProgramLife {
+        /// Number of threads that have been joined.
+        pub(crate) joined: usize,
+        pub(crate) objects: Objects,
+        /// Threads whose waiting is no deadlock, because they end differently in another execution.
+        pub(crate) excused: Vec<ThreadId>,
+        /// A thread has ended the program.
+        pub(crate) has_exited: bool,
+    }
+}
+
+/// The engine's data about a native program.
 #[derive(Default)]
 pub(crate) struct State {
+    pub(crate) life: ProgramLife,
     pub(crate) ranges: Ranges,
     /// Plain accesses are no events, and may be data races.
     pub(crate) is_raced: bool,
@@ -151,17 +166,10 @@ pub(crate) struct State {
     pub(crate) is_ordering: bool,
     /// For each place of a store: whether the store continues its thread's release sequence.
     pub(crate) continuing: FxHashMap<usize, bool>,
-    /// Number of threads that have been joined.
-    pub(crate) joined: usize,
-    pub(crate) objects: Objects,
     /// The range that the plain write of the current event changes after its hook.
     pub(crate) written: Option<Written>,
-    /// Threads whose waiting is no deadlock, because they end differently in another execution.
-    pub(crate) excused: Vec<ThreadId>,
     /// All stacks count as accessed by several threads.
     pub(crate) are_stacks_shared: bool,
-    /// A thread has ended the program.
-    pub(crate) has_exited: bool,
     pub(crate) segment: Segment,
     pub(crate) audit: Audit,
     /// Buffer in which the state of a thread is assembled.
@@ -184,11 +192,8 @@ impl State {
     /// Resets what belongs to one execution.
     pub(crate) fn clear(&mut self) {
         self.shadow.clear();
-        self.objects.clear();
+        self.life.begin();
         self.written = None;
-        self.excused.clear();
-        self.has_exited = false;
-        self.joined = 0;
         self.segment.forget();
     }
 

@@ -3,6 +3,7 @@
 use super::{Engine, Job, Thread};
 use crate::engine::coroutine::Fibre;
 use crate::engine::grain::Grain;
+use crate::engine::life::Life;
 use crate::native::SPARE_STACK;
 use crate::rust::exploration::Exploration;
 use crate::trace::source::Place;
@@ -41,35 +42,17 @@ impl Engine {
         let has_private_stack = self.begins_with_private_stack(id);
         let accesses = self.config.max_events.saturating_mul(ACCESSES);
         let thread = &mut self.threads[id.index()];
+        thread.life.begin();
+        thread.life.accesses_left = accesses;
+        thread.life.location = location;
+        thread.life.name = name;
         thread.job = Some(job);
         thread.has_private_stack = has_private_stack;
-        thread.last = None;
-        thread.operations = 0;
-        thread.has_yielded = false;
-        thread.accesses_left = accesses;
-        thread.wait = None;
-        thread.expiries = 0;
-        thread.spurious = 0;
-        thread.reused = 0;
-        thread.children = 0;
-        thread.stack_of_child = 0;
-        thread.created = 0;
-        thread.location = location;
-        thread.name = name;
         thread.noticed = None;
-        thread.panics = 0;
-        thread.condition = None;
-        thread.torn = 0;
-        thread.round.clear();
-        thread.serves = false;
-        thread.place = None;
-        thread.code = 0;
-        thread.laps.begin();
-        thread.frame = 0;
         thread.locals.forget();
         thread.making = None;
-        self.objects.parks[id.index()].clear();
-        self.objects.ends[id.index()].clear();
+        self.life.objects.parks[id.index()].clear();
+        self.life.objects.ends[id.index()].clear();
         self.order_after_spawn(id);
         let parent = (id != ThreadId::MAIN).then_some(self.running);
         if self.watch.compares {
@@ -81,32 +64,32 @@ impl Engine {
                 self.native.audit.born(id, parent);
             }
         }
-        self.born.push(id);
-        self.live += 1;
+        self.life.born.push(id);
+        self.life.live += 1;
         match &mut self.late {
             Some(late) if id != ThreadId::MAIN => late.push(id),
-            _ => self.ready.push_back(id),
+            _ => self.life.ready.push_back(id),
         }
         if self.grain == Grain::Operations {
-            self.woken.push_back(id);
+            self.life.woken.push_back(id);
         }
     }
 
     /// Orders the first event of the thread after its spawn.
     fn order_after_spawn(&mut self, id: ThreadId) {
-        self.threads[id.index()].edges.clear();
+        self.threads[id.index()].life.edges.clear();
         if id == ThreadId::MAIN {
             return;
         }
         if self.grain == Grain::Operations {
-            return self.order_after(id, EventId(self.events));
+            return self.order_after(id, EventId(self.life.events));
         }
         let parent = self.running.index();
-        if let Some(last) = self.threads[parent].last {
+        if let Some(last) = self.threads[parent].life.last {
             self.order_after(id, last);
         }
-        for index in 0..self.threads[parent].edges.len() {
-            self.order_after(id, self.threads[parent].edges[index]);
+        for index in 0..self.threads[parent].life.edges.len() {
+            self.order_after(id, self.threads[parent].life.edges[index]);
         }
     }
 
@@ -117,10 +100,10 @@ impl Engine {
             let id = ThreadId::from_index(self.threads.len());
             let fibre = Fibre::new(engine, self.config.stack_size, self.place_of_stack(id));
             self.threads.push(Thread::new(id, fibre));
-            self.pending.push(Pending::Unborn);
+            self.life.pending.push(Pending::Unborn);
             self.residents.add_thread();
-            self.objects.parks.push(objects::Park::default());
-            self.objects.ends.push(objects::Thread::default());
+            self.life.objects.parks.push(objects::Park::default());
+            self.life.objects.ends.push(objects::Thread::default());
         }
     }
 
@@ -133,18 +116,18 @@ impl Engine {
         job: impl FnOnce(ThreadId) -> Job,
     ) -> ThreadId {
         let parent = &mut self.threads[self.running.index()];
-        let number = parent.children;
-        parent.children += 1;
-        let stack = std::mem::take(&mut parent.stack_of_child);
+        let number = parent.life.children;
+        parent.life.children += 1;
+        let stack = std::mem::take(&mut parent.life.stack_of_child);
         let child = self.names.child(self.running, number);
-        if self.born.len() >= self.config.max_threads {
+        if self.life.born.len() >= self.config.max_threads {
             self.misuse(
                 "a thread is started that is one too many for the limit `max_threads`: raise it",
             );
         }
         if self.is_tearing_down {
             self.make_room(child);
-            self.objects.ends[child.index()].finish(EventId(self.events));
+            self.life.objects.ends[child.index()].finish(EventId(self.life.events));
             // Destructors would run code of the program, which must not run during a tear-down.
             std::mem::forget(job);
             return child;
@@ -193,7 +176,7 @@ impl Engine {
 
     /// Returns the child that the running thread will start after `others` further children.
     pub(crate) fn upcoming_child(&mut self, others: u32) -> ThreadId {
-        let first = self.thread().children;
+        let first = self.thread().life.children;
         (first..=first + others)
             .map(|number| self.names.child(self.running, number))
             .last()

@@ -65,11 +65,11 @@ pub(crate) fn is_endless(engine: &Engine, instruction: usize) -> bool {
     let progress = Progress {
         engine: std::ptr::from_ref(engine).addr(),
         resumes: engine.resumes,
-        events: engine.events,
+        events: engine.life.events,
         operations: engine
             .threads
             .get(engine.running.index())
-            .map_or(0, |thread| thread.operations),
+            .map_or(0, |thread| thread.life.operations),
         touches: engine.touches,
     };
     let now = cpu_time();

@@ -13,12 +13,12 @@ impl Engine {
 
     /// Describes the state of a thread at the end of the execution. Empty if the thread has ended.
     pub(crate) fn end_of(&self, id: ThreadId) -> String {
-        match &self.pending[id.index()] {
+        match &self.life.pending[id.index()] {
             Pending::Unborn => "was not started".to_owned(),
             Pending::Enabled(request) => format!("could go on: {}", self.shown_request(request)),
             Pending::Waiting(request) => self.waits(id, request),
             Pending::Halted(Halt::Assume) => "stopped at an assumption".to_owned(),
-            Pending::Halted(Halt::Await) => match self.threads[id.index()].condition {
+            Pending::Halted(Halt::Await) => match self.threads[id.index()].life.condition {
                 Some(condition) => self.awaits(condition),
                 None => "spins".to_owned(),
             },
@@ -36,6 +36,7 @@ impl Engine {
     fn waits(&self, id: ThreadId, request: &Request) -> String {
         let wait = self.wait_of(id).expect("a waiting thread knows what for");
         let holders: Vec<String> = self
+            .life
             .objects
             .awaited(wait)
             .into_iter()
@@ -56,7 +57,9 @@ impl Engine {
                 .object_name(request.op.object, request.op.kind),
         };
         let policy = match wait {
-            Wait::RwLock(lock, ticket) if self.objects.rwlocks.get(lock).is_overtaking(ticket) => {
+            Wait::RwLock(lock, ticket)
+                if self.life.objects.rwlocks.get(lock).is_overtaking(ticket) =>
+            {
                 " (behind a waiting writer; a lock that prefers readers would let it pass)"
             }
             _ => "",
@@ -78,6 +81,7 @@ impl Engine {
             unreachable!("a thread that waits for a message waits at a mailbox");
         };
         match self
+            .life
             .objects
             .mailboxes
             .get(number)

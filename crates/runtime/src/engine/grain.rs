@@ -91,7 +91,7 @@ impl Model {
     /// belong to the step: first those of its thread, then those of threads that it started, then
     /// those of threads whose waits it has ended.
     fn step_through(&mut self, steps: &mut Schedule, thread: ThreadId) -> Result<(), Interrupt> {
-        let mut granted = std::mem::take(&mut self.engine_mut().woken);
+        let mut granted = std::mem::take(&mut self.engine_mut().life.woken);
         let mut next = Some(thread);
         while let Some(thread) = next {
             while self.engine().can_commute(thread) {
@@ -99,7 +99,7 @@ impl Model {
                 self.step(step)?;
                 steps.push(step);
             }
-            let woken = self.engine_mut().woken.pop_front();
+            let woken = self.engine_mut().life.woken.pop_front();
             next = woken.or_else(|| granted.pop_front());
         }
         Ok(())
@@ -120,27 +120,31 @@ impl Engine {
     pub(crate) fn begin_part(&mut self) -> bool {
         let most = self.config.max_events;
         let thread = self.thread();
-        if thread.operations >= most {
+        if thread.life.operations >= most {
             return false;
         }
-        thread.operations += 1;
-        thread.round.take_effect();
+        thread.life.operations += 1;
+        thread.life.round.take_effect();
         true
     }
 
     /// Begins a wait of the running thread as a part of the current step. False at the limit.
     pub(crate) fn begin_wait(&mut self, wait: Wait) -> bool {
-        let had_effect = self.thread().round.has_effect();
+        let had_effect = self.thread().life.round.has_effect();
         let begins = self.begin_part();
         if is_for_lock(wait) {
-            self.thread().round.set_effect(had_effect);
+            self.thread().life.round.set_effect(had_effect);
         }
         begins
     }
 
     /// Checks whether the thread can perform an operation that commutes with all others.
     fn can_commute(&self, thread: ThreadId) -> bool {
-        let request = self.pending.get(thread.index()).and_then(Pending::enabled);
+        let request = self
+            .life
+            .pending
+            .get(thread.index())
+            .and_then(Pending::enabled);
         request.is_some_and(|request| {
             let is_private = request.op.access == Access::None
                 && matches!(request.op.kind, OpKind::Load | OpKind::Store);

@@ -160,9 +160,9 @@ impl Model {
     pub fn thread_at_limit(&self) -> Option<String> {
         let engine = self.engine();
         let is_there = |thread: &&ThreadId| {
-            engine.pending[thread.index()] == Pending::Halted(Halt::Bound(Bound::Events))
+            engine.life.pending[thread.index()] == Pending::Halted(Halt::Bound(Bound::Events))
         };
-        let &thread = engine.born.iter().find(is_there)?;
+        let &thread = engine.life.born.iter().find(is_there)?;
         let name = engine.thread_name(thread);
         Some(match engine.shown_place_of(thread) {
             Some(place) => format!("{name} at {place}"),
@@ -330,7 +330,7 @@ impl Model {
         if self.engine().watch.compares {
             self.engine_mut().begin_comparison(thread);
         }
-        let panics = self.engine().threads[thread.index()].panics;
+        let panics = self.engine().threads[thread.index()].life.panics;
         if let (1.., Some(count)) = (panics, &self.panics) {
             count.put(panics);
         }
@@ -353,7 +353,7 @@ impl Model {
         let is_within_panic = self.is_within_panic;
         let find = || PanicCount::find(is_within_panic);
         let panics = self.panics.get_or_insert_with(find).take();
-        self.engine_mut().threads[thread.index()].panics = panics;
+        self.engine_mut().threads[thread.index()].life.panics = panics;
     }
 
     /// Handles the end of the thread's coroutine by a signal.
@@ -385,11 +385,11 @@ impl Model {
         };
         self.run(step.thread, fibre);
         self.settle();
-        if self.engine().is_in_event {
+        if self.engine().life.is_in_event {
             self.engine_mut().end_step(step.thread);
             self.settle();
         }
-        if self.engine().is_coarsened {
+        if self.engine().life.is_coarsened {
             return Err(Interrupt::Coarsened);
         }
         Ok(())
@@ -436,14 +436,14 @@ impl Program for Model {
         assert!(perform::current().is_none(), "{NESTED}");
         let is_coarsened = !self.engine().is_quiet() && self.end();
         self.engine_mut().clear();
-        self.engine_mut().is_coarsened = is_coarsened;
+        self.engine_mut().life.is_coarsened = is_coarsened;
         self.begin_own();
         self.engine_mut().begin();
         self.settle();
     }
 
     fn pending(&self) -> &[Pending] {
-        &self.engine().pending
+        &self.engine().life.pending
     }
 
     #[inline]
@@ -459,7 +459,7 @@ impl Program for Model {
             before,
             after,
             edges: &engine.edges,
-            next_edges: &engine.next_edges,
+            next_edges: &engine.life.next_edges,
             preempts: false,
             is_fixed,
         })

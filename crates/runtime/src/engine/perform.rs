@@ -177,7 +177,7 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
         }
         if (*engine.as_ptr()).is_tearing_down {
             torn(engine);
-            while !(*engine.as_ptr()).objects.is_granted(wait) {
+            while !(*engine.as_ptr()).life.objects.is_granted(wait) {
                 (*engine.as_ptr()).lose_destructor();
                 switch(engine);
             }
@@ -476,8 +476,8 @@ unsafe fn torn(engine: NonNull<Engine>) -> bool {
     }
     // SAFETY: as above.
     let thread = unsafe { (*engine.as_ptr()).thread() };
-    thread.torn += 1;
-    if thread.torn > MOST_TORN {
+    thread.life.torn += 1;
+    if thread.life.torn > MOST_TORN {
         loop {
             // SAFETY: as promised by the caller. The model does not resume the thread any more.
             unsafe { switch(engine) };
@@ -485,7 +485,7 @@ unsafe fn torn(engine: NonNull<Engine>) -> bool {
     }
     let is_panicking = std::thread::panicking();
     let unwinds_already = thread.noticed.is_some() && is_panicking;
-    if thread.torn == 1 && !unwinds_already {
+    if thread.life.torn == 1 && !unwinds_already {
         leave(engine);
         resume_unwind(Box::new(TearDown));
     }

@@ -1,5 +1,7 @@
 //! Objects of one kind that are recycled between executions.
 
+use crate::engine::life::Life;
+
 /// Items by their number in the current execution. Items of earlier executions keep their memory.
 pub(crate) struct Pool<T> {
     items: Vec<T>,
@@ -12,6 +14,25 @@ impl<T> Default for Pool<T> {
             items: Vec::new(),
             used: 0,
         }
+    }
+}
+
+impl<T: Clone> Life for Pool<T> {
+    fn new() -> Pool<T> {
+        Pool::default()
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) {
+        self.clear();
+    }
+
+    #[inline]
+    fn copy(&mut self, other: &Pool<T>) {
+        self.used = other.used;
+        let (copied, added) = other.items[..other.used].split_at(self.items.len().min(other.used));
+        self.items[..copied.len()].clone_from_slice(copied);
+        self.items.extend_from_slice(added);
     }
 }
 
@@ -44,24 +65,6 @@ impl<T> Pool<T> {
     /// Returns the items of the execution.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.items[..self.used].iter()
-    }
-
-    /// Copies the items of the execution.
-    pub(crate) fn save(&self, copy: &mut Vec<T>)
-    where
-        T: Clone,
-    {
-        copy.clear();
-        copy.extend_from_slice(&self.items[..self.used]);
-    }
-
-    /// Restores the copied items.
-    pub(crate) fn restore(&mut self, copy: &[T])
-    where
-        T: Clone,
-    {
-        self.used = copy.len();
-        self.items[..copy.len()].clone_from_slice(copy);
     }
 
     /// Discards the items of the execution.

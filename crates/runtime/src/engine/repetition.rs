@@ -18,7 +18,7 @@ impl Model {
             Some(_) => self.begin_at_savepoint(execution),
             None => self.reset(),
         }
-        if self.engine().is_coarsened {
+        if self.engine().life.is_coarsened {
             return Err(Interrupt::Coarsened);
         }
         while let Some(middle) = self.next_savepoint(execution, returns) {
@@ -67,9 +67,9 @@ impl Engine {
         // SAFETY: `Model::repeat` holds a reference to the execution while `script` points to it.
         let script = unsafe { &*self.script };
         let thread = self.running;
-        let next = self.events as usize + 1;
+        let next = self.life.events as usize + 1;
         // Other threads that can run do so first, as in the first execution.
-        if !self.is_in_event || self.has_ready() || next >= self.script_end {
+        if !self.life.is_in_event || self.has_ready() || next >= self.script_end {
             return false;
         }
         let next = script.event(EventId::at(next)).step;
@@ -77,7 +77,7 @@ impl Engine {
             return false;
         }
         self.end_step(thread);
-        !self.is_coarsened
+        !self.life.is_coarsened
             && !self.has_ready()
             && self.follows(script).is_ok()
             && self.begin_step(next).is_some()
@@ -85,7 +85,7 @@ impl Engine {
 
     /// Checks whether the last event is that of the script.
     pub(crate) fn follows(&self, script: &Execution) -> Result<(), Divergence> {
-        let last = EventId(self.events - 1);
+        let last = EventId(self.life.events - 1);
         let event = script.event(last);
         event.must_be(last, self.op, (self.before, self.after))
     }

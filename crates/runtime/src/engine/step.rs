@@ -6,7 +6,7 @@
 
 use crate::engine::coroutine::{Fibre, Suspender};
 use crate::engine::grain::Grain;
-use crate::engine::{Engine, Job};
+use crate::engine::{Engine, ExecutionLife, Job};
 use crate::native::reuse::alternatives;
 use crate::rust::thread::Panic;
 use crate::trace::source::Place;
@@ -35,14 +35,14 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn announce(&mut self, request: Request, location: Place) {
         let index = self.running.index();
-        self.pending[index] = Pending::Enabled(self.after_yield(request));
-        self.threads[index].location = location;
+        self.life.pending[index] = Pending::Enabled(self.after_yield(request));
+        self.threads[index].life.location = location;
     }
 
     /// Returns the request of the running thread, marked if the thread has yielded before it.
     #[inline(always)]
     pub(crate) fn after_yield(&self, request: Request) -> Request {
-        let yields = self.threads[self.running.index()].has_yielded;
+        let yields = self.threads[self.running.index()].life.has_yielded;
         Request { yields, ..request }
     }
 
@@ -54,38 +54,38 @@ impl Engine {
         location: Place,
     ) {
         self.announce(request, location);
-        self.conditional.push((self.running, on));
+        self.life.conditional.push((self.running, on));
     }
 
     /// Stops the running thread for good.
     pub(crate) fn halt(&mut self, why: Halt) {
-        self.pending[self.running.index()] = Pending::Halted(why);
+        self.life.pending[self.running.index()] = Pending::Halted(why);
     }
 
     /// Takes the code of the running thread, which starts now.
     pub(crate) fn take_job(&mut self, suspender: &Suspender) -> Job {
         self.suspender = suspender;
         let thread = self.thread();
-        thread.suspender = suspender;
+        thread.life.suspender = suspender;
         thread.job.take().expect("a thread that starts has code")
     }
 
     /// Ends the running thread, whose code has finished.
     pub(crate) fn finish(&mut self, panic: Option<Panic>) {
-        self.live -= 1;
+        self.life.live -= 1;
         let id = self.running;
         self.native.segment.forget();
         self.heap_segment.forget();
         self.end_thread(id);
         if self.is_tearing_down {
-            self.pending[id.index()] = Pending::Finished;
+            self.life.pending[id.index()] = Pending::Finished;
             return;
         }
         match panic {
-            Some(_) => self.objects.ends[id.index()].panic(),
+            Some(_) => self.life.objects.ends[id.index()].panic(),
             None => self.threads[id.index()].noticed = None,
         }
-        self.pending[id.index()] = match panic {
+        self.life.pending[id.index()] = match panic {
             Some(panic) => self.unwound(id, panic),
             None => Pending::Finished,
         };
@@ -95,8 +95,8 @@ impl Engine {
     /// Marks the thread as ended, so that no thread waits for it any more.
     #[inline(always)]
     pub(crate) fn end_thread(&mut self, id: ThreadId) {
-        let last = self.threads[id.index()].last.unwrap_or(EventId(0));
-        self.objects.ends[id.index()].finish(last);
+        let last = self.threads[id.index()].life.last.unwrap_or(EventId(0));
+        self.life.objects.ends[id.index()].finish(last);
     }
 
     /// Checks whether a thread polls for the end of the running thread, so that it is an event.
@@ -108,13 +108,13 @@ impl Engine {
 
     /// Records that the running thread never continues.
     pub(crate) fn lose_running(&mut self) {
-        self.live -= 1;
-        self.thread().is_lost = true;
+        self.life.live -= 1;
+        self.thread().life.is_lost = true;
     }
 
     /// Records that the code of a thread was ended from outside.
     pub(crate) fn ends_abruptly(&mut self) {
-        self.live -= 1;
+        self.life.live -= 1;
     }
 
     /// Checks whether the running thread is being unwound, given that some thread is. The hook is
@@ -123,11 +123,11 @@ impl Engine {
     pub(crate) fn is_unwinding(&mut self) -> bool {
         let may_be = |id: ThreadId| {
             let thread = &self.threads[id.index()];
-            thread.torn > 0 || thread.noticed.is_some()
+            thread.life.torn > 0 || thread.noticed.is_some()
         };
-        let has_ended = |id: ThreadId| matches!(self.pending[id.index()], Pending::Finished);
+        let has_ended = |id: ThreadId| matches!(self.life.pending[id.index()], Pending::Finished);
         let is_elsewhere = || {
-            let mut others = self.born.iter().filter(|&&id| id != self.running);
+            let mut others = self.life.born.iter().filter(|&&id| id != self.running);
             others.any(|&id| may_be(id) && !has_ended(id))
         };
         may_be(self.running) || !is_elsewhere()
@@ -137,7 +137,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn begin_step(&mut self, step: Step) -> Option<*mut Fibre> {
         let index = step.thread.index();
-        let request = self.pending.get(index)?.enabled()?;
+        let request = self.life.pending.get(index)?.enabled()?;
         if step.choice >= request.alternatives {
             return None;
         }
@@ -145,21 +145,21 @@ impl Engine {
         self.choice = step.choice;
         self.before = Token::default();
         self.after = Token::default();
-        self.next_edges.clear();
+        self.life.next_edges.clear();
         self.edges.clear();
         let event = self.event();
         self.running = step.thread;
         let run = self.goes_by(step);
         let own = &mut self.threads[index];
-        self.suspender = own.suspender;
+        self.suspender = own.life.suspender;
         self.heap = &raw mut *own.heap;
         let fibre = &raw mut *own.fibre;
-        std::mem::swap(&mut self.edges, &mut own.edges);
-        own.operations += 1;
-        own.has_yielded &= self.op.access == Access::None;
-        own.last = Some(event);
+        std::mem::swap(&mut self.edges, &mut own.life.edges);
+        own.life.operations += 1;
+        own.life.has_yielded &= self.op.access == Access::None;
+        own.life.last = Some(event);
         own.run = run;
-        self.is_in_event = true;
+        self.life.is_in_event = true;
         self.is_effect_noted = false;
         if self.watch.notes {
             self.note_begin(step.thread);
@@ -168,7 +168,7 @@ impl Engine {
             self.op.kind,
             OpKind::CompareExchange | OpKind::CondvarSignal | OpKind::ReadModifyWrite
         );
-        if may_be_conditional && !self.conditional.is_empty() {
+        if may_be_conditional && !self.life.conditional.is_empty() {
             self.forget_condition(step.thread);
         }
         Some(fibre)
@@ -188,7 +188,7 @@ impl Engine {
 
     #[inline(never)]
     fn forget_condition(&mut self, thread: ThreadId) {
-        self.conditional.retain(|&(other, _)| other != thread);
+        self.life.conditional.retain(|&(other, _)| other != thread);
     }
 
     /// Returns the coroutine of a thread that runs without an event.
@@ -197,7 +197,7 @@ impl Engine {
         let run = self.savepoints.next_run();
         let thread = &mut self.threads[id.index()];
         thread.run = run;
-        self.suspender = thread.suspender;
+        self.suspender = thread.life.suspender;
         self.heap = &raw mut *thread.heap;
         &raw mut *thread.fibre
     }
@@ -205,20 +205,20 @@ impl Engine {
     /// Ends a step: everything that depends on its event is evaluated again.
     #[inline(always)]
     pub(crate) fn end_step(&mut self, thread: ThreadId) {
-        self.is_in_event = false;
+        self.life.is_in_event = false;
         if let Some(written) = self.native.written.take() {
             self.has_written(written);
         }
         self.halt_at_bound(thread);
         let object = self.op.object;
         self.poll(object);
-        if !self.conditional.is_empty() && self.op.access == Access::Write {
+        if !self.life.conditional.is_empty() && self.op.access == Access::Write {
             self.refresh(object);
         }
         if self.watch.is_on() {
             self.watch_step(thread);
         }
-        self.events += 1;
+        self.life.events += 1;
     }
 
     #[cold]
@@ -238,10 +238,10 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn poll(&mut self, object: ObjectId) {
         let mut index = 0;
-        while let Some(&(thread, about)) = self.waiting.get(index) {
+        while let Some(&(thread, about)) = self.life.waiting.get(index) {
             // The parts of an object have consecutive ids.
             if object.0.wrapping_sub(about.0) < MOST_PARTS && self.wakes(thread) {
-                self.waiting.swap_remove(index);
+                self.life.waiting.swap_remove(index);
             } else {
                 index += 1;
             }
@@ -252,25 +252,26 @@ impl Engine {
     #[inline(never)]
     fn wakes(&mut self, thread: ThreadId) -> bool {
         let wait = self.threads[thread.index()]
+            .life
             .wait
             .expect("a waiting thread knows what for");
-        let is_granted = self.objects.is_granted(wait);
-        match self.pending[thread.index()] {
+        let is_granted = self.life.objects.is_granted(wait);
+        match self.life.pending[thread.index()] {
             Pending::Waiting(_) if is_granted && self.grain == Grain::Accesses => {
                 // This wait counts like one that is over at once. Which of the two it is depends on
                 // the schedule.
                 let run = self.savepoints.next_run();
                 let own = &mut self.threads[thread.index()];
                 own.run = run;
-                own.operations += 1;
+                own.life.operations += 1;
                 if !is_for_lock(wait) {
-                    own.round.take_effect();
+                    own.life.round.take_effect();
                 }
                 self.is_ready(thread);
             }
             Pending::Waiting(request) if is_granted => {
-                self.pending[thread.index()] = Pending::Enabled(request);
-                self.woken.push_back(thread);
+                self.life.pending[thread.index()] = Pending::Enabled(request);
+                self.life.woken.push_back(thread);
             }
             _ => {}
         }
@@ -280,14 +281,12 @@ impl Engine {
     /// Updates pending operations that depend on the state of the object, which was written.
     #[inline(never)]
     fn refresh(&mut self, object: ObjectId) {
-        let Engine {
+        let ExecutionLife {
             conditional,
             pending,
             objects,
-            native,
-            after,
             ..
-        } = self;
+        } = &mut self.life;
         for &(thread, on) in conditional.iter() {
             let Pending::Enabled(request) = &mut pending[thread.index()] else {
                 continue;
@@ -296,12 +295,13 @@ impl Engine {
                 continue;
             }
             match on {
-                DependsOn::Value => request.op.access = request.access_at(*after),
+                DependsOn::Value => request.op.access = request.access_at(self.after),
                 DependsOn::Waiters(condvar) => {
                     request.alternatives = objects.condvars.get(condvar).alternatives();
                 }
                 DependsOn::Freed(size) => {
-                    request.alternatives = alternatives(native.objects.freed.get(&size));
+                    let freed = &self.native.life.objects.freed;
+                    request.alternatives = alternatives(freed.get(&size));
                 }
             }
         }
@@ -310,17 +310,17 @@ impl Engine {
     /// Stops the thread if it has reached its limit of operations.
     #[inline(always)]
     pub(crate) fn halt_at_bound(&mut self, thread: ThreadId) {
-        if self.threads[thread.index()].operations >= self.config.max_events {
+        if self.threads[thread.index()].life.operations >= self.config.max_events {
             self.halt_for_good(thread);
         }
     }
 
     #[cold]
     fn halt_for_good(&mut self, thread: ThreadId) {
-        if let Pending::Enabled(_) | Pending::Waiting(_) = self.pending[thread.index()] {
-            self.pending[thread.index()] = Pending::Halted(Halt::Bound(Bound::Events));
+        if let Pending::Enabled(_) | Pending::Waiting(_) = self.life.pending[thread.index()] {
+            self.life.pending[thread.index()] = Pending::Halted(Halt::Bound(Bound::Events));
             self.forget_condition(thread);
-            self.waiting.retain(|&(other, _)| other != thread);
+            self.life.waiting.retain(|&(other, _)| other != thread);
         }
     }
 
@@ -328,7 +328,7 @@ impl Engine {
     pub(crate) fn expire(&mut self) -> bool {
         let timeouts = self.config.timeouts;
         let thread = self.thread();
-        thread.expiries += 1;
-        thread.expiries > timeouts
+        thread.life.expiries += 1;
+        thread.life.expiries > timeouts
     }
 }

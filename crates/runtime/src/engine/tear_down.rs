@@ -23,11 +23,11 @@ impl Model {
     /// them. Returns whether objects became coarser.
     pub(crate) fn run_out(&mut self) -> bool {
         let engine = self.engine();
-        if !engine.tells_states() || engine.watch.records || engine.is_coarsened {
+        if !engine.tells_states() || engine.watch.records || engine.life.is_coarsened {
             return false;
         }
-        for _ in 0..NEAR * self.engine().live {
-            let pending = self.engine().pending.iter();
+        for _ in 0..NEAR * self.engine().life.live {
+            let pending = self.engine().life.pending.iter();
             let mut enabled = pending.map(|pending| pending.enabled().is_some());
             let Some(next) = enabled.position(|is_enabled| is_enabled) else {
                 break;
@@ -75,7 +75,7 @@ impl Model {
             let thread = self.engine().born()[index];
             if self.engine().is_left(thread) {
                 self.engine_mut().give_up(thread, engine);
-                self.engine_mut().pending[thread.index()] = Pending::Finished;
+                self.engine_mut().life.pending[thread.index()] = Pending::Finished;
             }
         }
     }
@@ -98,14 +98,14 @@ impl Engine {
             ended,
             self.born()
                 .iter()
-                .map(|thread| self.threads[thread.index()].torn)
+                .map(|thread| self.threads[thread.index()].life.torn)
                 .sum(),
         )
     }
 
     /// Checks whether the thread has not reached the end of its code.
     fn is_left(&self, thread: ThreadId) -> bool {
-        match &self.pending[thread.index()] {
+        match &self.life.pending[thread.index()] {
             Pending::Enabled(_) | Pending::Waiting(_) | Pending::Halted(_) => true,
             Pending::Failed | Pending::Finished | Pending::Unborn => false,
         }
@@ -140,7 +140,7 @@ impl Engine {
         let thread = youngest.expect("an execution that is not quiet has a thread that is left");
         self.give_up(thread, engine);
         self.end_thread(thread);
-        self.pending[thread.index()] = Pending::Finished;
+        self.life.pending[thread.index()] = Pending::Finished;
     }
 
     /// Marks threads that a signal ended as ended, so that no thread waits for them.

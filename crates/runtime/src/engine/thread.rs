@@ -1,6 +1,7 @@
 //! The engine's data about a thread.
 
 use crate::engine::coroutine::{Fibre, Suspender};
+use crate::engine::life::{Life, life};
 use crate::engine::waiting::Wait;
 use crate::memory::arena::Heap;
 use crate::native::Laps;
@@ -12,66 +13,71 @@ use crate::trace::failure::Noticed;
 use crate::trace::source::Place;
 use crate::watch::await_rule::Round;
 use explore::{EventId, ThreadId};
-use std::panic::Location;
-use std::ptr;
 
 /// A thread of the program under test.
 pub(crate) struct Thread {
     /// Boxed, so that it does not move while it runs and starts other threads.
     pub(crate) fibre: Box<Fibre>,
-    pub(crate) suspender: *const Suspender,
     /// Boxed, so that it does not move either.
     pub(crate) heap: Box<Heap>,
     pub(crate) job: Option<Job>,
-    /// The last event.
-    pub(crate) last: Option<EventId>,
-    /// Synchronization edges to the next event.
-    pub(crate) edges: Vec<EventId>,
-    /// Number of operations performed so far.
-    pub(crate) operations: u32,
-    /// Whether the thread has yielded since its last operation that other threads can observe.
-    pub(crate) has_yielded: bool,
-    /// Number of plain accesses that are no events and that the thread may still perform.
-    pub(crate) accesses_left: u32,
-    pub(crate) expiries: u32,
-    pub(crate) spurious: u32,
-    /// Number of allocations that reused a freed block.
-    pub(crate) reused: u32,
-    pub(super) children: u32,
-    /// Stack size in bytes of the next thread that this thread starts. 0 stands for the usual size.
-    pub(crate) stack_of_child: usize,
-    pub(super) created: u32,
-    pub(crate) wait: Option<Wait>,
-    /// The condition that stopped the thread because it did not hold.
-    pub(crate) condition: Option<Condition>,
-    pub(crate) location: Place,
-    pub(crate) name: Option<String>,
     pub(crate) panic: Option<Panic>,
     pub(crate) noticed: Option<Noticed>,
-    /// Number of panics in progress in its code while it is suspended.
-    pub(crate) panics: usize,
-    /// Number of operations since the tear-down began.
-    pub(crate) torn: u32,
-    pub(crate) round: Round,
-    /// Whether the thread may be waiting for letters at the end.
-    pub(crate) serves: bool,
-    /// The place to show while the thread does something that has no place in the program.
-    pub(crate) place: Option<Place>,
-    /// The address of the code that is executed. 0 where the source is known.
-    pub(crate) code: usize,
-    pub(crate) laps: Laps,
-    /// The frame of the call in which the thread was last suspended. No frames of the program lie
-    /// below. 0 if it was never suspended.
-    pub(crate) frame: usize,
     /// Whether plain accesses of its own stack are no events.
     pub(crate) has_private_stack: bool,
-    /// Whether it is suspended where it never continues, so that its coroutine must be restarted.
-    pub(crate) is_lost: bool,
     /// The number of its last run, as counted by `Savepoints`.
     pub(crate) run: u64,
     pub(crate) locals: Locals,
     /// The static that the thread is creating.
     pub(crate) making: Option<Making>,
+    pub(crate) life: ThreadLife,
+}
+
+life! {
+    /// What lives for one execution and can be copied.
+    pub(crate) struct ThreadLife {
+        pub(crate) suspender: *const Suspender,
+        /// The last event.
+        pub(crate) last: Option<EventId>,
+        /// Synchronization edges to the next event.
+        pub(crate) edges: Vec<EventId>,
+        /// Number of operations performed so far.
+        pub(crate) operations: u32,
+        /// Whether the thread has yielded since its last operation that other threads can observe.
+        pub(crate) has_yielded: bool,
+        /// Number of plain accesses that are no events and that the thread may still perform.
+        pub(crate) accesses_left: u32,
+        pub(crate) expiries: u32,
+        pub(crate) spurious: u32,
+        /// Number of allocations that reused a freed block.
+        pub(crate) reused: u32,
+        pub(super) children: u32,
+        /// Stack size in bytes of the next thread that this thread starts. 0 stands for the usual size.
+        pub(crate) stack_of_child: usize,
+        pub(super) created: u32,
+        pub(crate) wait: Option<Wait>,
+        /// The condition that stopped the thread because it did not hold.
+        pub(crate) condition: Option<Condition>,
+        pub(crate) location: Place,
+        pub(crate) name: Option<String>,
+        /// Number of panics in progress in its code while it is suspended.
+        pub(crate) panics: usize,
+        /// Number of operations since the tear-down began.
+        pub(crate) torn: u32,
+        pub(crate) round: Round,
+        /// Whether the thread may be waiting for letters at the end.
+        pub(crate) serves: bool,
+        /// The place to show while the thread does something that has no place in the program.
+        pub(crate) place: Option<Place>,
+        /// The address of the code that is executed. 0 where the source is known.
+        pub(crate) code: usize,
+        pub(crate) laps: Laps,
+        /// The frame of the call in which the thread was last suspended. No frames of the program lie
+        /// below. 0 if it was never suspended.
+        pub(crate) frame: usize,
+        /// Whether it is suspended where it never continues, so that its coroutine must be restarted.
+        pub(crate) is_lost: bool,
+    }
 }
 
 /// The code of a thread.
@@ -101,51 +107,21 @@ impl Job {
 impl Thread {
     /// Returns the numbers of threads that it has started and of objects that it has created.
     pub(crate) fn named(&self) -> (u32, u32) {
-        (self.children, self.created)
-    }
-
-    /// Sets the numbers that [`named`](Thread::named) returns.
-    pub(crate) fn set_named(&mut self, (children, created): (u32, u32)) {
-        self.children = children;
-        self.created = created;
+        (self.life.children, self.life.created)
     }
 
     pub(super) fn new(id: ThreadId, fibre: Fibre) -> Thread {
         Thread {
             fibre: Box::new(fibre),
-            suspender: ptr::null(),
             heap: Box::new(Heap::new(id)),
             job: None,
-            last: None,
-            edges: Vec::new(),
-            operations: 0,
-            has_yielded: false,
-            accesses_left: 0,
-            expiries: 0,
-            spurious: 0,
-            reused: 0,
-            children: 0,
-            stack_of_child: 0,
-            created: 0,
-            wait: None,
-            condition: None,
-            location: Location::caller(),
-            name: None,
             panic: None,
             noticed: None,
-            panics: 0,
-            torn: 0,
-            round: Round::default(),
-            serves: false,
-            place: None,
-            code: 0,
-            laps: Laps::default(),
-            frame: 0,
             has_private_stack: false,
-            is_lost: false,
             run: 0,
             locals: Locals::default(),
             making: None,
+            life: ThreadLife::new(),
         }
     }
 }

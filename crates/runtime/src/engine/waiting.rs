@@ -114,7 +114,7 @@ impl Engine {
     pub(crate) fn is_over_at_once(&mut self, wait: Wait) -> bool {
         self.grain == Grain::Accesses
             && self.may_go_on()
-            && self.objects.is_granted(wait)
+            && self.life.objects.is_granted(wait)
             && self.begin_wait(wait)
     }
 
@@ -122,9 +122,9 @@ impl Engine {
     pub(crate) fn announce_wait(&mut self, op: Op, wait: Wait, location: Place) {
         let index = self.running.index();
         let request = self.after_yield(Request::plain(op));
-        self.threads[index].location = location;
-        self.threads[index].wait = Some(wait);
-        self.pending[index] = match (self.objects.is_granted(wait), self.grain) {
+        self.threads[index].life.location = location;
+        self.threads[index].life.wait = Some(wait);
+        self.life.pending[index] = match (self.life.objects.is_granted(wait), self.grain) {
             (true, Grain::Operations) => Pending::Enabled(request),
             (true, Grain::Accesses) if self.begin_wait(wait) => {
                 self.is_ready(self.running);
@@ -132,7 +132,7 @@ impl Engine {
             }
             (true, Grain::Accesses) => Pending::Halted(Halt::Bound(Bound::Events)),
             (false, _) => {
-                self.waiting.push((self.running, op.object));
+                self.life.waiting.push((self.running, op.object));
                 Pending::Waiting(request)
             }
         };
@@ -142,7 +142,7 @@ impl Engine {
     /// Ends the wait of the running thread.
     #[inline]
     pub(crate) fn end_wait(&mut self, wait: Wait) {
-        self.thread().wait = None;
+        self.thread().life.wait = None;
         if let Wait::Join(thread) | Wait::Return(thread) = wait {
             self.end_join(thread);
         } else {
@@ -153,7 +153,7 @@ impl Engine {
     fn end_grant(&mut self, wait: Wait) {
         let mut edges = std::mem::take(&mut self.granting);
         edges.clear();
-        self.objects.edges(wait, &mut edges);
+        self.life.objects.edges(wait, &mut edges);
         for &edge in &edges {
             self.comes_after(edge);
         }
@@ -179,7 +179,7 @@ impl Engine {
         let is_possible = self.grain == Grain::Accesses
             && self.may_go_on()
             && !self.is_tearing_down
-            && self.objects.ends[thread.index()].is_finished()
+            && self.life.objects.ends[thread.index()].is_finished()
             && self.begin_part();
         if is_possible {
             self.end_join(thread);
@@ -191,12 +191,12 @@ impl Engine {
     fn end_join(&mut self, thread: ThreadId) {
         let joined = thread.index();
         // The main thread may be joined before it has joined all others.
-        self.native.joined += usize::from(thread != ThreadId::MAIN);
-        if let Some(last) = self.threads[joined].last {
+        self.native.life.joined += usize::from(thread != ThreadId::MAIN);
+        if let Some(last) = self.threads[joined].life.last {
             self.comes_after(last);
         }
-        for index in 0..self.threads[joined].edges.len() {
-            self.comes_after(self.threads[joined].edges[index]);
+        for index in 0..self.threads[joined].life.edges.len() {
+            self.comes_after(self.threads[joined].life.edges[index]);
         }
         if self.watch.compares {
             self.hidden.joined(self.running, thread);
@@ -221,6 +221,6 @@ impl Engine {
 
     /// Returns the wait of the thread.
     pub(crate) fn wait_of(&self, thread: ThreadId) -> Option<Wait> {
-        self.threads[thread.index()].wait
+        self.threads[thread.index()].life.wait
     }
 }

@@ -43,7 +43,7 @@ pub unsafe fn dealloc(pointer: *mut u8, layout: Layout) {
     let end = |engine: &mut Engine| match engine.raw_memory.remove(&pointer.addr()) {
         Some(number) => engine.disown(number),
         None => {
-            engine.thread().location = location;
+            engine.thread().life.location = location;
             engine.misuse("memory is freed that mazurka::alloc did not give, or twice");
             false
         }

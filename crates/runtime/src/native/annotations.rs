@@ -2,6 +2,7 @@
 //! does not see, and accesses that may race.
 
 use crate::engine::Engine;
+use crate::engine::life::life;
 use crate::engine::perform::{perform_when, silently};
 use crate::rust::atomic::Value;
 use explore::{Access, OpKind, ThreadId};
@@ -9,31 +10,19 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-/// The annotations in the current execution so far.
-#[derive(Clone, Default)]
-pub(crate) struct Annotations {
-    /// Number of releases at each address.
-    released: FxHashMap<usize, u32>,
-    /// Threads that ignore their reads (false) or writes (true), and how deep such requests nest.
-    ignored: Vec<(ThreadId, bool, u32)>,
-    /// Memory in which races are expected.
-    benign: Vec<Range<usize>>,
+life! {
+    /// The annotations in the current execution so far.
+    pub(crate) struct Annotations {
+        /// Number of releases at each address.
+        released: FxHashMap<usize, u32>,
+        /// Threads that ignore their reads (false) or writes (true), and how deep such requests nest.
+        ignored: Vec<(ThreadId, bool, u32)>,
+        /// Memory in which races are expected.
+        benign: Vec<Range<usize>>,
+    }
 }
 
 impl Annotations {
-    /// Returns whether there are no annotations.
-    #[inline(always)]
-    pub(super) fn is_empty(&self) -> bool {
-        self.released.is_empty() && self.ignored.is_empty() && self.benign.is_empty()
-    }
-
-    /// Forgets the execution.
-    pub(crate) fn clear(&mut self) {
-        self.released.clear();
-        self.ignored.clear();
-        self.benign.clear();
-    }
-
     /// Returns whether the thread ignores its reads or writes, as `is_write` says.
     #[inline(always)]
     pub(crate) fn ignore(&self, thread: ThreadId, is_write: bool) -> bool {
@@ -101,13 +90,13 @@ fn order(address: usize, code: usize, access: Access) {
             false => OpKind::Load,
         };
         if releases {
-            engine.thread().laps.take_effect();
+            engine.thread().life.laps.take_effect();
         }
         let range = engine.range(BESIDE | address, 1);
         engine.announces(kind, access, range, code)
     };
     perform_when(goes_on, |engine| {
-        let released = &mut engine.native.objects.annotations.released;
+        let released = &mut engine.native.life.objects.annotations.released;
         let count = released.entry(address).or_default();
         let before = count.token();
         *count += u32::from(releases);
@@ -132,7 +121,7 @@ fn order(address: usize, code: usize, access: Access) {
 pub fn ignore(is_write: bool, begins: bool) {
     silently(|engine| {
         let thread = engine.running;
-        let annotations = &mut engine.native.objects.annotations;
+        let annotations = &mut engine.native.life.objects.annotations;
         annotations.set_ignored(thread, is_write, begins);
     });
 }
@@ -140,7 +129,7 @@ pub fn ignore(is_write: bool, begins: bool) {
 /// Expects races in this memory.
 pub fn expect_races(address: usize, length: usize) {
     silently(|engine| {
-        let benign = &mut engine.native.objects.annotations.benign;
+        let benign = &mut engine.native.life.objects.annotations.benign;
         let range = address..address.saturating_add(length);
         if !benign.contains(&range) {
             benign.push(range);

@@ -111,7 +111,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
             pointer.write_unaligned(value);
             engine.note(before, token(value, range));
             if old != value {
-                engine.thread().laps.take_effect();
+                engine.thread().life.laps.take_effect();
             }
         }
         engine.own_atomically(pointer.addr(), size_of::<V>());
@@ -195,7 +195,7 @@ unsafe fn modify_unless<V: Value>(
             (old, new)
         };
         if old != new {
-            engine.thread().laps.take_effect();
+            engine.thread().life.laps.take_effect();
         }
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
@@ -230,7 +230,7 @@ pub unsafe fn compare_exchange<V: Value>(
             return false;
         }
         // SAFETY: as promised by the caller.
-        engine.thread().code = unsafe { (*frame).code() };
+        engine.thread().life.code = unsafe { (*frame).code() };
         let mut request = Request::plain(Op {
             kind: OpKind::CompareExchange,
             access: Access::Write,
@@ -241,7 +241,7 @@ pub unsafe fn compare_exchange<V: Value>(
             // SAFETY: the program is about to access it.
             request.op.access = request.access_at(unsafe { pointer.read_unaligned() }.token());
         }
-        let location = engine.thread().location;
+        let location = engine.thread().life.location;
         engine.announce_conditional(request, DependsOn::Value, location);
         engine.runs_on()
     };
@@ -258,7 +258,7 @@ pub unsafe fn compare_exchange<V: Value>(
                 engine.changes(pointer.addr(), size_of::<V>());
                 pointer.write_unaligned(new);
             }
-            engine.thread().laps.take_effect();
+            engine.thread().life.laps.take_effect();
         }
         // SAFETY: as above.
         let after = unsafe { token(if is_equal { new } else { old }, range) };
@@ -296,7 +296,7 @@ impl Engine {
         let Some(native) = self.config.native else {
             return false;
         };
-        let code = self.thread().code;
+        let code = self.thread().life.code;
         let known = self.native.continuing.entry(code);
         *known.or_insert_with(|| native.source_map.continues_release_sequences(code))
     }

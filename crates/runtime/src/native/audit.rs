@@ -372,7 +372,7 @@ impl Model {
 
 impl Engine {
     fn is_enabled(&self, thread: ThreadId) -> bool {
-        let pending = self.pending.get(thread.index());
+        let pending = self.life.pending.get(thread.index());
         pending.is_some_and(|pending| pending.enabled().is_some())
     }
 

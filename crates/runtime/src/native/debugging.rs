@@ -36,7 +36,7 @@ impl Engine {
     #[cold]
     fn is_deadlock(&self) -> bool {
         let mut born = self.born().iter();
-        let waits = born.all(|thread| match self.pending[thread.index()] {
+        let waits = born.all(|thread| match self.life.pending[thread.index()] {
             Pending::Waiting(_) | Pending::Finished => true,
             Pending::Unborn | Pending::Enabled(_) | Pending::Halted(_) | Pending::Failed => false,
         });

@@ -34,10 +34,10 @@ impl Engine {
         let frame = match owner == self.running {
             true => frame,
             // After main has returned, other threads continue, and its frame still counts.
-            false if self.objects.ends[owner.index()].is_finished() => {
-                return owner != ThreadId::MAIN && !self.native.has_exited;
+            false if self.life.objects.ends[owner.index()].is_finished() => {
+                return owner != ThreadId::MAIN && !self.native.life.has_exited;
             }
-            false => thread.frame,
+            false => thread.life.frame,
         };
         // Otherwise the program has a stack of its own there.
         let is_known = (thread.fibre.lowest()..thread.fibre.base()).contains(&frame);
@@ -51,7 +51,7 @@ impl Engine {
         // SAFETY: only the system thread that runs the program writes it.
         let frame = unsafe { FRAME }.addr();
         if self.is_on_own_stack(frame) {
-            self.thread().frame = frame;
+            self.thread().life.frame = frame;
         }
     }
 
@@ -60,8 +60,8 @@ impl Engine {
     pub(super) fn is_ended_local(&mut self, address: usize) -> bool {
         // The thread may have continued without being suspended.
         self.note_frame();
-        let (id, frame) = (self.running, self.thread().frame);
-        let has_ended = id != ThreadId::MAIN && self.objects.ends[id.index()].is_finished();
+        let (id, frame) = (self.running, self.thread().life.frame);
+        let has_ended = id != ThreadId::MAIN && self.life.objects.ends[id.index()].is_finished();
         self.is_on_own_stack(address) && (has_ended || self.is_in_ended_frame(address, frame))
     }
 }

@@ -66,10 +66,10 @@ impl Engine {
         let run = self.savepoints.next_run();
         let owner = &mut self.threads[owner.index()];
         if owns {
-            owner.laps.overwrite(address, length);
+            owner.life.laps.overwrite(address, length);
         } else {
             // SAFETY: as promised by the caller.
-            unsafe { owner.laps.keep(address, length) };
+            unsafe { owner.life.laps.keep(address, length) };
             // The stack then differs from its copy in savepoints.
             owner.run = run;
             self.accesses_stack(address);

@@ -36,7 +36,7 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
     let number = super::condvar_number(word.addr());
     let object = Cell::new(explore::ObjectId::NONE);
     let goes_on = |engine: &mut Engine| {
-        engine.thread().laps.take_effect();
+        engine.thread().life.laps.take_effect();
         let range = engine.range(word.addr(), size_of::<u32>());
         object.set(range.object);
         engine.announces(OpKind::CondvarEnqueue, Access::Write, range, code)
@@ -49,7 +49,7 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
             false => "futex: has another value".to_owned(),
         });
         let thread = engine.running;
-        is_equal.then(|| engine.objects.condvars.get_mut(number).enqueue(thread))
+        is_equal.then(|| engine.life.objects.condvars.get_mut(number).enqueue(thread))
     });
     let Some(ticket) = ticket else {
         return Futex::Changed;
@@ -74,7 +74,7 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
     };
     let is_woken = perform_when(goes_on, |engine| {
         engine.note(value().token(), value().token());
-        let is_woken = engine.objects.condvars.get_mut(number).resolve(ticket);
+        let is_woken = engine.life.objects.condvars.get_mut(number).resolve(ticket);
         engine.record(|_| match is_woken {
             true => "futex: woken in time".to_owned(),
             false => "futex: not woken in time".to_owned(),
@@ -98,14 +98,14 @@ pub unsafe fn futex_wake(word: *const u32, most: u32, code: usize) -> u32 {
     let value = || unsafe { word.read() };
     let number = super::condvar_number(word.addr());
     let goes_on = |engine: &mut Engine| {
-        engine.thread().laps.take_effect();
+        engine.thread().life.laps.take_effect();
         let range = engine.range(word.addr(), size_of::<u32>());
         engine.announces(OpKind::CondvarBroadcast, Access::Write, range, code)
     };
     perform_when(goes_on, |engine| {
         engine.note(value().token(), value().token());
         let event = engine.event();
-        let order: &mut Order = engine.objects.condvars.get_mut(number);
+        let order: &mut Order = engine.life.objects.condvars.get_mut(number);
         let mut woken = 0;
         while woken < most && order.signal(0, event).is_some() {
             woken += 1;

@@ -83,7 +83,7 @@ impl Engine {
         // SAFETY: as promised by the caller.
         let code = unsafe { (*frame).code };
         if self.native.is_simple && self.visits(code) {
-            if is_event && self.thread().operations >= MANY_OPERATIONS {
+            if is_event && self.thread().life.operations >= MANY_OPERATIONS {
                 self.counts_round(code);
             }
             return false;
@@ -111,15 +111,15 @@ impl Engine {
             is_spin: self.names.is_spin(code as u64),
             is_event,
         };
-        if is_event && !place.is_spin && self.thread().operations >= MANY_OPERATIONS {
+        if is_event && !place.is_spin && self.thread().life.operations >= MANY_OPERATIONS {
             self.counts_round(code);
         }
         // The changes of a thread are recorded when it is suspended. Record them here as well, so
         // that switches make no difference.
         self.note_changes();
-        self.thread().laps.forget_before_effect();
+        self.thread().life.laps.forget_before_effect();
         // A copy of memory from before the thread's last effect is useless.
-        if !self.thread().laps.is_watched() {
+        if !self.thread().life.laps.is_watched() {
             self.native.segment.forget();
         }
         let mut state = std::mem::take(&mut self.native.state);
@@ -129,7 +129,7 @@ impl Engine {
             // SAFETY: as promised by the caller.
             unsafe { self.copy_state(frame, given, &mut state) };
             raw = matches!(given, Given::All(_)).then(|| frame.addr());
-            if let Some(start) = raw.take_if(|_| self.thread().laps.knows(code)) {
+            if let Some(start) = raw.take_if(|_| self.thread().life.laps.knows(code)) {
                 self.clear_dead(place, start, &mut state);
             }
         }
@@ -138,14 +138,14 @@ impl Engine {
             // SAFETY: the stack from the frame to its top is initialised as far as a comparison
             // needs, and is not written meanwhile.
             let stack = unsafe { std::slice::from_raw_parts(frame.cast::<u8>(), length) };
-            self.thread().laps.rounds.count(code, stack, most)
+            self.thread().life.laps.rounds.count(code, stack, most)
         });
         let mut lap = match is_cut {
             true => Lap::TooMany,
-            false => self.thread().laps.come_by(place, raw, &mut state),
+            false => self.thread().life.laps.come_by(place, raw, &mut state),
         };
         if matches!(lap, Lap::Vain(_)) && !self.native.segment.is_known() {
-            let laps = &mut self.thread().laps;
+            let laps = &mut self.thread().life.laps;
             laps.take_effect();
             laps.forget_before_effect();
             lap = laps.come_by(place, raw, &mut state);
@@ -165,7 +165,7 @@ impl Engine {
                 self.wipe_stacks();
                 let live = frame.addr() + size_of::<Frame>();
                 let learnt = self.learnt_since(start, live);
-                self.thread().round.learnt(&learnt);
+                self.thread().life.round.learnt(&learnt);
                 self.halt(Halt::Await);
                 true
             }
@@ -181,7 +181,7 @@ impl Engine {
     /// the thread has read them: the next round writes again what the thread has overwritten
     /// itself. Below `live` are ended frames, which hooks overwrite.
     fn learnt_since(&self, start: usize, live: usize) -> Vec<Seen> {
-        let laps = &self.threads[self.running.index()].laps;
+        let laps = &self.threads[self.running.index()].life.laps;
         let can_change = |seen: &Seen| {
             let &Seen::Memory {
                 address, length, ..
@@ -214,7 +214,7 @@ impl Engine {
         // SAFETY: the stack from the frame to its top is initialised as far as a comparison needs,
         // and is not written meanwhile.
         state.extend_from_slice(unsafe { std::slice::from_raw_parts(frame.cast(), length) });
-        self.thread().laps.as_known(start, state);
+        self.thread().life.laps.as_known(start, state);
         if let Some(native) = self.config.native {
             let (Given::All(words) | Given::Part(words)) = given;
             state.extend_from_slice(words.map(u128::to_ne_bytes).as_flattened());
@@ -234,14 +234,14 @@ impl Engine {
             native.memory.clear_dead(start, &mut state[..top - start]);
         };
         clear(start, state);
-        self.thread().laps.clear_raw_states(place, clear);
+        self.thread().life.laps.clear_raw_states(place, clear);
     }
 
     /// Counts a visit of the running thread. Many without a sure effect make the place a spin loop.
     #[cold]
     #[inline(never)]
     fn counts_round(&mut self, code: usize) {
-        if self.thread().laps.counts_round_without_effect(code) {
+        if self.thread().life.laps.counts_round_without_effect(code) {
             self.meet_spin(code);
         }
     }
@@ -258,13 +258,13 @@ impl Engine {
     pub(super) fn visits(&mut self, code: usize) -> bool {
         match self.names.has_loops() {
             true => self.visits_outside_loops(code),
-            false => self.thread().laps.visits(code),
+            false => self.thread().life.laps.visits(code),
         }
     }
 
     #[inline(never)]
     fn visits_outside_loops(&mut self, code: usize) -> bool {
-        !self.is_loop(code) && self.thread().laps.visits(code)
+        !self.is_loop(code) && self.thread().life.laps.visits(code)
     }
 
     /// Makes hooks wipe the stack below them from now on. Executions so far have compared the
@@ -272,7 +272,7 @@ impl Engine {
     pub(crate) fn wipe_stacks(&mut self) {
         if !self.names.has_wiped_stacks() {
             self.names.wipe_stacks();
-            self.is_coarsened = true;
+            self.life.is_coarsened = true;
         }
     }
 
@@ -293,6 +293,6 @@ impl Engine {
         }
         self.names.meet_loop(code as u64);
         self.watch.reads = true;
-        self.is_coarsened = true;
+        self.life.is_coarsened = true;
     }
 }

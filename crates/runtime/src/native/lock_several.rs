@@ -35,7 +35,7 @@ pub fn waits_for_lock() {
 impl Engine {
     fn fails_round(&mut self) {
         let thread = self.thread();
-        thread.round.missed = thread.laps.last_learnt();
+        thread.life.round.missed = thread.life.laps.last_learnt();
         if !self.names.has_left_out_rounds() {
             self.names.leave_out_rounds();
         }
@@ -44,12 +44,12 @@ impl Engine {
     /// Keeps rounds from now on. The failed try may depend on rounds left out so far.
     #[cold]
     fn keep_rounds(&mut self) {
-        self.is_coarsened |= self.names.has_left_out_rounds();
+        self.life.is_coarsened |= self.names.has_left_out_rounds();
         self.names.keep_rounds();
     }
 
     fn ends_failed_round(&mut self) -> bool {
-        let round = &mut self.thread().round;
+        let round = &mut self.thread().life.round;
         match round.missed.take() {
             Some(missed) => {
                 round.learnt(&[missed]);

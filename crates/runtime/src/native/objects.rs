@@ -6,76 +6,38 @@ use super::foreign::may_be_stack;
 use super::laps::Given;
 use super::reuse::Freed;
 use crate::engine::Engine;
+use crate::engine::life::life;
 use crate::engine::perform::{perform_when, silently};
 use crate::watch::happens_before::Epoch;
 use crate::{Barrier, Condvar, Mutex, Once, RwLock, Semaphore};
 use explore::{ObjectId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The objects of the execution by their addresses.
-#[derive(Default)]
-pub(crate) struct Objects {
-    mutexes: FxHashMap<usize, Mutex>,
-    condvars: FxHashMap<usize, Condvar>,
-    rwlocks: FxHashMap<usize, RwLock>,
-    semaphores: FxHashMap<usize, Semaphore>,
-    barriers: FxHashMap<usize, Barrier>,
-    onces: FxHashMap<usize, Once>,
-    /// Pairs of (condition variable, epoch), one for each wait that ended without a signal before
-    /// the epoch. Kept where data races are searched for.
-    ended_waits: Vec<(u32, Epoch)>,
-    pub(super) annotations: Annotations,
-    /// The one-time actions that the compiler's libraries have already done.
-    library_onces: FxHashSet<usize>,
-    /// Objects that were initialised by a call and not destroyed, with the code of the call.
-    initialised: FxHashMap<usize, usize>,
-    pub(crate) freed: Freed,
-    /// Pairs of (size, thread that freed) of freed blocks whose address another thread has read.
-    /// That thread may take a new block of the size for the old one.
-    pub(super) freed_by: FxHashSet<(usize, ThreadId)>,
+life! {
+    /// The objects of the execution by their addresses.
+    pub(crate) struct Objects {
+        mutexes: FxHashMap<usize, Mutex>,
+        condvars: FxHashMap<usize, Condvar>,
+        rwlocks: FxHashMap<usize, RwLock>,
+        semaphores: FxHashMap<usize, Semaphore>,
+        barriers: FxHashMap<usize, Barrier>,
+        onces: FxHashMap<usize, Once>,
+        /// Pairs of (condition variable, epoch), one for each wait that ended without a signal before
+        /// the epoch. Kept where data races are searched for.
+        ended_waits: Vec<(u32, Epoch)>,
+        pub(super) annotations: Annotations,
+        /// The one-time actions that the compiler's libraries have already done.
+        library_onces: FxHashSet<usize>,
+        /// Objects that were initialised by a call and not destroyed, with the code of the call.
+        initialised: FxHashMap<usize, usize>,
+        pub(crate) freed: Freed,
+        /// Pairs of (size, thread that freed) of freed blocks whose address another thread has read.
+        /// That thread may take a new block of the size for the old one.
+        pub(super) freed_by: FxHashSet<(usize, ThreadId)>,
+    }
 }
 
 impl Objects {
-    /// Forgets the execution.
-    pub(crate) fn clear(&mut self) {
-        self.mutexes.clear();
-        self.condvars.clear();
-        self.rwlocks.clear();
-        self.semaphores.clear();
-        self.barriers.clear();
-        self.onces.clear();
-        self.ended_waits.clear();
-        self.annotations.clear();
-        self.library_onces.clear();
-        self.initialised.clear();
-        self.freed.clear();
-        self.freed_by.clear();
-    }
-
-    /// Becomes a copy of `other`.
-    pub(crate) fn copy(&mut self, other: &Objects) {
-        copy_table(&mut self.mutexes, &other.mutexes);
-        copy_table(&mut self.condvars, &other.condvars);
-        copy_table(&mut self.rwlocks, &other.rwlocks);
-        copy_table(&mut self.semaphores, &other.semaphores);
-        copy_table(&mut self.barriers, &other.barriers);
-        copy_table(&mut self.onces, &other.onces);
-        if !self.ended_waits.is_empty() || !other.ended_waits.is_empty() {
-            self.ended_waits.clone_from(&other.ended_waits);
-        }
-        if !self.annotations.is_empty() || !other.annotations.is_empty() {
-            self.annotations.clone_from(&other.annotations);
-        }
-        if self.library_onces.len() != other.library_onces.len() {
-            self.library_onces.clone_from(&other.library_onces);
-        }
-        copy_table(&mut self.initialised, &other.initialised);
-        copy_table(&mut self.freed, &other.freed);
-        if !self.freed_by.is_empty() || !other.freed_by.is_empty() {
-            self.freed_by.clone_from(&other.freed_by);
-        }
-    }
-
     fn forget(&mut self, address: usize) {
         self.initialised.remove(&address);
         self.mutexes.remove(&address);
@@ -116,14 +78,6 @@ impl Objects {
     }
 }
 
-/// Copies a table. Most programs have objects of one or two kinds, so that most tables are empty.
-#[inline(always)]
-fn copy_table<T: Clone>(table: &mut FxHashMap<usize, T>, other: &FxHashMap<usize, T>) {
-    if !table.is_empty() || !other.is_empty() {
-        table.clone_from(other);
-    }
-}
-
 macro_rules! objects_at {
     ($($(#[$doc:meta])* $function:ident, $table:ident, $object:ident ($($argument:ident: $type:ty)?);)*) => {
         $(
@@ -141,11 +95,11 @@ macro_rules! objects_at {
             $(
                 #[inline]
                 fn $function(&mut self, address: usize, $($argument: $type)?) -> $object {
-                    if let Some(&object) = self.native.objects.$table.get(&address) {
+                    if let Some(&object) = self.native.life.objects.$table.get(&address) {
                         return object;
                     }
                     let object = $object::at(self, address, $($argument)?);
-                    self.native.objects.$table.insert(address, object);
+                    self.native.life.objects.$table.insert(address, object);
                     object
                 }
             )*
@@ -191,10 +145,10 @@ pub(crate) fn condvar_number(address: usize) -> u32 {
 pub fn initialise(address: usize, code: usize) {
     silently(|engine| {
         engine.look_for_races_of_objects();
-        engine.thread().laps.take_effect();
+        engine.thread().life.laps.take_effect();
         engine.shadow_initialise(address, code);
-        engine.native.objects.forget(address);
-        engine.native.objects.initialised.insert(address, code);
+        engine.native.life.objects.forget(address);
+        engine.native.life.objects.initialised.insert(address, code);
     });
 }
 
@@ -202,7 +156,15 @@ pub fn initialise(address: usize, code: usize) {
 /// destroyed. Its memory may belong to something else by now. Returns None on stacks, where frames
 /// reuse addresses.
 pub fn initialised_at(address: usize) -> Option<usize> {
-    let objects = |engine: &mut Engine| engine.native.objects.initialised.get(&address).copied();
+    let objects = |engine: &mut Engine| {
+        engine
+            .native
+            .life
+            .objects
+            .initialised
+            .get(&address)
+            .copied()
+    };
     silently(objects).filter(|_| !may_be_stack(address))
 }
 
@@ -210,9 +172,9 @@ pub fn initialised_at(address: usize) -> Option<usize> {
 pub fn destroy(address: usize, code: usize) {
     silently(|engine| {
         engine.look_for_races_of_objects();
-        engine.thread().laps.take_effect();
+        engine.thread().life.laps.take_effect();
         engine.shadow_destroy(address, code);
-        engine.native.objects.forget(address);
+        engine.native.life.objects.forget(address);
     });
 }
 
@@ -220,17 +182,17 @@ pub fn destroy(address: usize, code: usize) {
 /// happened in another order.
 pub fn is_waited_for(address: usize) -> bool {
     silently(|engine| {
-        let parts = engine.native.objects.parts_at(address);
+        let parts = engine.native.life.objects.parts_at(address);
         let is_about = |about: ObjectId| {
             parts.is_some_and(|(first, parts)| about.0.wrapping_sub(first.0) < parts)
         };
         // Granted waits are removed from the list at the end of the step that grants them.
         let is_granted = |thread| {
             let wait = engine.wait_of(thread);
-            wait.is_some_and(|wait| engine.objects.is_granted(wait))
+            wait.is_some_and(|wait| engine.life.objects.is_granted(wait))
         };
-        let mut waiting = engine.waiting.iter();
-        let condvar = engine.native.objects.condvars.get(&address).copied();
+        let mut waiting = engine.life.waiting.iter();
+        let condvar = engine.native.life.objects.condvars.get(&address).copied();
         waiting.any(|&(thread, about)| is_about(about) && !is_granted(thread))
             || condvar.is_some_and(|condvar| engine.is_condvar_waited_for(condvar.number))
     })
@@ -240,7 +202,7 @@ pub fn is_waited_for(address: usize) -> bool {
 /// [`is_waited_for`] does.
 pub fn is_condvar_waited_for_within(address: usize, size: usize) -> bool {
     silently(|engine| {
-        let condvars = engine.native.objects.condvars.iter();
+        let condvars = engine.native.life.objects.condvars.iter();
         let within: Vec<u32> = condvars
             .filter(|&(&own, _)| own.wrapping_sub(address) < size)
             .map(|(_, condvar)| condvar.number)
@@ -254,11 +216,11 @@ impl Engine {
     /// Returns whether a thread waits for a condition variable, or a wait that ended without a
     /// signal could still be waiting: its end is not ordered before the running thread.
     fn is_condvar_waited_for(&mut self, number: u32) -> bool {
-        if self.objects.condvars.get(number).waiters() > 0 {
+        if self.life.objects.condvars.get(number).waiters() > 0 {
             return true;
         }
         let (running, happens_before) = (self.running, &mut self.happens_before);
-        let mut ended_waits = self.native.objects.ended_waits.iter();
+        let mut ended_waits = self.native.life.objects.ended_waits.iter();
         let is_unordered =
             ended_waits.any(|&(own, epoch)| own == number && !happens_before.knows(running, epoch));
         // Without all clocks, ordered events may seem unordered.
@@ -273,18 +235,18 @@ impl Engine {
     pub(crate) fn note_end_of_wait(&mut self, number: u32) {
         if self.config.native.is_some() && self.watch.races {
             let epoch = self.happens_before.now(self.running);
-            self.native.objects.ended_waits.push((number, epoch));
+            self.native.life.objects.ended_waits.push((number, epoch));
         }
     }
 
     /// Records a signal by the running thread. Waits that have ended by then are over for all
     /// threads ordered after the signal.
     pub(crate) fn order_ends_of_waits(&mut self, number: u32) {
-        if self.native.objects.ended_waits.is_empty() {
+        if self.native.life.objects.ended_waits.is_empty() {
             return;
         }
         let now = self.happens_before.now(self.running);
-        for (own, epoch) in &mut self.native.objects.ended_waits {
+        for (own, epoch) in &mut self.native.life.objects.ended_waits {
             if *own == number {
                 *epoch = now;
             }
@@ -295,7 +257,7 @@ impl Engine {
 /// Returns whether a compiler library is about to do its one-time action at this address for the
 /// first time in the execution.
 pub fn begins_library_once(control: usize) -> bool {
-    silently(|engine| engine.native.objects.library_onces.insert(control))
+    silently(|engine| engine.native.life.objects.library_onces.insert(control))
 }
 
 /// Calls `does`, an action with an effect that the program performs at this place.
@@ -303,8 +265,8 @@ pub fn begins_library_once(control: usize) -> bool {
 pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
     silently(|engine| {
         let thread = engine.thread();
-        thread.code = code;
-        thread.laps.take_effect();
+        thread.life.code = code;
+        thread.life.laps.take_effect();
     });
     does()
 }
@@ -319,7 +281,7 @@ pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
 pub unsafe fn try_at<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
     // SAFETY: as promised by the caller.
     let goes_on = |engine: &mut Engine| unsafe {
-        engine.thread().code = (*frame).code();
+        engine.thread().life.code = (*frame).code();
         !engine.stops_by(frame, true, Given::Part([0; 3]))
     };
     perform_when(goes_on, |_| ());

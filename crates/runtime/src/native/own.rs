@@ -40,7 +40,7 @@ pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
     let Some(engine) = (unsafe { ENGINE.load(Relaxed).as_mut() }) else {
         return false;
     };
-    engine.thread().code = code;
+    engine.thread().life.code = code;
     !is_below_frame(address)
         && engine.passes(address, length)
         && engine.visits(code)
@@ -65,7 +65,7 @@ pub fn writes_own(address: usize, length: usize, code: usize) -> bool {
     let is_own = !is_below_frame(address) && engine.passes(address, length);
     let is_own = is_own && engine.takes_effect_simply(address) && engine.begin_passing();
     if is_own {
-        engine.thread().code = code;
+        engine.thread().life.code = code;
     }
     is_own
 }

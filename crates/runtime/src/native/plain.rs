@@ -138,7 +138,7 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         if engine.is_on_own_stack(address) {
-            engine.thread().laps.take_effect();
+            engine.thread().life.laps.take_effect();
             // At a function's first write to its frame, the frame still holds what hooks left
             // there.
             engine.wipe_stacks();
@@ -180,7 +180,7 @@ pub fn meet_volatile(address: usize, code: usize) {
         return;
     }
     silently(|engine| {
-        if !engine.native.is_raced || engine.live < 2 || engine.is_on_own_stack(address) {
+        if !engine.native.is_raced || engine.life.live < 2 || engine.is_on_own_stack(address) {
             return;
         }
         HAS_MET.store(true, Relaxed);
@@ -194,7 +194,7 @@ pub fn meet_volatile(address: usize, code: usize) {
 
 /// Records that the running thread changes something other than the program's memory.
 pub fn take_effect() {
-    silently(|engine| engine.thread().laps.take_effect());
+    silently(|engine| engine.thread().life.laps.take_effect());
 }
 
 /// Records for users that the current event is a call, and what it does.
@@ -205,7 +205,7 @@ pub fn tell_call(text: impl FnOnce() -> String) {
 /// Records an allocation by the running thread, which is an effect. Returns the thread's number.
 pub fn begin_allocation() -> usize {
     silently(|engine| {
-        engine.thread().laps.take_effect();
+        engine.thread().life.laps.take_effect();
         engine.running.index()
     })
 }
@@ -216,8 +216,8 @@ pub fn release(address: usize, length: usize, code: usize) {
         if !engine.races_plain() {
             engine.look_for_races();
         }
-        engine.thread().code = code;
-        engine.thread().laps.take_effect();
+        engine.thread().life.code = code;
+        engine.thread().life.laps.take_effect();
         engine.shadow_release(address, length, code);
     });
 }
@@ -228,7 +228,7 @@ pub fn unmap(address: usize, length: usize, code: usize) {
         if !engine.races_plain() {
             engine.look_for_races();
         }
-        engine.thread().laps.take_effect();
+        engine.thread().life.laps.take_effect();
         // What this step has written is unreadable afterwards.
         if let Some(written) = engine.native.written.take() {
             engine.has_written(written);
@@ -246,7 +246,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) unsafe fn takes_effect_at(&mut self, address: usize, length: usize) {
         if self.is_on_own_stack(address) {
-            return self.thread().laps.write_own(address, length);
+            return self.thread().life.laps.write_own(address, length);
         }
         self.writes_memory(address);
         // SAFETY: as promised by the caller.
@@ -258,7 +258,7 @@ impl Engine {
     #[inline(always)]
     pub(super) fn takes_effect_simply(&mut self, address: usize) -> bool {
         if self.is_on_own_stack(address) {
-            return self.thread().laps.foreign.is_empty();
+            return self.thread().life.laps.foreign.is_empty();
         }
         let is_simple = !may_be_stack(address);
         if is_simple {
@@ -283,7 +283,7 @@ impl Engine {
     /// limit.
     #[inline(always)]
     pub(super) fn begin_raced_access(&mut self) -> bool {
-        let left = &mut self.thread().accesses_left;
+        let left = &mut self.thread().life.accesses_left;
         let goes_on = *left > 0;
         *left -= u32::from(goes_on);
         goes_on
@@ -372,7 +372,7 @@ impl Engine {
         if !self.watch.races {
             return;
         }
-        let (thread, code) = (self.running, self.thread().code);
+        let (thread, code) = (self.running, self.thread().life.code);
         let variable = range.variable(address, length);
         self.happens_before.load(thread, variable, Ordering::SeqCst);
         if kind == OpKind::Load {

@@ -52,7 +52,7 @@ impl Engine {
     /// Records an access of the running thread to its private stack. Returns whether it continues
     /// at once.
     pub(super) fn accesses_privately(&mut self, kind: OpKind, code: usize) -> bool {
-        self.thread().code = code;
+        self.thread().life.code = code;
         let op = Op {
             kind,
             access: Access::None,
@@ -60,7 +60,7 @@ impl Engine {
         };
         let index = self.running.index();
         if self.grain == Grain::Operations {
-            self.pending[index] = Pending::Enabled(self.after_yield(Request::plain(op)));
+            self.life.pending[index] = Pending::Enabled(self.after_yield(Request::plain(op)));
             return false;
         }
         let goes_on = self.begin_private_access();
@@ -76,8 +76,8 @@ impl Engine {
     pub(super) fn begin_private_access(&mut self) -> bool {
         let most = self.config.max_events;
         let thread = self.thread();
-        let goes_on = thread.operations < most;
-        thread.operations += u32::from(goes_on);
+        let goes_on = thread.life.operations < most;
+        thread.life.operations += u32::from(goes_on);
         goes_on
     }
 
@@ -120,7 +120,7 @@ impl Engine {
             return;
         }
         let executions = self.savepoints.repeated;
-        if !self.is_coarsened && self.native.ownership.restart(executions) {
+        if !self.life.is_coarsened && self.native.ownership.restart(executions) {
             self.native.are_stacks_shared = true;
         }
         self.threads[owner.index()].has_private_stack = false;

@@ -67,7 +67,7 @@ impl Engine {
         let recent = &mut self.native.ranges.recent;
         recent.clear();
         recent.resize(RECENT, NOTHING);
-        self.is_coarsened |= has_grown;
+        self.life.is_coarsened |= has_grown;
     }
 
     /// Announces the running thread's next operation. Returns whether it continues at once.
@@ -79,7 +79,7 @@ impl Engine {
         range: Range,
         code: usize,
     ) -> bool {
-        self.thread().code = code;
+        self.thread().life.code = code;
         let object = range.object;
         let op = Op {
             kind,
@@ -87,7 +87,7 @@ impl Engine {
             object,
         };
         let index = self.running.index();
-        self.pending[index] = explore::Pending::Enabled(self.after_yield(Request::plain(op)));
+        self.life.pending[index] = explore::Pending::Enabled(self.after_yield(Request::plain(op)));
         let runs_on = self.runs_on();
         // Changes so far are an effect whether or not the thread is suspended here.
         if runs_on && self.watch.reads {

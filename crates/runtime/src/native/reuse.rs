@@ -74,9 +74,9 @@ pub fn allocate_again(size: usize, code: usize) -> Option<usize> {
     }
     let location = Location::caller();
     let announce = |engine: &mut Engine| {
-        engine.thread().code = code;
+        engine.thread().life.code = code;
         let request = Request {
-            alternatives: alternatives(engine.native.objects.freed.get(&size)),
+            alternatives: alternatives(engine.native.life.objects.freed.get(&size)),
             ..engine.request_of_pool(size)
         };
         engine.announce_conditional(request, DependsOn::Freed(size), location);
@@ -98,7 +98,7 @@ pub fn free_for_others(block: usize, size: usize, code: usize) {
     }
     let location = Location::caller();
     let announce = |engine: &mut Engine| {
-        engine.thread().code = code;
+        engine.thread().life.code = code;
         let request = engine.request_of_pool(size);
         engine.announce(request, location);
     };
@@ -107,7 +107,7 @@ pub fn free_for_others(block: usize, size: usize, code: usize) {
         if engine.watch.races {
             engine.happens_before.leave(thread, event);
         }
-        let freed = engine.native.objects.freed.entry(size).or_default();
+        let freed = engine.native.life.objects.freed.entry(size).or_default();
         freed.push((block, event));
         engine.record(|_| "frees memory".to_owned());
     });
@@ -133,14 +133,14 @@ impl Engine {
 
     /// Carries out the choice of an allocation: 0 is new memory, 1 the block freed last.
     fn take_freed(&mut self, size: usize) -> Option<usize> {
-        let freed = self.native.objects.freed.get_mut(&size)?;
+        let freed = self.native.life.objects.freed.get_mut(&size)?;
         let index = freed.len().checked_sub(self.choice as usize)?;
         let (block, event) = (index < freed.len()).then(|| freed.remove(index))?;
-        self.thread().reused += 1;
+        self.thread().life.reused += 1;
         if self.watch.races {
             self.happens_before.take_up(self.running, &[event]);
         }
-        self.native.objects.forget_within(block, size);
+        self.native.life.objects.forget_within(block, size);
         Some(block)
     }
 
@@ -154,7 +154,7 @@ impl Engine {
         allocating.insert(own);
         if self.config.reuse > 0 {
             let is_used = self.is_pool_used(size);
-            let is_left = self.thread().reused < self.config.reuse;
+            let is_left = self.thread().life.reused < self.config.reuse;
             if is_used
                 && !is_left
                 && self.has_freed(size)
@@ -164,7 +164,7 @@ impl Engine {
             }
             return is_used && is_left;
         }
-        let is_again = self.native.objects.freed_by.contains(&(size, own));
+        let is_again = self.native.life.objects.freed_by.contains(&(size, own));
         self.leave_out_reuse(size, is_again);
         false
     }
@@ -189,7 +189,7 @@ impl Engine {
         if self.config.reuse > 0 {
             return self.is_pool_used(size);
         }
-        self.native.objects.freed_by.insert((size, own));
+        self.native.life.objects.freed_by.insert((size, own));
         self.leave_out_reuse(size, false);
         false
     }
@@ -208,7 +208,7 @@ impl Engine {
 
     /// Returns whether a freed block of this size could be reused.
     fn has_freed(&self, size: usize) -> bool {
-        let freed = self.native.objects.freed.get(&size);
+        let freed = self.native.life.objects.freed.get(&size);
         freed.is_some_and(|freed| !freed.is_empty())
     }
 

@@ -5,20 +5,14 @@
 //! the stacks of its threads, and the engine's data. A search goes depth first, so the next
 //! execution begins like the previous one. All savepoints lie on the path of the current execution.
 
-use super::{Laps, Objects, shadow};
-use crate::engine::coroutine::{SavedFibre, Suspender};
+use super::{ProgramLife, shadow};
+use crate::engine::coroutine::SavedFibre;
 use crate::engine::grain::Grain;
+use crate::engine::life::Life;
 use crate::engine::model::Model;
-use crate::engine::step::DependsOn;
-use crate::engine::waiting::Wait;
-use crate::engine::{Engine, Thread, Watch};
-use crate::rust::mutex;
-use crate::rust::object::Condition;
-use crate::rust::once;
-use crate::trace::source::Place;
-use crate::watch::await_rule::Round;
+use crate::engine::{Engine, ExecutionLife, Thread, ThreadLife, Watch};
 use crate::watch::happens_before::HappensBefore;
-use explore::{EventId, Execution, ObjectId, Pending, Program, Step, ThreadId, Token};
+use explore::{Execution, Program, Step, ThreadId};
 use report::Shortcut;
 use std::any::Any;
 
@@ -101,62 +95,20 @@ const LARGEST: usize = 256 * 1024;
 /// The state of an execution.
 #[derive(Default)]
 struct Savepoint {
-    events: u32,
-    born: Vec<ThreadId>,
-    pending: Vec<Pending>,
-    /// Indexed like `born`.
-    threads: Vec<SavedThread>,
-    live: usize,
-    waiting: Vec<(ThreadId, ObjectId)>,
-    conditional: Vec<(ThreadId, DependsOn)>,
-    values: Vec<Option<Token>>,
-    objects: SavedObjects,
+    life: ExecutionLife,
+    native: ProgramLife,
     happens_before: HappensBefore,
     touches: shadow::Saved,
-    joined: usize,
-    excused: Vec<ThreadId>,
-    has_exited: bool,
+    /// Indexed like `life.born`.
+    threads: Vec<SavedThread>,
     memory: Option<Box<dyn Any>>,
-}
-
-/// The synchronization objects that native programs use.
-#[derive(Default)]
-struct SavedObjects {
-    by_address: Objects,
-    mutexes: Vec<mutex::State>,
-    rwlocks: Vec<objects::RwLock>,
-    condvars: Vec<objects::Condvar>,
-    semaphores: Vec<objects::Semaphore>,
-    barriers: Vec<objects::Barrier>,
-    onces: Vec<once::State>,
-    parks: Vec<objects::Park>,
-    ends: Vec<objects::Thread>,
 }
 
 struct SavedThread {
     fibre: SavedFibre,
-    /// The number of the thread's last run. The other fields are unchanged while it is the same.
+    /// When it was last run. While this is equal, the rest is, too.
     run: u64,
-    suspender: *const Suspender,
-    last: Option<EventId>,
-    edges: Vec<EventId>,
-    operations: u32,
-    has_yielded: bool,
-    accesses_left: u32,
-    expiries: u32,
-    spurious: u32,
-    reused: u32,
-    named: (u32, u32),
-    wait: Option<Wait>,
-    condition: Option<Condition>,
-    location: Place,
-    name: Option<String>,
-    round: Round,
-    place: Option<Place>,
-    code: usize,
-    laps: Laps,
-    frame: usize,
-    is_lost: bool,
+    life: ThreadLife,
 }
 
 impl Savepoints {
@@ -185,7 +137,7 @@ impl Savepoints {
     fn keep_common(&mut self, execution: &Execution) {
         let both = self.path.iter().zip(execution.steps());
         let common = both.take_while(|(own, step)| own == step).count();
-        let is_common = |point: &Savepoint| point.events as usize <= common;
+        let is_common = |point: &Savepoint| point.life.events as usize <= common;
         self.count = self.on_way().partition_point(is_common);
     }
 }
@@ -217,7 +169,7 @@ impl Model {
     /// next executions have less and less in common.
     pub(crate) fn next_savepoint(&self, execution: &Execution, returns: bool) -> Option<usize> {
         let last = self.engine().savepoints.on_way().last()?;
-        let distance = execution.len() - last.events as usize;
+        let distance = execution.len() - last.life.events as usize;
         let size = self.engine().size_of_copy()? / BYTES_PER_STEP;
         if returns && distance >= RETURNING_DISTANCE + size {
             return Some(execution.len());
@@ -236,7 +188,7 @@ impl Engine {
         let made_under = (savepoints.watch, savepoints.is_ordering);
         let is_same = made_under == (self.watch, self.native.is_ordering);
         (savepoints.watch, savepoints.is_ordering) = (self.watch, self.native.is_ordering);
-        is_same && !is_whole && !self.is_coarsened && self.grain == Grain::Accesses
+        is_same && !is_whole && !self.life.is_coarsened && self.grain == Grain::Accesses
     }
 
     /// Records that the thread of `step` is about to run. Returns the number of this run.
@@ -260,7 +212,7 @@ impl Engine {
 
     /// Makes a savepoint here if possible. Returns whether it did.
     pub(crate) fn save(&mut self) -> bool {
-        let is_last = |point: &Savepoint| point.events == self.events;
+        let is_last = |point: &Savepoint| point.life.events == self.life.events;
         let count = self.savepoints.count;
         let is_here = self.savepoints.on_way().last().is_some_and(is_last);
         let is_full = count >= MOST;
@@ -288,33 +240,23 @@ impl Engine {
                 && thread.heap.is_unused()
         };
         self.failures.len() == 0
-            && !self.is_coarsened
+            && !self.life.is_coarsened
             && !std::thread::panicking()
             && self.native.shadow.is_small()
-            && self.born.iter().all(is_simple)
+            && self.life.born.iter().all(is_simple)
     }
 
     fn save_to(&mut self, point: &mut Savepoint) {
-        let count = self.threads.len();
-        point.events = self.events;
-        copy_column(&mut point.born, &self.born);
-        copy_column(&mut point.pending, &self.pending);
-        point.live = self.live;
-        copy_column(&mut point.waiting, &self.waiting);
-        copy_column(&mut point.conditional, &self.conditional);
-        copy_column(&mut point.values, &self.values);
-        point.objects.save(self, count);
+        point.life.copy(&self.life);
+        point.native.copy(&self.native.life);
         point.happens_before.clone_from(&self.happens_before);
         self.native.shadow.save(&mut point.touches);
-        point.joined = self.native.joined;
-        copy_column(&mut point.excused, &self.native.excused);
-        point.has_exited = self.native.has_exited;
         // Frames contain bytes that were never written. Where stacks are compared, these must be
         // restored, too.
         let below = if self.names.has_loops() { 4096 } else { 0 };
         let is_told = self.are_writes_told();
-        point.threads.truncate(self.born.len());
-        for (index, id) in self.born.iter().enumerate() {
+        point.threads.truncate(self.life.born.len());
+        for (index, id) in self.life.born.iter().enumerate() {
             let thread = &self.threads[id.index()];
             match point.threads.get_mut(index) {
                 Some(saved) if saved.run == thread.run && is_told => {}
@@ -331,41 +273,30 @@ impl Engine {
     fn restore(&mut self) {
         let points = std::mem::take(&mut self.savepoints.points);
         let point = &points[self.savepoints.count - 1];
-        while !point.born.starts_with(&self.born)
-            && let Some(id) = self.born.pop()
+        while !point.life.born.starts_with(&self.life.born)
+            && let Some(id) = self.life.born.pop()
         {
-            self.unbear(id);
+            self.undo_start(id);
         }
-        copy_column(&mut self.born, &point.born);
-        self.pending[..point.pending.len()].copy_from_slice(&point.pending);
+        self.life.copy(&point.life);
+        self.fit_columns();
         let is_told = self.are_writes_told();
-        for (id, saved) in point.born.iter().zip(&point.threads) {
+        for (id, saved) in point.life.born.iter().zip(&point.threads) {
             let thread = &mut self.threads[id.index()];
             if thread.run != saved.run || !is_told {
                 saved.restore(thread);
             }
         }
-        self.events = point.events;
-        self.live = point.live;
-        copy_column(&mut self.waiting, &point.waiting);
-        copy_column(&mut self.conditional, &point.conditional);
-        copy_column(&mut self.values, &point.values);
-        self.next_edges.clear();
-        self.is_coarsened = false;
-        self.is_in_event = false;
         self.failures.clear();
-        point.objects.restore(self);
+        self.native.life.copy(&point.native);
         self.happens_before.clone_from(&point.happens_before);
         self.native.shadow.restore(&point.touches);
-        self.native.joined = point.joined;
-        copy_column(&mut self.native.excused, &point.excused);
-        self.native.has_exited = point.has_exited;
         self.native.written = None;
         self.native.segment.forget();
         if let (Some(native), Some(memory)) = (self.config.native, &point.memory) {
             native.memory.restore(&**memory);
         }
-        self.savepoints.path.truncate(point.events as usize);
+        self.savepoints.path.truncate(point.life.events as usize);
         self.savepoints.points = points;
     }
 }
@@ -379,56 +310,16 @@ impl Engine {
     }
 
     /// Resets a thread that has not been started.
-    fn unbear(&mut self, id: ThreadId) {
-        self.pending[id.index()] = Pending::Unborn;
+    fn undo_start(&mut self, id: ThreadId) {
         let thread = &mut self.threads[id.index()];
         thread.panic = None;
         thread.noticed = None;
-        thread.name = None;
+        thread.life.name = None;
         thread.heap.reset();
-        if thread.is_lost {
-            thread.is_lost = false;
+        if thread.life.is_lost {
+            thread.life.is_lost = false;
             self.begin_again(id);
         }
-    }
-}
-
-/// Copies a column. Most columns are empty.
-#[inline(always)]
-fn copy_column<T: Copy>(copy: &mut Vec<T>, column: &[T]) {
-    copy.clear();
-    if !column.is_empty() {
-        copy.extend_from_slice(column);
-    }
-}
-
-impl SavedObjects {
-    fn save(&mut self, engine: &Engine, threads: usize) {
-        let objects = &engine.objects;
-        self.by_address.copy(&engine.native.objects);
-        objects.mutexes.save(&mut self.mutexes);
-        objects.rwlocks.save(&mut self.rwlocks);
-        objects.condvars.save(&mut self.condvars);
-        objects.semaphores.save(&mut self.semaphores);
-        objects.barriers.save(&mut self.barriers);
-        objects.onces.save(&mut self.onces);
-        self.parks.clear();
-        self.parks.extend_from_slice(&objects.parks[..threads]);
-        self.ends.clear();
-        self.ends.extend_from_slice(&objects.ends[..threads]);
-    }
-
-    fn restore(&self, engine: &mut Engine) {
-        engine.native.objects.copy(&self.by_address);
-        let objects = &mut engine.objects;
-        objects.mutexes.restore(&self.mutexes);
-        objects.rwlocks.restore(&self.rwlocks);
-        objects.condvars.restore(&self.condvars);
-        objects.semaphores.restore(&self.semaphores);
-        objects.barriers.restore(&self.barriers);
-        objects.onces.restore(&self.onces);
-        objects.parks[..self.parks.len()].clone_from_slice(&self.parks);
-        objects.ends[..self.ends.len()].clone_from_slice(&self.ends);
     }
 }
 
@@ -437,82 +328,25 @@ impl SavedThread {
         let mut saved = SavedThread {
             fibre: SavedFibre::default(),
             run: 0,
-            suspender: thread.suspender,
-            last: None,
-            edges: Vec::new(),
-            operations: 0,
-            has_yielded: false,
-            accesses_left: 0,
-            expiries: 0,
-            spurious: 0,
-            reused: 0,
-            named: (0, 0),
-            wait: None,
-            condition: None,
-            location: thread.location,
-            name: None,
-            round: Round::default(),
-            place: None,
-            code: 0,
-            laps: Laps::default(),
-            frame: 0,
-            is_lost: false,
+            life: ThreadLife::new(),
         };
         saved.save(thread, below);
         saved
     }
 
+    /// Copies what can be copied: `can_be_saved` excludes threads with more.
     fn save(&mut self, thread: &Thread, below: usize) {
-        // Other fields are used only by threads of Rust, or by states that `can_be_saved` excludes.
-        self.suspender = thread.suspender;
-        self.last = thread.last;
-        copy_column(&mut self.edges, &thread.edges);
-        self.operations = thread.operations;
-        self.has_yielded = thread.has_yielded;
-        self.accesses_left = thread.accesses_left;
-        self.expiries = thread.expiries;
-        self.spurious = thread.spurious;
-        self.reused = thread.reused;
-        self.named = thread.named();
-        self.wait = thread.wait;
-        self.condition = thread.condition;
-        self.location = thread.location;
-        self.name.clone_from(&thread.name);
-        self.round.copy(&thread.round);
-        self.place = thread.place;
-        self.code = thread.code;
-        self.is_lost = thread.is_lost;
         self.run = thread.run;
+        self.life.copy(&thread.life);
         thread.fibre.save(&mut self.fibre, below);
-        self.frame = thread.frame;
-        self.laps.copy(&thread.laps);
     }
 
     fn restore(&self, thread: &mut Thread) {
-        thread.suspender = self.suspender;
-        thread.last = self.last;
-        copy_column(&mut thread.edges, &self.edges);
-        thread.operations = self.operations;
-        thread.has_yielded = self.has_yielded;
-        thread.accesses_left = self.accesses_left;
-        thread.expiries = self.expiries;
-        thread.spurious = self.spurious;
-        thread.reused = self.reused;
-        thread.set_named(self.named);
-        thread.wait = self.wait;
-        thread.condition = self.condition;
-        thread.location = self.location;
-        thread.name.clone_from(&self.name);
-        thread.round.copy(&self.round);
-        thread.place = self.place;
-        thread.code = self.code;
-        thread.is_lost = self.is_lost;
+        thread.run = self.run;
+        thread.life.copy(&self.life);
         thread.panic = None;
         thread.noticed = None;
         thread.heap.reset();
-        thread.run = self.run;
         thread.fibre.restore(&self.fibre);
-        thread.frame = self.frame;
-        thread.laps.copy(&self.laps);
     }
 }

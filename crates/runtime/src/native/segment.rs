@@ -40,7 +40,7 @@ impl Engine {
         if self.config.native.is_none() {
             return self.begin_heap_segment();
         }
-        if self.native.segment.is_known || !self.thread().laps.is_watched() {
+        if self.native.segment.is_known || !self.thread().life.laps.is_watched() {
             return;
         }
         let mut content = std::mem::take(&mut self.native.segment.content);
@@ -63,7 +63,7 @@ impl Engine {
             return self.end_heap_segment();
         }
         match HAS_CALLED_UNKNOWN.load(Relaxed) {
-            true => self.thread().laps.take_effect(),
+            true => self.thread().life.laps.take_effect(),
             // If no segment has begun, the thread has not run since it reached its present place.
             false => self.note_changes(),
         }
@@ -73,9 +73,9 @@ impl Engine {
     /// Records an effect of the running thread if this segment is known and memory has changed in
     /// it.
     pub(super) fn note_changes(&mut self) {
-        let is_known = self.native.segment.is_known && self.thread().laps.is_watched();
+        let is_known = self.native.segment.is_known && self.thread().life.laps.is_watched();
         if is_known && self.has_changed_memory() {
-            self.thread().laps.take_effect();
+            self.thread().life.laps.take_effect();
         }
     }
 
@@ -111,10 +111,10 @@ impl Engine {
     /// compared, the write counts as an effect only if the comparison does not cover it.
     #[inline(always)]
     pub(super) fn writes_memory(&mut self, address: usize) {
-        if !self.thread().laps.is_watched() {
-            self.thread().laps.write_plainly();
+        if !self.thread().life.laps.is_watched() {
+            self.thread().life.laps.write_plainly();
         } else if !self.is_looked_at(address) {
-            self.thread().laps.take_effect();
+            self.thread().life.laps.take_effect();
         }
     }
 

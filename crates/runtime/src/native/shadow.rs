@@ -178,19 +178,19 @@ impl Shadow {
 impl Engine {
     /// Records that the running thread reads memory.
     pub(crate) fn shadow_read(&mut self, address: usize, length: usize, code: usize) {
-        self.thread().code = code;
+        self.thread().life.code = code;
         self.shadow(address, length, Kind::Read);
     }
 
     /// Records that the running thread writes memory.
     pub(crate) fn shadow_write(&mut self, address: usize, length: usize, code: usize) {
-        self.thread().code = code;
+        self.thread().life.code = code;
         self.shadow(address, length, Kind::Write);
     }
 
     /// Records that the running thread frees memory.
     pub(crate) fn shadow_release(&mut self, address: usize, length: usize, code: usize) {
-        self.thread().code = code;
+        self.thread().life.code = code;
         self.shadow(address, length, Kind::Release);
     }
 
@@ -226,7 +226,7 @@ impl Engine {
 
     #[inline]
     fn shadow_object(&mut self, address: usize, kind: Kind, code: usize) {
-        self.thread().code = code;
+        self.thread().life.code = code;
         self.shadow(address, OBJECT, kind);
     }
 
@@ -258,7 +258,7 @@ impl Engine {
     /// and before all their future ones: it is the main thread, and all others have been joined.
     #[inline(always)]
     pub(super) fn is_solo(&self) -> bool {
-        self.running == ThreadId::MAIN && self.native.joined + 1 == self.born().len()
+        self.running == ThreadId::MAIN && self.native.life.joined + 1 == self.born().len()
     }
 
     /// Lets the next executions of a native program show all its races.
@@ -271,12 +271,12 @@ impl Engine {
     #[cold]
     fn meet_shared_memory(&mut self) {
         let executions = self.savepoints.repeated;
-        if !self.is_coarsened && self.native.ownership.restart(executions) {
+        if !self.life.is_coarsened && self.native.ownership.restart(executions) {
             self.native.watch_all();
         }
         self.native.has_met_more_shared |= self.native.ownership.is_of_slices();
         self.look_for_races();
-        self.is_coarsened = true;
+        self.life.is_coarsened = true;
     }
 
     /// Searches for races because an object begins or ends. Uses must be ordered with that even
@@ -316,7 +316,7 @@ impl Engine {
                     epoch: self.happens_before.now(self.running),
                     bytes,
                     kind,
-                    code: self.thread().code,
+                    code: self.thread().life.code,
                     recorded: 0,
                 };
                 self.shadow_granule(number, touch);
@@ -328,7 +328,7 @@ impl Engine {
     /// Returns whether the program's annotations exclude this access.
     #[inline(always)]
     fn is_ignored(&self, kind: Kind) -> bool {
-        let annotations = &self.native.objects.annotations;
+        let annotations = &self.native.life.objects.annotations;
         match kind {
             Kind::Read => annotations.ignore(self.running, false),
             Kind::Write => annotations.ignore(self.running, true),
@@ -387,7 +387,7 @@ impl Engine {
     fn meet_race(&mut self, earlier: Touch, later: Touch, number: usize) {
         let both = earlier.bytes & later.bytes;
         let address = number * GRANULE + both.trailing_zeros() as usize;
-        if self.native.objects.annotations.is_benign(address) {
+        if self.native.life.objects.annotations.is_benign(address) {
             return;
         }
         if self.native.is_ordering {
@@ -401,7 +401,7 @@ impl Engine {
     pub(super) fn order_atomics(&mut self) {
         self.names.order_atomics();
         self.native.is_ordering = true;
-        self.is_coarsened = true;
+        self.life.is_coarsened = true;
     }
 
     /// Returns the place of an access: in the program's own source, if the execution is recorded.

@@ -15,13 +15,13 @@ pub(crate) struct EndOfThread;
 pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
     let location = Location::caller();
     let announce = |engine: &mut crate::engine::Engine| {
-        engine.thread().code = code;
+        engine.thread().life.code = code;
         let child = engine.upcoming_child(0);
         let op = Thread::SPAWN.on(engine.names.end(child));
         engine.announce(Request::plain(op), location);
     };
     commuting(announce, |engine| {
-        engine.thread().laps.take_effect();
+        engine.thread().life.laps.take_effect();
         let child = engine.spawn(location, None, |_| Job::Call { run, argument });
         engine.record_thread(child, |name| format!("starts {name}"));
         child
@@ -34,8 +34,8 @@ pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
 pub fn join_ended(thread: ThreadId, code: usize) -> bool {
     perform::silently(|engine| {
         let own = engine.thread();
-        own.code = code;
-        own.laps.take_effect();
+        own.life.code = code;
+        own.life.laps.take_effect();
         let is_plain = !engine.watch.records && engine.threads[thread.index()].panic.is_none();
         is_plain && engine.joins_at_once(thread)
     })
@@ -49,7 +49,7 @@ pub fn return_from_thread() -> ! {
 /// Ends the thread at once, as a bug. No more of its code runs.
 pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
     perform::stop(|engine| {
-        engine.thread().code = code;
+        engine.thread().life.code = code;
         let spot = engine.own_spot();
         let location = engine.shown_spot(spot);
         let shown = Shown {
@@ -66,7 +66,7 @@ pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
         }
         engine.recorder.mark_failed();
         engine.failures.push(shown);
-        engine.pending[engine.running.index()] = Pending::Failed;
+        engine.life.pending[engine.running.index()] = Pending::Failed;
     })
 }
 
@@ -86,10 +86,10 @@ impl Engine {
     /// Ends the thread after a failure that the user has suppressed.
     fn end_suppressed(&mut self, kind: FailureKind) {
         let index = self.running.index();
-        self.pending[index] = match kind {
+        self.life.pending[index] = match kind {
             // These show when the program ends.
             FailureKind::ExitStatus | FailureKind::Leak => {
-                self.native.has_exited = true;
+                self.native.life.has_exited = true;
                 Pending::Finished
             }
             // The rest of the execution is not explored, as after a failed assumption.
@@ -131,7 +131,7 @@ pub fn end_thread() -> ! {
     perform::stop(|engine| {
         let thread = engine.running;
         engine.end_thread(thread);
-        engine.pending[thread.index()] = Pending::Finished;
+        engine.life.pending[thread.index()] = Pending::Finished;
         engine.poll(engine.names.end(thread));
     })
 }
@@ -140,15 +140,15 @@ pub fn end_thread() -> ! {
 /// end counts as the last action, and may wait forever.
 pub fn exit_program() -> ! {
     perform::stop(|engine| {
-        engine.native.has_exited = true;
-        engine.pending[engine.running.index()] = Pending::Finished;
+        engine.native.life.has_exited = true;
+        engine.life.pending[engine.running.index()] = Pending::Finished;
     })
 }
 
 /// Declares a goal of this name: some execution must come here with `is_reached`.
 pub fn goal(code: usize, name: &str, is_reached: bool) {
     perform::silently(|engine| {
-        engine.thread().code = code;
+        engine.thread().life.code = code;
         engine.declare_goal(name, |engine| {
             let spot = engine.own_spot();
             engine.shown_spot(spot).unwrap_or_default()
@@ -161,7 +161,7 @@ pub fn goal(code: usize, name: &str, is_reached: bool) {
 
 /// Records that the program's main function has returned: remaining threads may wait forever.
 pub fn return_from_main() {
-    perform::silently(|engine| engine.native.has_exited = true);
+    perform::silently(|engine| engine.native.life.has_exited = true);
 }
 
 /// Adds a warning to the report.
@@ -192,7 +192,7 @@ pub fn leave_out(kind: Omission, what: &str) {
 /// another execution.
 pub fn excuse(thread: ThreadId, is_excused: bool) {
     perform::silently(|engine| {
-        let excused = &mut engine.native.excused;
+        let excused = &mut engine.native.life.excused;
         excused.retain(|&other| other != thread);
         if is_excused {
             excused.push(thread);
@@ -222,13 +222,13 @@ pub fn living_other() -> Option<ThreadId> {
     perform::silently(|engine| {
         let own = engine.running;
         let mut others = engine.born().iter().copied();
-        others.find(|&other| other != own && !engine.objects.ends[other.index()].is_finished())
+        others.find(|&other| other != own && !engine.life.objects.ends[other.index()].is_finished())
     })
 }
 
 /// Returns whether all other threads have ended.
 pub fn is_alone() -> bool {
-    perform::silently(|engine| engine.live == 1)
+    perform::silently(|engine| engine.life.live == 1)
 }
 
 /// Ends the check because the program does something that no model supports.

@@ -2,6 +2,7 @@
 
 use super::laps::HAS_CALLED_UNKNOWN;
 use super::unrolling::Rounds;
+use crate::engine::life::Life;
 use crate::watch::seen::Seen;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
@@ -68,9 +69,12 @@ pub(super) struct Place {
     pub(super) is_event: bool,
 }
 
-impl Laps {
-    /// Starts the thread.
-    pub(crate) fn begin(&mut self) {
+impl Life for Laps {
+    fn new() -> Laps {
+        Laps::default()
+    }
+
+    fn begin(&mut self) {
         self.has_effect = true;
         self.learnt.clear();
         self.rounds.clear();
@@ -79,42 +83,8 @@ impl Laps {
         self.comes_back_to = None;
     }
 
-    /// Returns whether nothing is known since the last effect.
-    #[inline(always)]
-    pub(super) fn is_beginning(&self) -> bool {
-        self.has_effect
-    }
-
-    /// Records a write to the thread's own stack, which is compared on a return to a place.
-    #[inline(always)]
-    pub(crate) fn write_own(&mut self, address: usize, length: usize) {
-        if !self.foreign.is_empty() {
-            self.overwrite(address, length);
-        }
-    }
-
-    /// Records that the thread has changed something.
-    #[inline(always)]
-    pub(crate) fn take_effect(&mut self) {
-        self.has_effect = true;
-        self.sure_effects = self.sure_effects.wrapping_add(1);
-    }
-
-    /// Records a write to memory, possibly of the value that is already there.
-    #[inline(always)]
-    pub(crate) fn write_plainly(&mut self) {
-        self.has_effect = true;
-    }
-
-    /// Returns whether changes of memory are found by comparing it.
-    #[inline(always)]
-    pub(super) fn is_watched(&self) -> bool {
-        self.is_watched && !self.has_effect
-    }
-
-    /// Becomes a copy of `other`.
     #[inline]
-    pub(crate) fn copy(&mut self, other: &Laps) {
+    fn copy(&mut self, other: &Laps) {
         self.has_effect = other.has_effect;
         self.sure_effects = other.sure_effects;
         if !self.rounds_without_effect.is_empty() || !other.rounds_without_effect.is_empty() {
@@ -149,6 +119,41 @@ impl Laps {
             self.foreign.clone_from(&other.foreign);
             self.written_by_others.clone_from(&other.written_by_others);
         }
+    }
+}
+
+impl Laps {
+    /// Returns whether nothing is known since the last effect.
+    #[inline(always)]
+    pub(super) fn is_beginning(&self) -> bool {
+        self.has_effect
+    }
+
+    /// Records a write to the thread's own stack, which is compared on a return to a place.
+    #[inline(always)]
+    pub(crate) fn write_own(&mut self, address: usize, length: usize) {
+        if !self.foreign.is_empty() {
+            self.overwrite(address, length);
+        }
+    }
+
+    /// Records that the thread has changed something.
+    #[inline(always)]
+    pub(crate) fn take_effect(&mut self) {
+        self.has_effect = true;
+        self.sure_effects = self.sure_effects.wrapping_add(1);
+    }
+
+    /// Records a write to memory, possibly of the value that is already there.
+    #[inline(always)]
+    pub(crate) fn write_plainly(&mut self) {
+        self.has_effect = true;
+    }
+
+    /// Returns whether changes of memory are found by comparing it.
+    #[inline(always)]
+    pub(super) fn is_watched(&self) -> bool {
+        self.is_watched && !self.has_effect
     }
 
     /// Returns the thread's last observation since its last effect.

@@ -51,7 +51,7 @@ impl Barrier {
     pub(crate) fn at(engine: &mut Engine, address: usize, places: usize) -> Barrier {
         let object = engine.names.object_at(address as u64, Order::PARTS);
         engine.name_object_at(object, address, 32);
-        let barriers = &mut engine.objects.barriers;
+        let barriers = &mut engine.life.objects.barriers;
         let number = barriers.add(|order| order.clear(places), || Order::new(places));
         let is_ordered = engine.names.is_coarse(object, Coarsening::Ordered);
         Barrier {
@@ -74,7 +74,7 @@ impl Barrier {
     /// Creates a barrier for an object that already has its id.
     fn named(engine: &mut Engine, object: ObjectId, places: usize, location: Place) -> Barrier {
         engine.name_object(object, "Barrier", location);
-        let barriers = &mut engine.objects.barriers;
+        let barriers = &mut engine.life.objects.barriers;
         let number = barriers.add(|order| order.clear(places), || Order::new(places));
         let is_ordered = engine.names.is_coarse(object, Coarsening::Ordered);
         Barrier {
@@ -91,8 +91,14 @@ impl Barrier {
         let ticket = self.arrive(location);
         let wait = Wait::Barrier(self.number, ticket);
         perform::wait(Order::WAIT.on(self.object), wait, location, |_| ());
-        let is_leader =
-            silently(|engine| engine.objects.barriers.get(self.number).is_leader(ticket));
+        let is_leader = silently(|engine| {
+            engine
+                .life
+                .objects
+                .barriers
+                .get(self.number)
+                .is_leader(ticket)
+        });
         Arrival {
             object: self.object,
             is_ordered: self.is_ordered,
@@ -107,7 +113,7 @@ impl Barrier {
             location,
             |engine| {
                 let (thread, event) = (engine.running, engine.event());
-                let order = engine.objects.barriers.get_mut(self.number);
+                let order = engine.life.objects.barriers.get_mut(self.number);
                 let ticket = order.arrive(thread, event);
                 if order.is_crowded() {
                     engine.coarsen(self.object, Coarsening::Ordered);

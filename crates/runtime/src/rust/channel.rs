@@ -70,7 +70,7 @@ impl<T> Channel<T> {
         silently(|engine| {
             let object = engine.create(Order::PARTS);
             engine.name_object(object, "Channel", location);
-            let channels = &mut engine.objects.channels;
+            let channels = &mut engine.life.objects.channels;
             let number = channels.add(|order| order.clear(capacity), || Order::new(capacity));
             let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
             Channel {
@@ -122,7 +122,7 @@ impl<T> Channel<T> {
         }
         let wait = Wait::Send(self.number, ticket);
         perform::wait(Order::SEND_WAIT.on(self.object), wait, location, |_| ());
-        match silently(|engine| engine.objects.channels.get(self.number).sent(ticket)) {
+        match silently(|engine| engine.life.objects.channels.get(self.number).sent(ticket)) {
             Sent::Accepted => Ok(()),
             Sent::Full | Sent::Disconnected => Err(SendError::Disconnected(self.take(ticket))),
         }
@@ -161,7 +161,12 @@ impl<T> Channel<T> {
             location,
             |engine| {
                 let event = engine.event();
-                let sent = engine.objects.channels.get_mut(self.number).try_send(event);
+                let sent = engine
+                    .life
+                    .objects
+                    .channels
+                    .get_mut(self.number)
+                    .try_send(event);
                 if let Ok(ticket) = sent {
                     self.put(ticket, message.take());
                     self.left_message(engine);
@@ -196,6 +201,7 @@ impl<T> Channel<T> {
         let result = Order::send_try_result(self.capacity).on(self.object);
         let sent = perform(result, location, |engine| {
             let sent = engine
+                .life
                 .objects
                 .channels
                 .get_mut(self.number)
@@ -213,6 +219,7 @@ impl<T> Channel<T> {
     fn request_send(&self, engine: &mut Engine, message: &mut Option<T>) -> Option<Ticket> {
         let event = engine.event();
         let ticket = engine
+            .life
             .objects
             .channels
             .get_mut(self.number)
@@ -245,6 +252,7 @@ impl<T> Channel<T> {
         let ticket = perform(request, location, |engine| {
             let event = engine.event();
             engine
+                .life
                 .objects
                 .channels
                 .get_mut(self.number)
@@ -252,7 +260,14 @@ impl<T> Channel<T> {
         });
         let wait = Wait::Receive(self.number, ticket);
         perform::wait(Order::RECEIVE_WAIT.on(self.object), wait, location, |_| ());
-        let received = silently(|engine| engine.objects.channels.get(self.number).received(ticket));
+        let received = silently(|engine| {
+            engine
+                .life
+                .objects
+                .channels
+                .get(self.number)
+                .received(ticket)
+        });
         self.result(received)
     }
 
@@ -291,7 +306,7 @@ impl<T> Channel<T> {
     fn look_for_senders(&self, location: Place) -> bool {
         self.note_try();
         perform(Order::CLOSED_CHECK.on(self.object), location, |engine| {
-            engine.objects.channels.get(self.number).is_hung_up()
+            engine.life.objects.channels.get(self.number).is_hung_up()
         })
     }
 
@@ -299,7 +314,7 @@ impl<T> Channel<T> {
         let op = Order::RENDEZVOUS_TRY_RECEIVE.on(self.object);
         let received = perform(op, at, |engine| {
             let event = engine.event();
-            let order = engine.objects.channels.get_mut(self.number);
+            let order = engine.life.objects.channels.get_mut(self.number);
             let received = order.try_receive(event, was_hung_up);
             self.note_received(engine, None, received);
             received
@@ -315,6 +330,7 @@ impl<T> Channel<T> {
         let ticket = perform(place, location, |engine| {
             let event = engine.event();
             engine
+                .life
                 .objects
                 .channels
                 .get_mut(self.number)
@@ -322,7 +338,7 @@ impl<T> Channel<T> {
         });
         let result = Order::receive_try_result(self.capacity).on(self.object);
         let received = perform(result, location, |engine| {
-            let order = engine.objects.channels.get_mut(self.number);
+            let order = engine.life.objects.channels.get_mut(self.number);
             let received = order.resolve_receive(ticket, was_hung_up);
             self.note_received(engine, Some(ticket), received);
             received
@@ -339,6 +355,7 @@ impl<T> Channel<T> {
         if let (true, Some(ticket), Received::Message(_)) = (engine.watch.races, ticket, received) {
             let mut edges = Vec::new();
             engine
+                .life
                 .objects
                 .channels
                 .get(self.number)
@@ -375,7 +392,14 @@ impl<T> Channel<T> {
     #[track_caller]
     pub fn add_sender(&self) {
         outside!(self.real().add_sender());
-        silently(|engine| engine.objects.channels.get_mut(self.number).clone_sender());
+        silently(|engine| {
+            engine
+                .life
+                .objects
+                .channels
+                .get_mut(self.number)
+                .clone_sender()
+        });
     }
 
     /// Removes a sender.
@@ -386,6 +410,7 @@ impl<T> Channel<T> {
         perform(form.on(self.object), Location::caller(), |engine| {
             let event = engine.event();
             engine
+                .life
                 .objects
                 .channels
                 .get_mut(self.number)
@@ -406,6 +431,7 @@ impl<T> Channel<T> {
             |engine| {
                 let event = engine.event();
                 engine
+                    .life
                     .objects
                     .channels
                     .get_mut(self.number)
@@ -413,7 +439,7 @@ impl<T> Channel<T> {
             },
         );
         let left: Vec<(Ticket, T)> = silently(|engine| {
-            let order = engine.objects.channels.get(self.number);
+            let order = engine.life.objects.channels.get(self.number);
             let is_accepted =
                 |&mut (ticket, _): &mut (Ticket, T)| order.sent(ticket) == Sent::Accepted;
             self.with_messages(|messages| {

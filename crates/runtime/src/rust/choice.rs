@@ -46,10 +46,11 @@ pub fn choose(alternatives: u32) -> u32 {
 #[track_caller]
 pub fn spurious() -> bool {
     outside!(false);
-    let is_possible = perform::silently(|engine| engine.config.spurious > engine.thread().spurious);
+    let is_possible =
+        perform::silently(|engine| engine.config.spurious > engine.thread().life.spurious);
     let happens = is_possible && choose(2) == 1;
     if happens {
-        perform::silently(|engine| engine.thread().spurious += 1);
+        perform::silently(|engine| engine.thread().life.spurious += 1);
     }
     happens
 }

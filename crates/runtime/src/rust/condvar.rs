@@ -61,7 +61,11 @@ impl Condvar {
     pub(crate) fn at(engine: &mut Engine, address: usize) -> Condvar {
         let object = engine.names.object_at(address as u64, Order::PARTS);
         engine.name_object_at(object, address, 48);
-        let number = engine.objects.condvars.add(Order::clear, Order::default);
+        let number = engine
+            .life
+            .objects
+            .condvars
+            .add(Order::clear, Order::default);
         Condvar { object, number }
     }
 
@@ -79,7 +83,11 @@ impl Condvar {
     /// Creates a condition variable for an object that already has its id.
     fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Condvar {
         engine.name_object(object, "Condvar", location);
-        let number = engine.objects.condvars.add(Order::clear, Order::default);
+        let number = engine
+            .life
+            .objects
+            .condvars
+            .add(Order::clear, Order::default);
         Condvar { object, number }
     }
 
@@ -119,7 +127,12 @@ impl Condvar {
         let location = Location::caller();
         let ticket = self.enqueue(mutex);
         perform(Order::RESOLVE.on(self.object), location, |engine| {
-            let is_signalled = engine.objects.condvars.get_mut(self.number).resolve(ticket);
+            let is_signalled = engine
+                .life
+                .objects
+                .condvars
+                .get_mut(self.number)
+                .resolve(ticket);
             if !is_signalled {
                 engine.note_end_of_wait(self.number);
             }
@@ -139,7 +152,12 @@ impl Condvar {
             |engine| {
                 let thread = engine.running;
                 engine.warn_of_waits();
-                engine.objects.condvars.get_mut(self.number).enqueue(thread)
+                engine
+                    .life
+                    .objects
+                    .condvars
+                    .get_mut(self.number)
+                    .enqueue(thread)
             },
         );
         mutex.unlock();
@@ -151,7 +169,7 @@ impl Condvar {
     pub fn signal(&self) {
         let location = Location::caller();
         let announce = |engine: &mut Engine| {
-            let alternatives = engine.objects.condvars.get(self.number).alternatives();
+            let alternatives = engine.life.objects.condvars.get(self.number).alternatives();
             let op = Order::SIGNAL.on(self.object);
             engine.announce_conditional(
                 Request {
@@ -166,6 +184,7 @@ impl Condvar {
             engine.order_ends_of_waits(self.number);
             let (choice, event) = (engine.choice, engine.event());
             let woken = engine
+                .life
                 .objects
                 .condvars
                 .get_mut(self.number)
@@ -187,6 +206,7 @@ impl Condvar {
                 engine.order_ends_of_waits(self.number);
                 let event = engine.event();
                 engine
+                    .life
                     .objects
                     .condvars
                     .get_mut(self.number)

@@ -45,7 +45,7 @@ impl Engine {
     /// one. Until [`drop_statics`] is done, a signal ends nothing but the destructor.
     #[inline]
     fn begin_end_of_statics(&mut self) -> Vec<Box<dyn FnOnce()>> {
-        let is_last = self.live == 1 && !self.is_tearing_down;
+        let is_last = self.life.live == 1 && !self.is_tearing_down;
         match is_last && self.statics_own_values() {
             true => self.take_owned_by_statics(),
             false => Vec::new(),
@@ -62,7 +62,7 @@ impl Engine {
         self.ending = Some(Ending {
             before: self.before,
             after: self.after,
-            next_edges: self.next_edges.len(),
+            next_edges: self.life.next_edges.len(),
             is_recorded: self.watch.records,
         });
         self.watch.records = false;
@@ -80,7 +80,7 @@ impl Engine {
             return;
         };
         (self.before, self.after) = (ending.before, ending.after);
-        self.next_edges.truncate(ending.next_edges);
+        self.life.next_edges.truncate(ending.next_edges);
         self.watch.records = ending.is_recorded;
         self.is_tearing_down = false;
         if is_stopped {
@@ -94,7 +94,7 @@ impl Engine {
             self.end_ending(true);
             self.lose_running();
             self.end_thread(self.running);
-            self.pending[self.running.index()] = Pending::Finished;
+            self.life.pending[self.running.index()] = Pending::Finished;
         }
     }
 

@@ -55,7 +55,7 @@ impl Engine {
 
     #[cold]
     fn leaves_out_others(&mut self, step: Step) -> bool {
-        let mut enabled = self.pending.iter().enumerate();
+        let mut enabled = self.life.pending.iter().enumerate();
         let has_others = enabled.any(|(thread, pending)| {
             let others = u32::from(thread == step.thread.index());
             let ways = pending.enabled().map_or(0, |request| request.alternatives);

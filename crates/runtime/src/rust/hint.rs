@@ -26,7 +26,7 @@ pub fn hint() {
 /// Lets other threads go first (`sched_yield`, a sleep): a switch at the next operation is no
 /// preemption. This is no event.
 pub fn yields() {
-    perform::silently(|engine| engine.thread().has_yielded = true);
+    perform::silently(|engine| engine.thread().life.has_yielded = true);
 }
 
 #[inline(never)]

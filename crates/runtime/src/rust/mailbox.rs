@@ -27,7 +27,7 @@ pub enum Policy {
 }
 
 /// The model's state of a mailbox.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) order: Order,
     pub(crate) object: Option<ObjectId>,
@@ -55,7 +55,7 @@ impl Engine {
             Policy::Warn => self.warn(message),
             Policy::Fail => {
                 self.recorder.mark_failed();
-                let location = Some(self.thread().location.to_string());
+                let location = Some(self.thread().life.location.to_string());
                 self.failures.push(Shown {
                     kind,
                     message,
@@ -72,7 +72,7 @@ impl Engine {
 
     /// Returns the failure for letters that were not received by the end of the execution.
     pub(crate) fn left_letters(&self) -> Option<Shown> {
-        let mailboxes = || self.objects.mailboxes.iter();
+        let mailboxes = || self.life.objects.mailboxes.iter();
         let left = |policy: Policy| mailboxes().filter(move |mailbox| mailbox.left == policy);
         left(Policy::Warn)
             .filter_map(State::left_letters)
@@ -115,7 +115,7 @@ impl Mailbox {
             engine.forgo_comparing();
             let object = engine.create(Order::PARTS);
             engine.name_object(object, &format!("mailbox of {name}"), location);
-            let mailboxes = &mut engine.objects.mailboxes;
+            let mailboxes = &mut engine.life.objects.mailboxes;
             let number = mailboxes.add(State::clear, State::default);
             let state = mailboxes.get_mut(number);
             state.object = Some(object);
@@ -144,7 +144,7 @@ impl Mailbox {
     pub fn belongs_here(&self) {
         silently(|engine| {
             let thread = engine.running;
-            engine.objects.mailboxes.get_mut(self.number).thread = Some(thread);
+            engine.life.objects.mailboxes.get_mut(self.number).thread = Some(thread);
         });
     }
 
@@ -168,10 +168,10 @@ impl Mailbox {
                 engine.happens_before.leave(engine.running, event);
             }
             engine.record(|_| text());
-            if let Some(to) = engine.objects.mailboxes.get(self.number).thread {
+            if let Some(to) = engine.life.objects.mailboxes.get(self.number).thread {
                 engine.recorder.note_arrival(to);
             }
-            let order = &mut engine.objects.mailboxes.get_mut(self.number).order;
+            let order = &mut engine.life.objects.mailboxes.get_mut(self.number).order;
             (!order.is_closed()).then(|| order.arrive(event))
         })
     }
@@ -188,7 +188,7 @@ impl Mailbox {
     #[track_caller]
     pub fn look(&self) -> usize {
         perform(Order::LOOK.on(self.object), Location::caller(), |engine| {
-            let count = engine.objects.mailboxes.get(self.number).order.count();
+            let count = engine.life.objects.mailboxes.get(self.number).order.count();
             engine.see(Seen::Letters(self.number, count));
             count
         })
@@ -198,7 +198,7 @@ impl Mailbox {
     pub fn receive(&self, position: usize) {
         silently(|engine| {
             let mut edges = Vec::new();
-            let order = &mut engine.objects.mailboxes.get_mut(self.number).order;
+            let order = &mut engine.life.objects.mailboxes.get_mut(self.number).order;
             order.receive(position);
             order.edges(position, &mut edges);
             for &arrival in &edges {
@@ -215,6 +215,7 @@ impl Mailbox {
     pub fn excuse(&self, position: usize) {
         silently(|engine| {
             engine
+                .life
                 .objects
                 .mailboxes
                 .get_mut(self.number)
@@ -228,7 +229,13 @@ impl Mailbox {
     pub fn close(&self) {
         let location = place(Location::caller());
         perform(Order::CLOSE.on(self.object), location, |engine| {
-            engine.objects.mailboxes.get_mut(self.number).order.close();
+            engine
+                .life
+                .objects
+                .mailboxes
+                .get_mut(self.number)
+                .order
+                .close();
         });
     }
 }
@@ -268,7 +275,7 @@ impl Network {
         silently(|engine| {
             engine.forgo_comparing();
             let object = engine.create(Letters::PARTS);
-            let networks = &mut engine.objects.networks;
+            let networks = &mut engine.life.objects.networks;
             let clear = |letters: &mut Letters| letters.clear(delivery);
             let number = networks.add(clear, || Letters::new(delivery));
             Network { object, number }
@@ -298,7 +305,7 @@ impl Network {
     fn with<R>(&self, change: impl FnOnce(&mut Letters, ThreadId) -> R) -> R {
         silently(|engine: &mut Engine| {
             let thread = engine.running;
-            change(engine.objects.networks.get_mut(self.number), thread)
+            change(engine.life.objects.networks.get_mut(self.number), thread)
         })
     }
 }
@@ -341,7 +348,7 @@ impl Posted {
     pub fn arrived(&self) {
         silently(|engine| {
             let event = engine.event();
-            let letters = engine.objects.networks.get_mut(self.network.number);
+            let letters = engine.life.objects.networks.get_mut(self.network.number);
             letters.deliver(self.ticket, event);
             engine.poll(self.network.object);
         });

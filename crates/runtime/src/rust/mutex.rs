@@ -36,15 +36,16 @@ impl State {
 
 impl Engine {
     fn hold(&mut self, mutex: u32, ticket: Ticket) {
-        self.objects.mutexes.get_mut(mutex).held = Some((self.running, ticket));
+        self.life.objects.mutexes.get_mut(mutex).held = Some((self.running, ticket));
         self.takes(Hold::Mutex(mutex, ticket));
-        if self.objects.mutexes.get(mutex).order.condition() == Condition::OwnerEnded {
+        if self.life.objects.mutexes.get(mutex).order.condition() == Condition::OwnerEnded {
             self.record(|name| format!("{name}: lock() acquired, its owner has ended"));
         }
         if self.watch.races {
             let mut edges = std::mem::take(&mut self.edges);
             let start = edges.len();
-            self.objects
+            self.life
+                .objects
                 .mutexes
                 .get(mutex)
                 .order
@@ -83,7 +84,11 @@ impl Mutex {
             .names
             .object_at(address as u64, objects::Mutex::PARTS);
         engine.name_object_at(object, address, 40);
-        let number = engine.objects.mutexes.add(State::clear, State::default);
+        let number = engine
+            .life
+            .objects
+            .mutexes
+            .add(State::clear, State::default);
         Mutex { object, number }
     }
 
@@ -101,7 +106,11 @@ impl Mutex {
     /// Creates a mutex for an object that already has its id.
     fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Mutex {
         engine.name_object(object, "Mutex", location);
-        let number = engine.objects.mutexes.add(State::clear, State::default);
+        let number = engine
+            .life
+            .objects
+            .mutexes
+            .add(State::clear, State::default);
         Mutex { object, number }
     }
 
@@ -118,6 +127,7 @@ impl Mutex {
             |engine| {
                 let thread = engine.running;
                 engine
+                    .life
                     .objects
                     .mutexes
                     .get_mut(self.number)
@@ -148,6 +158,7 @@ impl Mutex {
             |engine| {
                 let thread = engine.running;
                 engine
+                    .life
                     .objects
                     .mutexes
                     .get_mut(self.number)
@@ -160,6 +171,7 @@ impl Mutex {
             location,
             |engine| {
                 let is_granted = engine
+                    .life
                     .objects
                     .mutexes
                     .get_mut(self.number)
@@ -215,14 +227,22 @@ impl Mutex {
 
     /// Returns the condition of the mutex for a thread that has just taken it or failed to.
     pub fn condition(&self) -> Condition {
-        silently(|engine| engine.objects.mutexes.get(self.number).order.condition())
+        silently(|engine| {
+            engine
+                .life
+                .objects
+                .mutexes
+                .get(self.number)
+                .order
+                .condition()
+        })
     }
 
     /// Marks the data that the mutex guards as repaired by the holder. Returns false if there was
     /// nothing to repair.
     pub fn repair(&self) -> bool {
         silently(|engine| {
-            let mutex = engine.objects.mutexes.get_mut(self.number);
+            let mutex = engine.life.objects.mutexes.get_mut(self.number);
             mutex.order.repair()
         })
     }
@@ -236,12 +256,12 @@ impl Engine {
 
     fn leave_mutex(&mut self, mutex: u32, leave: fn(&mut objects::Mutex, Ticket, EventId)) {
         let (thread, event) = (self.running, self.event());
-        let state = self.objects.mutexes.get_mut(mutex);
+        let state = self.life.objects.mutexes.get_mut(mutex);
         let Some((_, ticket)) = state.held.take_if(|&mut (holder, _)| holder == thread) else {
             return self.misuse("a mutex is unlocked by a thread that does not hold it");
         };
         self.gives_back(Hold::Mutex(mutex, ticket));
-        let state = self.objects.mutexes.get_mut(mutex);
+        let state = self.life.objects.mutexes.get_mut(mutex);
         leave(&mut state.order, ticket, event);
         if self.watch.races {
             self.happens_before.leave(thread, event);

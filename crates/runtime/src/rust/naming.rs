@@ -23,7 +23,7 @@ pub fn call_thread(thread: ThreadId, name: &str) {
     outside!();
     silently(|engine| {
         if let Some(thread) = engine.threads.get_mut(thread.index()) {
-            thread.name = Some(name.to_owned());
+            thread.life.name = Some(name.to_owned());
         }
     });
 }

@@ -53,7 +53,7 @@ impl Notify {
     /// Creates a token for an object that already has its id.
     fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Notify {
         engine.name_object(object, "Notify", location);
-        let number = engine.objects.notifies.add(Park::clear, Park::default);
+        let number = engine.life.objects.notifies.add(Park::clear, Park::default);
         Notify { object, number }
     }
 
@@ -70,11 +70,11 @@ impl Notify {
     #[inline(never)]
     pub fn wait_at(&self, location: &'static Location<'static>) -> bool {
         let own_round = perform(Park::REQUEST.on(self.object), location, |engine| {
-            let token = engine.objects.notifies.get_mut(self.number);
+            let token = engine.life.objects.notifies.get_mut(self.number);
             let given = token.given();
             token.request();
             engine.record(|name| format!("{name}.wait() begins"));
-            let round = &mut engine.thread().round;
+            let round = &mut engine.thread().life.round;
             round
                 .takes(self.object, given)
                 .then_some(round.has_effect())
@@ -88,7 +88,7 @@ impl Notify {
             }
             // In general a wait is an effect, but this one is not.
             if let Some(had_effect) = own_round {
-                engine.thread().round.set_effect(had_effect);
+                engine.thread().life.round.set_effect(had_effect);
             }
             engine.record(|name| format!("{name}.wait() returns"));
         });
@@ -97,12 +97,12 @@ impl Notify {
 
     /// Makes the running thread the one that waits for the token.
     pub fn own(&self) {
-        silently(|engine| engine.thread().round.owns(self.object));
+        silently(|engine| engine.thread().life.round.owns(self.object));
     }
 
     /// Checks whether the running thread has given the token to itself since it last waited for it.
     pub fn is_own_gift(&self) -> bool {
-        silently(|engine| engine.thread().round.has_gift())
+        silently(|engine| engine.thread().life.round.has_gift())
     }
 
     /// Gives the token.
@@ -118,10 +118,14 @@ impl Notify {
     pub fn notify_at(&self, location: &'static Location<'static>) {
         perform(Park::UNPARK.on(self.object), location, |engine| {
             let event = engine.event();
-            let token = engine.objects.notifies.get_mut(self.number);
+            let token = engine.life.objects.notifies.get_mut(self.number);
             let was_given = token.given().is_some();
             token.unpark(event);
-            engine.thread().round.gives(self.object, event, was_given);
+            engine
+                .thread()
+                .life
+                .round
+                .gives(self.object, event, was_given);
             if was_given {
                 engine.see(Seen::Notified(self.number));
             }

@@ -60,7 +60,7 @@ impl Object {
         };
         silently(|engine| {
             if !engine.is_tearing_down {
-                engine.thread().condition = Some(condition);
+                engine.thread().life.condition = Some(condition);
                 engine.record_result("waits");
             }
         });
@@ -70,7 +70,7 @@ impl Object {
     /// Records whether the condition for which a thread stopped holds after the current segment.
     pub fn now_holds(thread: ThreadId, holds: bool) {
         silently(|engine| {
-            if let Some(condition) = &mut engine.threads[thread.index()].condition {
+            if let Some(condition) = &mut engine.threads[thread.index()].life.condition {
                 condition.holds = holds;
             }
         });
@@ -116,7 +116,7 @@ impl Engine {
     /// Merges the objects. Returns the object that represents them.
     fn merged(&mut self, objects: &[Object], first: ObjectId) -> ObjectId {
         for other in &objects[1..] {
-            self.is_coarsened |= self.names.merge(first, other.object);
+            self.life.is_coarsened |= self.names.merge(first, other.object);
         }
         self.names.representative(first)
     }

@@ -68,7 +68,7 @@ impl Once {
     pub(crate) fn at(engine: &mut Engine, address: usize) -> Once {
         let object = engine.names.object_at(address as u64, Order::PARTS);
         engine.name_object_at(object, address, 4);
-        let number = engine.objects.onces.add(State::clear, State::default);
+        let number = engine.life.objects.onces.add(State::clear, State::default);
         Once { object, number }
     }
 
@@ -86,7 +86,7 @@ impl Once {
     /// Creates a once for an object that already has its name.
     pub(crate) fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Once {
         engine.name_object(object, "Once", location);
-        let number = engine.objects.onces.add(State::clear, State::default);
+        let number = engine.life.objects.onces.add(State::clear, State::default);
         Once { object, number }
     }
 
@@ -97,6 +97,7 @@ impl Once {
         let ticket = perform(Order::ENTER.on(self.object), location, |engine| {
             let thread = engine.running;
             engine
+                .life
                 .objects
                 .onces
                 .get_mut(self.number)
@@ -106,7 +107,7 @@ impl Once {
         let wait = Wait::Once(self.number, ticket);
         perform::wait(Order::WAIT.on(self.object), wait, location, |_| ());
         silently(|engine| {
-            let order = &engine.objects.onces.get(self.number).order;
+            let order = &engine.life.objects.onces.get(self.number).order;
             match order.is_initialiser(ticket) {
                 true => Entry::Initialise {
                     after_failure: order.has_failed(),
@@ -121,7 +122,7 @@ impl Once {
     pub fn wait(&self) -> bool {
         let location = Location::caller();
         let ask = |engine: &mut Engine| {
-            let order = &engine.objects.onces.get(self.number).order;
+            let order = &engine.life.objects.onces.get(self.number).order;
             (order.is_poisoned(), order.failures())
         };
         let get = Order::GET.on(self.object);
@@ -134,7 +135,7 @@ impl Once {
         }
         self.wait_for(failures, location);
         silently(|engine| {
-            ask(engine).1 == failures || engine.objects.onces.get(self.number).order.is_done()
+            ask(engine).1 == failures || engine.life.objects.onces.get(self.number).order.is_done()
         })
     }
 
@@ -154,7 +155,7 @@ impl Once {
     pub fn done(&self) {
         perform(Order::DONE.on(self.object), Location::caller(), |engine| {
             let event = engine.event();
-            let state = engine.objects.onces.get_mut(self.number);
+            let state = engine.life.objects.onces.get_mut(self.number);
             state.order.finish(event);
             state.done = Some(event);
             if engine.watch.races {
@@ -168,7 +169,13 @@ impl Once {
     pub fn fail(&self) {
         perform(Order::DONE.on(self.object), Location::caller(), |engine| {
             let event = engine.event();
-            engine.objects.onces.get_mut(self.number).order.fail(event);
+            engine
+                .life
+                .objects
+                .onces
+                .get_mut(self.number)
+                .order
+                .fail(event);
             if engine.watch.races {
                 engine.happens_before.leave(engine.running, event);
             }
@@ -180,7 +187,7 @@ impl Once {
     #[track_caller]
     pub fn is_done(&self) -> bool {
         perform(Order::GET.on(self.object), Location::caller(), |engine| {
-            let done = engine.objects.onces.get(self.number).done;
+            let done = engine.life.objects.onces.get(self.number).done;
             match done {
                 Some(event) if engine.watch.races => {
                     engine.happens_before.take_up(engine.running, &[event]);

@@ -299,7 +299,7 @@ impl Engine {
     fn begin_lasting(&mut self, memory: u32, location: Place, kind: Kind) -> Lasting {
         self.access_plain(memory, location, kind);
         let touch = self.touch(memory, location, kind);
-        let operations = self.thread().operations;
+        let operations = self.thread().life.operations;
         let lasting = &mut self.plain.get_mut(memory).lasting;
         let numbers = lasting.iter().map(|open| open.number + 1);
         let number = numbers.max().unwrap_or(0);
@@ -340,7 +340,7 @@ impl Engine {
         else {
             return;
         };
-        if access.is_access_at_end && self.thread().operations != operations {
+        if access.is_access_at_end && self.thread().life.operations != operations {
             self.access_plain(access.memory, touch.location, touch.kind);
         }
     }

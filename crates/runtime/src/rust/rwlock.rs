@@ -48,13 +48,13 @@ impl Engine {
             return false;
         }
         let is_waiting =
-            |thread: ThreadId| matches!(self.pending[thread.index()], Pending::Waiting(_));
+            |thread: ThreadId| matches!(self.life.pending[thread.index()], Pending::Waiting(_));
         let waits = self.born().iter().filter(|&&thread| is_waiting(thread));
         waits
             .filter_map(|&thread| self.wait_of(thread))
             .any(|wait| match wait {
                 Wait::RwLock(lock, ticket) => {
-                    let lock = self.objects.rwlocks.get(lock);
+                    let lock = self.life.objects.rwlocks.get(lock);
                     lock.prefers_readers() && lock.is_overtaking(ticket)
                 }
                 _ => false,
@@ -63,7 +63,7 @@ impl Engine {
 
     /// Returns the place of the running thread, if it has one.
     fn held_place(&mut self, lock: u32) -> Option<Ticket> {
-        let place = self.objects.rwlocks.get(lock).place_of(self.running);
+        let place = self.life.objects.rwlocks.get(lock).place_of(self.running);
         if place.is_none() {
             self.misuse("a reader-writer lock is given back by a thread that does not hold it");
         }
@@ -75,7 +75,11 @@ impl Engine {
         self.takes(Hold::RwLock(lock, ticket));
         if self.watch.races {
             let mut edges = Vec::new();
-            self.objects.rwlocks.get(lock).edges(ticket, &mut edges);
+            self.life
+                .objects
+                .rwlocks
+                .get(lock)
+                .edges(ticket, &mut edges);
             self.happens_before.take_up(self.running, &edges);
         }
     }
@@ -106,8 +110,12 @@ impl RwLock {
     pub(crate) fn at(engine: &mut Engine, address: usize, prefers_readers: bool) -> RwLock {
         let object = engine.names.object_at(address as u64, Order::PARTS);
         engine.name_object_at(object, address, 56);
-        let number = engine.objects.rwlocks.add(Order::clear, Order::default);
-        let lock = engine.objects.rwlocks.get_mut(number);
+        let number = engine
+            .life
+            .objects
+            .rwlocks
+            .add(Order::clear, Order::default);
+        let lock = engine.life.objects.rwlocks.get_mut(number);
         lock.prefer_readers(prefers_readers);
         let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
         RwLock {
@@ -132,7 +140,11 @@ impl RwLock {
     /// Creates a lock for an object that already has its id.
     fn named(engine: &mut Engine, object: ObjectId, location: source::Place) -> RwLock {
         engine.name_object(object, "RwLock", location);
-        let number = engine.objects.rwlocks.add(Order::clear, Order::default);
+        let number = engine
+            .life
+            .objects
+            .rwlocks
+            .add(Order::clear, Order::default);
         let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
         RwLock {
             object,
@@ -152,6 +164,7 @@ impl RwLock {
         let ticket = perform(Order::READ_REQUEST.on(self.object), location, |engine| {
             let thread = engine.running;
             engine
+                .life
                 .objects
                 .rwlocks
                 .get_mut(self.number)
@@ -173,6 +186,7 @@ impl RwLock {
         let ticket = perform(Order::WRITE_REQUEST.on(self.object), location, |engine| {
             let thread = engine.running;
             engine
+                .life
                 .objects
                 .rwlocks
                 .get_mut(self.number)
@@ -201,7 +215,12 @@ impl RwLock {
             Location::caller(),
             |engine| {
                 let thread = engine.running;
-                let ticket = engine.objects.rwlocks.get_mut(self.number).try_read(thread);
+                let ticket = engine
+                    .life
+                    .objects
+                    .rwlocks
+                    .get_mut(self.number)
+                    .try_read(thread);
                 self.tried(engine, "try_read", ticket, Seen::Written(self.number));
                 ticket
             },
@@ -221,6 +240,7 @@ impl RwLock {
             |engine| {
                 let thread = engine.running;
                 let ticket = engine
+                    .life
                     .objects
                     .rwlocks
                     .get_mut(self.number)
@@ -247,7 +267,7 @@ impl RwLock {
                 return;
             };
             engine.gives_back(Hold::RwLock(self.number, ticket));
-            let lock = engine.objects.rwlocks.get_mut(self.number);
+            let lock = engine.life.objects.rwlocks.get_mut(self.number);
             lock.release(ticket, event);
             if engine.watch.races {
                 engine.happens_before.leave(engine.running, event);
@@ -267,7 +287,7 @@ impl RwLock {
                 return;
             };
             engine.take_effect();
-            let lock = engine.objects.rwlocks.get_mut(self.number);
+            let lock = engine.life.objects.rwlocks.get_mut(self.number);
             lock.downgrade(ticket, event);
             if engine.watch.races {
                 engine.happens_before.leave(engine.running, event);

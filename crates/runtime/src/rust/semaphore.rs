@@ -30,7 +30,8 @@ impl Engine {
         self.take_effect();
         if self.watch.races {
             let mut edges = Vec::new();
-            self.objects
+            self.life
+                .objects
                 .semaphores
                 .get(semaphore)
                 .edges(ticket, &mut edges);
@@ -64,7 +65,7 @@ impl Semaphore {
     pub(crate) fn at(engine: &mut Engine, address: usize, permits: usize) -> Semaphore {
         let object = engine.names.object_at(address as u64, Order::PARTS);
         engine.name_object_at(object, address, 32);
-        let semaphores = &mut engine.objects.semaphores;
+        let semaphores = &mut engine.life.objects.semaphores;
         let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
         if permits > NEAR_LIMIT {
             engine.coarsen(object, Coarsening::Tried);
@@ -90,7 +91,7 @@ impl Semaphore {
     /// Creates a semaphore for an object that already has its id.
     fn named(engine: &mut Engine, object: ObjectId, permits: usize, location: Place) -> Semaphore {
         engine.name_object(object, "Semaphore", location);
-        let semaphores = &mut engine.objects.semaphores;
+        let semaphores = &mut engine.life.objects.semaphores;
         let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
         let is_counted = engine.names.is_coarse(object, Coarsening::Tried);
         Semaphore {
@@ -123,6 +124,7 @@ impl Semaphore {
         perform(self.op(Order::TRY_RESULT), location, |engine| {
             debug_assert_eq!(engine.op.kind, OpKind::SemaphoreTryResult);
             let is_granted = engine
+                .life
                 .objects
                 .semaphores
                 .get_mut(self.number)
@@ -141,7 +143,7 @@ impl Semaphore {
     fn request(&self, form: Form, location: &'static Location<'static>) -> Ticket {
         perform(self.op(form), location, |engine| {
             let event = engine.event();
-            let semaphore = engine.objects.semaphores.get_mut(self.number);
+            let semaphore = engine.life.objects.semaphores.get_mut(self.number);
             let ticket = semaphore.request(event);
             self.tell(engine);
             ticket
@@ -169,7 +171,7 @@ impl Semaphore {
     pub fn release_below(&self, most: usize) -> bool {
         perform(self.op(Order::RELEASE), Location::caller(), |engine| {
             let event = engine.event();
-            let semaphore = engine.objects.semaphores.get_mut(self.number);
+            let semaphore = engine.life.objects.semaphores.get_mut(self.number);
             // Far below the limit requests and releases are not ordered, so the number is unknown.
             let is_full = self.is_counted && semaphore.available() >= most;
             if !is_full {
@@ -189,7 +191,7 @@ impl Semaphore {
     pub fn permits(&self) -> usize {
         silently(|engine| engine.coarsen(self.object, Coarsening::Tried));
         perform(self.op(Order::TRY_RESULT), Location::caller(), |engine| {
-            let permits = engine.objects.semaphores.get(self.number).available();
+            let permits = engine.life.objects.semaphores.get(self.number).available();
             engine.see(Seen::Permits(self.number, permits));
             engine.record(|name| format!("{name}.permits() -> {permits}"));
             permits
@@ -199,7 +201,7 @@ impl Semaphore {
     /// Records the number of permits that were not requested, for users.
     fn tell(&self, engine: &mut Engine) {
         if engine.watch.records {
-            let permits = engine.objects.semaphores.get(self.number).available();
+            let permits = engine.life.objects.semaphores.get(self.number).available();
             engine.record_stock(engine.op.object, counted(permits as u64, "permit"));
         }
     }

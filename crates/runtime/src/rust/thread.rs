@@ -41,7 +41,7 @@ pub fn spawn(name: Option<String>, body: impl FnOnce() + 'static) -> ThreadId {
 #[track_caller]
 pub fn ask_for_stack(bytes: usize) {
     outside!(system::ask_for_stack(bytes));
-    silently(|engine| engine.thread().stack_of_child = bytes);
+    silently(|engine| engine.thread().life.stack_of_child = bytes);
 }
 
 /// The code that a thread runs.
@@ -144,7 +144,7 @@ pub fn is_finished(thread: ThreadId) -> bool {
         end
     });
     perform(Thread::IS_FINISHED.on(end), Location::caller(), |engine| {
-        let is_finished = engine.objects.ends[thread.index()].is_finished();
+        let is_finished = engine.life.objects.ends[thread.index()].is_finished();
         if !is_finished {
             engine.see(Seen::Runs(thread));
         }
@@ -163,7 +163,7 @@ pub fn current() -> ThreadId {
 /// Returns the name that a thread was given. The name of the main thread is `main`.
 #[track_caller]
 pub fn name(thread: ThreadId) -> Option<String> {
-    let name = silently(|engine| engine.threads[thread.index()].name.clone());
+    let name = silently(|engine| engine.threads[thread.index()].life.name.clone());
     name.or_else(|| (thread == ThreadId::MAIN).then(|| "main".to_owned()))
 }
 
@@ -186,7 +186,7 @@ pub fn panics_fail() -> bool {
 
 /// Marks the current thread as a server: it may wait for letters at the end without a deadlock.
 pub fn serve() {
-    silently(|engine| engine.thread().serves = true);
+    silently(|engine| engine.thread().life.serves = true);
 }
 
 /// Sets the place that traces show for operations of the current thread at mailboxes and states.
@@ -196,14 +196,14 @@ pub fn stand_at(
     location: Option<&'static Location<'static>>,
 ) -> Option<&'static Location<'static>> {
     outside!(location);
-    silently(|engine| std::mem::replace(&mut engine.thread().place, location))
+    silently(|engine| std::mem::replace(&mut engine.thread().life.place, location))
 }
 
 /// Returns the place that traces show for an operation at a mailbox or state called from here.
 #[track_caller]
 pub fn place(caller: &'static Location<'static>) -> &'static Location<'static> {
     outside!(caller);
-    silently(|engine| engine.thread().place).unwrap_or(caller)
+    silently(|engine| engine.thread().life.place).unwrap_or(caller)
 }
 
 /// Checks whether the current thread is unwinding by a panic (or by the end of the execution).
@@ -229,7 +229,7 @@ pub fn park() {
         |engine| {
             // A wait is an effect, unless it is for a token that the thread gave to itself.
             if let Some(had_effect) = own_round {
-                engine.thread().round.set_effect(had_effect);
+                engine.thread().life.round.set_effect(had_effect);
             }
         },
     );
@@ -249,7 +249,7 @@ pub fn park_timed() -> bool {
 fn park_some_time(location: &'static Location<'static>) -> bool {
     let (thread, token, _) = request_token(location);
     perform(Park::RESOLVE.on(token), location, |engine| {
-        let is_granted = engine.objects.parks[thread.index()].resolve();
+        let is_granted = engine.life.objects.parks[thread.index()].resolve();
         if is_granted && engine.watch.races {
             engine.happens_before.parked(thread);
         }
@@ -270,10 +270,10 @@ fn park_some_time(location: &'static Location<'static>) -> bool {
 fn request_token(location: &'static Location<'static>) -> (ThreadId, ObjectId, Option<bool>) {
     let (thread, token) = silently(|engine| (engine.running, engine.names.park(engine.running)));
     let own_round = perform(Park::REQUEST.on(token), location, |engine| {
-        let park = &mut engine.objects.parks[thread.index()];
+        let park = &mut engine.life.objects.parks[thread.index()];
         let given = park.given();
         park.request();
-        let round = &mut engine.thread().round;
+        let round = &mut engine.thread().life.round;
         round.takes(token, given).then_some(round.has_effect())
     });
     (thread, token, own_round)
@@ -288,11 +288,11 @@ pub fn unpark(thread: ThreadId) {
     let token = silently(|engine| engine.names.park(thread));
     perform(Park::UNPARK.on(token), Location::caller(), |engine| {
         let event = engine.event();
-        let park = &mut engine.objects.parks[thread.index()];
+        let park = &mut engine.life.objects.parks[thread.index()];
         let was_given = park.given().is_some();
         park.unpark(event);
         let is_own = thread == engine.running;
-        let round = &mut engine.thread().round;
+        let round = &mut engine.thread().life.round;
         if is_own && !round.waits_for(token) {
             round.owns(token);
         }

@@ -215,11 +215,11 @@ impl Engine {
         self.give_up(id, engine);
         if self.is_tearing_down {
             self.end_thread(id);
-            self.pending[id.index()] = Pending::Finished;
+            self.life.pending[id.index()] = Pending::Finished;
             self.lost_destructor();
             return;
         }
-        self.pending[id.index()] = Pending::Failed;
+        self.life.pending[id.index()] = Pending::Failed;
         self.recorder.mark_failed();
         let name = self.thread_name(id);
         let why = self.threads[id.index()]
@@ -242,7 +242,7 @@ impl Engine {
             event: Some(self.event()),
         });
         if !is_kept {
-            self.pending[id.index()] = Pending::Halted(Halt::Assume);
+            self.life.pending[id.index()] = Pending::Halted(Halt::Assume);
         }
     }
 
@@ -250,7 +250,7 @@ impl Engine {
     fn crashed(&mut self, id: ThreadId, crash: Crash) -> (FailureKind, String) {
         let is_known = |native: Native| native.source_map.place(crash.code).is_some();
         if self.config.native.is_some_and(is_known) {
-            self.threads[id.index()].code = crash.code;
+            self.threads[id.index()].life.code = crash.code;
         }
         let what = match crash.signal {
             signal if crash.is_sent => format!("sends itself signal {signal}"),
@@ -285,7 +285,7 @@ impl Engine {
             kind: FailureKind::Panic,
             message,
             location,
-            event: thread.last,
+            event: thread.life.last,
         }
     }
 
@@ -307,7 +307,7 @@ impl Engine {
         if self.is_quiet() {
             return self.completed();
         }
-        let outcome = match Outcome::of(&self.pending, |thread| self.goes_on(thread)) {
+        let outcome = match Outcome::of(&self.life.pending, |thread| self.goes_on(thread)) {
             // Tasks whose conditions never become true wait for each other; they do not spin.
             Outcome::Stuck if !self.spins() => Outcome::Deadlock,
             other => other,
@@ -327,16 +327,16 @@ impl Engine {
     /// main thread of a native program may end before the program does.
     pub(crate) fn has_program_ended(&self) -> bool {
         match self.config.native {
-            Some(_) => self.native.has_exited,
-            None => self.pending.first() == Some(&Pending::Finished),
+            Some(_) => self.native.life.has_exited,
+            None => self.life.pending.first() == Some(&Pending::Finished),
         }
     }
 
     /// Checks whether a thread is in a spin loop without progress.
     fn spins(&self) -> bool {
         let spins = |&thread: &ThreadId| {
-            self.pending[thread.index()] == Pending::Halted(Halt::Await)
-                && self.threads[thread.index()].condition.is_none()
+            self.life.pending[thread.index()] == Pending::Halted(Halt::Await)
+                && self.threads[thread.index()].life.condition.is_none()
         };
         self.born().iter().any(spins)
     }
@@ -344,8 +344,8 @@ impl Engine {
     /// Returns the outcome without other failures: completed, unless letters or values remain.
     fn completed(&self) -> Outcome {
         let goes_on = |pending: &Pending| pending.enabled().is_some();
-        if (self.objects.mailboxes.is_empty() && self.owned.is_empty())
-            || self.pending.iter().any(goes_on)
+        if (self.life.objects.mailboxes.is_empty() && self.owned.is_empty())
+            || self.life.pending.iter().any(goes_on)
         {
             return Outcome::Completed;
         }
@@ -368,9 +368,10 @@ impl Engine {
     fn only_servers_wait(&self) -> bool {
         self.born()
             .iter()
-            .all(|thread| match &self.pending[thread.index()] {
+            .all(|thread| match &self.life.pending[thread.index()] {
                 Pending::Waiting(request) => {
-                    self.threads[thread.index()].serves && request.op.kind == OpKind::LetterWait
+                    self.threads[thread.index()].life.serves
+                        && request.op.kind == OpKind::LetterWait
                 }
                 Pending::Halted(Halt::Await) => false,
                 _ => true,
@@ -379,13 +380,14 @@ impl Engine {
 
     /// Checks whether a thread of a native program waits whose wait ends in another execution.
     fn is_excused(&self) -> bool {
-        let waits = |thread: &ThreadId| matches!(self.pending[thread.index()], Pending::Waiting(_));
-        self.native.excused.iter().any(waits)
+        let waits =
+            |thread: &ThreadId| matches!(self.life.pending[thread.index()], Pending::Waiting(_));
+        self.native.life.excused.iter().any(waits)
     }
 
     /// Checks whether a bound or an assumption halted a thread.
     fn is_cut(&self) -> bool {
-        self.pending.iter().any(|pending| match pending {
+        self.life.pending.iter().any(|pending| match pending {
             Pending::Halted(Halt::Bound(_) | Halt::Assume) => true,
             Pending::Halted(Halt::Await)
             | Pending::Enabled(_)
@@ -455,8 +457,8 @@ impl Engine {
             .by_name()
             .into_iter()
             .filter(|thread| {
-                matches!(self.pending[thread.index()], Pending::Waiting(_))
-                    || self.threads[thread.index()].condition.is_some()
+                matches!(self.life.pending[thread.index()], Pending::Waiting(_))
+                    || self.threads[thread.index()].life.condition.is_some()
             })
             .collect();
         let message = waiting
@@ -479,7 +481,7 @@ impl Engine {
         let spinning: Vec<ThreadId> = self
             .by_name()
             .into_iter()
-            .filter(|thread| self.pending[thread.index()] == Pending::Halted(Halt::Await))
+            .filter(|thread| self.life.pending[thread.index()] == Pending::Halted(Halt::Await))
             .collect();
         let message = spinning
             .iter()
@@ -504,7 +506,7 @@ impl Engine {
 
     /// Returns the name of a thread for users.
     pub(crate) fn thread_name(&self, id: ThreadId) -> String {
-        match &self.threads[id.index()].name {
+        match &self.threads[id.index()].life.name {
             Some(name) => name.clone(),
             None if id == ThreadId::MAIN => "main".to_owned(),
             None => {

@@ -312,7 +312,7 @@ impl Engine {
         bytes: u8,
         kind: &'static str,
     ) -> u32 {
-        let key = (self.thread().code, granule, bytes, kind);
+        let key = (self.thread().life.code, granule, bytes, kind);
         if let Some(number) = self.recorder.repeated(self.running, key) {
             return number;
         }

@@ -20,8 +20,8 @@ pub enum Spot {
 impl Thread {
     /// Returns the current place of the thread.
     pub(crate) fn spot(&self) -> Spot {
-        match self.code {
-            0 => Spot::Source(self.location),
+        match self.life.code {
+            0 => Spot::Source(self.life.location),
             code => Spot::Code(code),
         }
     }

@@ -19,6 +19,7 @@
 //! machines than x86-64 there is no await rule, and these loops run into the bound on events.
 
 use crate::engine::Engine;
+use crate::engine::life::{Life, life};
 use crate::watch::seen::Seen;
 use crate::watch::undone::{Effects, is_of_lock};
 use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId};
@@ -30,7 +31,7 @@ use std::hash::Hasher;
 const MOST_VISITS: usize = 128;
 
 /// The state of a thread at a hint.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Visit {
     /// The stack pointer.
     pointer: usize,
@@ -57,58 +58,42 @@ pub(crate) enum Lap {
     IsNoticed,
 }
 
-/// A record of what a thread has done since its last hint.
-#[derive(Default)]
-pub(crate) struct Round {
-    /// The last hints since the thread had an effect that was not undone.
-    visits: Vec<Visit>,
-    /// The number of hints that the thread has reached since then.
-    hints: u32,
-    /// The number of times that the state recurred although other threads had observed an effect.
-    returns: u32,
-    /// The number of rounds without progress after which the thread continued nevertheless.
-    alone: u32,
-    /// Whether the thread had an effect that cannot be undone: not just reads and failed tries.
-    has_effect: bool,
-    /// Its effects that can be undone.
-    pub(crate) effects: Effects,
-    /// The bytes of the heap that the thread has changed since, with their values before and after.
-    changed: BTreeMap<usize, (u8, u8)>,
-    /// The number of heap objects that the thread has allocated, minus those that it has freed.
-    live: u32,
-    /// The token that the thread waits for, or last waited for.
-    token: Option<ObjectId>,
-    /// The last event by which the thread gave this token to itself.
-    gift: Option<EventId>,
-    /// Whether the thread's last operation on the token gave it to itself, or took a token that it
-    /// had given itself.
-    wakes_itself: bool,
-    /// Whether the token that the thread last gave was already there.
-    gives_in_vain: bool,
-    seen: Vec<Seen>,
-    /// The lock that the thread did not get in a round of `std::lock`. Kept until the beginning of
-    /// the next round.
-    pub(crate) missed: Option<Seen>,
+life! {
+    /// A record of what a thread has done since its last hint.
+    pub(crate) struct Round {
+        /// The last hints since the thread had an effect that was not undone.
+        visits: Vec<Visit>,
+        /// The number of hints that the thread has reached since then.
+        hints: u32,
+        /// The number of times that the state recurred although other threads had observed an effect.
+        returns: u32,
+        /// The number of rounds without progress after which the thread continued nevertheless.
+        alone: u32,
+        /// Whether the thread had an effect that cannot be undone: not just reads and failed tries.
+        has_effect: bool,
+        /// Its effects that can be undone.
+        pub(crate) effects: Effects,
+        /// The bytes of the heap that the thread has changed since, with their values before and after.
+        changed: BTreeMap<usize, (u8, u8)>,
+        /// The number of heap objects that the thread has allocated, minus those that it has freed.
+        live: u32,
+        /// The token that the thread waits for, or last waited for.
+        token: Option<ObjectId>,
+        /// The last event by which the thread gave this token to itself.
+        gift: Option<EventId>,
+        /// Whether the thread's last operation on the token gave it to itself, or took a token that it
+        /// had given itself.
+        wakes_itself: bool,
+        /// Whether the token that the thread last gave was already there.
+        gives_in_vain: bool,
+        seen: Vec<Seen>,
+        /// The lock that the thread did not get in a round of `std::lock`. Kept until the beginning of
+        /// the next round.
+        pub(crate) missed: Option<Seen>,
+    }
 }
 
 impl Round {
-    /// Resets the record.
-    pub(crate) fn clear(&mut self) {
-        self.visits.clear();
-        (self.returns, self.hints) = (0, 0);
-        self.alone = 0;
-        // Clearing an empty tree costs a call, and this runs for each thread of each execution.
-        if !self.changed.is_empty() {
-            self.changed.clear();
-        }
-        self.live = 0;
-        self.effects.clear();
-        self.token = None;
-        self.gift = None;
-        self.seen.clear();
-        self.missed = None;
-    }
-
     /// Checks whether changes of the heap matter: the thread has reached a hint and has had no
     /// effect since.
     pub(crate) fn is_watched(&self) -> bool {
@@ -168,16 +153,6 @@ impl Round {
         self.live != 0 || self.changed.values().any(|(before, after)| before != after)
     }
 
-    /// Copies the other record.
-    #[inline]
-    pub(crate) fn copy(&mut self, other: &Round) {
-        self.alone = other.alone;
-        self.has_effect = other.has_effect;
-        self.missed = other.missed;
-        self.seen.clear();
-        self.seen.extend_from_slice(&other.seen);
-    }
-
     /// Records that the thread had an effect: it did more than read or fail a try.
     pub(crate) fn take_effect(&mut self) {
         self.has_effect = true;
@@ -208,7 +183,7 @@ impl Round {
         if self.has_effect || !self.effects.are_undone() || self.has_changed_heap() {
             self.visits.clear();
             self.seen.clear();
-            self.effects.clear();
+            self.effects.begin();
             (self.returns, self.hints) = (0, 0);
         }
         self.hints += 1;
@@ -262,8 +237,8 @@ impl Engine {
     #[cold]
     pub(crate) fn waits_for_time(&mut self) -> bool {
         let most = self.config.waits_alone;
-        let is_alone = self.live == 1 && self.native.joined + 1 >= self.born().len();
-        let round = &mut self.thread().round;
+        let is_alone = self.life.live == 1 && self.native.life.joined + 1 >= self.born().len();
+        let round = &mut self.thread().life.round;
         let goes_on = is_alone && round.alone < most;
         round.alone += u32::from(goes_on);
         goes_on
@@ -282,7 +257,7 @@ impl Engine {
         // far as a comparison of their content needs, and nothing writes them meanwhile.
         let stack = unsafe { std::slice::from_raw_parts(pointer as *const u8, top - pointer) };
         let most = self.config.noticed_rounds;
-        let lap = self.thread().round.arrive(pointer, stack, most);
+        let lap = self.thread().life.round.arrive(pointer, stack, most);
         if matches!(lap, Lap::IsVain) {
             self.was_idle();
         }
@@ -297,7 +272,7 @@ impl Engine {
             self.names.meet_hint();
             self.watch.reads = true;
             self.watch.stacks = true;
-            self.is_coarsened = true;
+            self.life.is_coarsened = true;
         }
     }
 
@@ -305,11 +280,11 @@ impl Engine {
     #[cold]
     pub(crate) fn see(&mut self, seen: Seen) {
         if self.config.native.is_some() {
-            if self.thread().laps.learn(seen) {
+            if self.thread().life.laps.learn(seen) {
                 self.wipe_stacks();
             }
         } else if self.watch.reads {
-            let round = &mut self.thread().round;
+            let round = &mut self.thread().life.round;
             let is_own = matches!(seen, Seen::Value(object, _) if round.effects.is_written(object));
             if !is_own && !round.recently_seen().contains(&seen) {
                 round.seen.push(seen);
@@ -320,8 +295,8 @@ impl Engine {
     /// Records that an operation that might have changed nothing has changed something.
     pub(crate) fn take_effect(&mut self) {
         let thread = self.thread();
-        thread.round.take_effect();
-        thread.laps.take_effect();
+        thread.life.round.take_effect();
+        thread.life.laps.take_effect();
     }
 
     /// Ends an operation of the running thread. The thread returns to code of the program, which
@@ -334,7 +309,7 @@ impl Engine {
         if !self.watch.reads {
             return;
         }
-        if self.is_in_event && self.config.native.is_none() {
+        if self.life.is_in_event && self.config.native.is_none() {
             self.note_effect(self.running);
         }
         self.begin_segment();
@@ -352,10 +327,10 @@ impl Engine {
     fn watch_effect(&mut self, thread: ThreadId) {
         let op = self.op;
         if op.access == Access::Write {
-            if self.values.len() <= op.object.index() {
-                self.values.resize(op.object.index() + 1, None);
+            if self.life.values.len() <= op.object.index() {
+                self.life.values.resize(op.object.index() + 1, None);
             }
-            self.values[op.object.index()] = Some(self.after);
+            self.life.values[op.object.index()] = Some(self.after);
         }
         if !self.undoes() {
             return;
@@ -387,7 +362,7 @@ impl Engine {
                 true
             }
             OpKind::Unpark | OpKind::ParkRequest | OpKind::ParkWait | OpKind::ParkResolve => {
-                let round = &self.threads[thread.index()].round;
+                let round = &self.threads[thread.index()].life.round;
                 let is_in_vain = op.kind == OpKind::Unpark && round.gives_in_vain;
                 is_in_vain || round.wakes_itself && round.waits_for(op.object)
             }
@@ -395,7 +370,7 @@ impl Engine {
             kind => is_of_lock(kind),
         };
         if !may_change_nothing {
-            self.threads[thread.index()].round.has_effect = true;
+            self.threads[thread.index()].life.round.has_effect = true;
         }
     }
 
@@ -403,17 +378,17 @@ impl Engine {
     /// it waits for holds, or it would observe something else in its round.
     pub(crate) fn goes_on(&self, id: ThreadId) -> bool {
         let thread = &self.threads[id.index()];
-        if let Some(condition) = thread.condition {
+        if let Some(condition) = thread.life.condition {
             return condition.holds;
         }
-        let mut seen = thread.round.seen.iter();
+        let mut seen = thread.life.round.seen.iter();
         seen.any(|&seen| !self.is_still(seen)) || self.is_overtaken(id)
     }
 
     pub(crate) fn is_still(&self, seen: Seen) -> bool {
-        let objects = &self.objects;
+        let objects = &self.life.objects;
         match seen {
-            Seen::Value(object, token) => match self.values.get(object.index()) {
+            Seen::Value(object, token) => match self.life.values.get(object.index()) {
                 Some(&Some(now)) => now == token,
                 Some(None) | None => true,
             },

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 impl Engine {
     /// Returns the dependencies of the thread's pending operation, if the model can determine them.
     pub(crate) fn footprint(&self, thread: ThreadId) -> Option<Footprint> {
-        let Some(Pending::Enabled(request)) = self.pending.get(thread.index()) else {
+        let Some(Pending::Enabled(request)) = self.life.pending.get(thread.index()) else {
             return None;
         };
         if self.opaque().is_some() {
@@ -30,7 +30,7 @@ impl Engine {
     /// arrived at the process, or if the step delivers one to another process that may be waiting
     /// for it. (Other threads receive values only by their own events.)
     fn is_exposed(&self, thread: ThreadId, op: Op) -> bool {
-        let mut mailboxes = self.objects.mailboxes.iter();
+        let mut mailboxes = self.life.objects.mailboxes.iter();
         mailboxes.any(|own| {
             own.object == Some(op.object) || own.thread == Some(thread) && own.order.count() > 0
         })
@@ -43,7 +43,7 @@ impl Engine {
         }
         let is_same = |other: ObjectId| self.names.representative(other) == op.object;
         let parts = self.snapshots.told(is_same);
-        let waiting = self.waiting.iter().filter(|wait| is_same(wait.1));
+        let waiting = self.life.waiting.iter().filter(|wait| is_same(wait.1));
         let waiting = self.closure(waiting.map(|wait| wait.0).collect());
         (!parts.is_empty()).then(|| Fingerprint::of((parts, waiting)))
     }
@@ -54,11 +54,11 @@ impl Engine {
         while number != threads.len() {
             number = threads.len();
             let ends = |end| threads.iter().any(|&thread| self.names.end(thread) == end);
-            let waiting = self.waiting.iter().filter(|wait| ends(wait.1));
+            let waiting = self.life.waiting.iter().filter(|wait| ends(wait.1));
             let waiting: Vec<ThreadId> = waiting.map(|wait| wait.0).collect();
             threads.extend(waiting);
         }
-        let mailboxes = self.objects.mailboxes.iter();
+        let mailboxes = self.life.objects.mailboxes.iter();
         let own = mailboxes.filter(|own| own.thread.is_some_and(|owner| threads.contains(&owner)));
         let own: BTreeSet<ObjectId> = own.filter_map(|mailbox| mailbox.object).collect();
         let states: Vec<_> = threads
@@ -66,7 +66,7 @@ impl Engine {
             .map(|&thread| self.state_of(thread))
             .collect();
         let letters = self.snapshots.told(|object| own.contains(&object));
-        let networks = self.objects.networks.iter();
+        let networks = self.life.objects.networks.iter();
         let routes: Vec<_> = networks.map(Network::routes).collect();
         Fingerprint::of((states, letters, routes))
     }

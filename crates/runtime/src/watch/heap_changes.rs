@@ -35,7 +35,7 @@ impl Engine {
     #[cold]
     #[inline(never)]
     pub(crate) fn begin_heap_segment(&mut self) {
-        if self.heap_segment.is_known || !self.thread().round.is_watched() {
+        if self.heap_segment.is_known || !self.thread().life.round.is_watched() {
             return;
         }
         let mut segment = std::mem::take(&mut self.heap_segment);
@@ -64,7 +64,7 @@ impl Engine {
         let mut segment = std::mem::take(&mut self.heap_segment);
         segment.is_known = false;
         let large = segment.large;
-        let round = &mut self.thread().round;
+        let round = &mut self.thread().life.round;
         // A large object that is gone must not be read. Its size is part of the list.
         let is_there = |span: &Span| {
             let same = |now: &Span| now.0 == span.0 && now.1 >= span.1;
@@ -94,7 +94,7 @@ impl Engine {
         let is_restored = !round.has_changed_heap();
         self.heap_segment = segment;
         if is_restored && self.was_published() {
-            self.thread().round.effects.notice();
+            self.thread().life.round.effects.notice();
         }
     }
 

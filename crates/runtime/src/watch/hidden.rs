@@ -272,7 +272,7 @@ impl Engine {
     #[cold]
     pub(crate) fn begin_comparison(&mut self, thread: ThreadId) {
         let is_begun = self.threads[thread.index()].job.is_none();
-        let place = self.threads[thread.index()].location;
+        let place = self.threads[thread.index()].life.location;
         self.hidden.place = is_begun.then_some(place);
     }
 
@@ -299,8 +299,8 @@ impl Engine {
 
     /// Orders the current event, which belongs to the thread and has had its effect.
     fn order_event(&mut self, thread: ThreadId) {
-        let has_event = self.is_in_event && !self.is_torn();
-        if has_event && self.hidden.order.events() == self.events as usize {
+        let has_event = self.life.is_in_event && !self.is_torn();
+        if has_event && self.hidden.order.events() == self.life.events as usize {
             self.hidden.order.event(thread, self.op, &self.edges);
         }
     }
@@ -316,12 +316,12 @@ impl Engine {
             return;
         }
         let mut hidden = std::mem::take(&mut self.hidden);
-        let edges = &self.threads[thread.index()].edges;
+        let edges = &self.threads[thread.index()].life.edges;
         hidden.order.take_up(thread, edges);
         let by = By {
             thread,
             after: hidden.place,
-            before: self.threads[thread.index()].location,
+            before: self.threads[thread.index()].life.location,
         };
         let mut changes = Vec::new();
         self.look_for_changes(&mut hidden.copy, on_stack, |change| changes.push(change));
@@ -350,7 +350,7 @@ impl Engine {
     ) {
         copy.begin();
         let mut spans = Vec::new();
-        for &id in &self.born {
+        for &id in &self.life.born {
             self.threads[id.index()].heap.look_at_objects(&mut spans);
         }
         spans.extend(self.residents.copied());
@@ -358,7 +358,7 @@ impl Engine {
             // SAFETY: the memory is in use in this execution, and no thread of the model runs.
             unsafe { copy.compare(span.0, span, &mut tell) };
         }
-        for &id in &self.born {
+        for &id in &self.life.born {
             let start = on_stack.filter(|_| id == self.running);
             self.compare_stack(copy, id, start, &mut tell);
         }
@@ -427,7 +427,7 @@ impl Engine {
             let fibre = &self.threads[id.index()].fibre;
             (fibre.lowest()..fibre.base()).contains(&address)
         };
-        match self.born.iter().find(is_on_stack) {
+        match self.life.born.iter().find(is_on_stack) {
             Some(&id) => format!("a variable on the stack of {}", self.thread_name(id)),
             None => "a static".to_owned(),
         }

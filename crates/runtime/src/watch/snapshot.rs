@@ -125,7 +125,7 @@ pub fn forget() {
 
 /// Returns how many operations the current thread has performed.
 pub fn operations() -> u32 {
-    silently(|engine| engine.thread().operations)
+    silently(|engine| engine.thread().life.operations)
 }
 
 /// The reported states of the current execution.
@@ -219,7 +219,7 @@ impl Engine {
         if self.names.has_hints() {
             return Some(Opaque::Hint);
         }
-        let closure = self.born.iter().find(|&&thread| {
+        let closure = self.life.born.iter().find(|&&thread| {
             thread != ThreadId::MAIN && !self.snapshots.threads.contains_key(&thread)
         });
         if let Some(&thread) = closure {
@@ -234,12 +234,19 @@ impl Engine {
             return None;
         }
         let objects = self.snapshots.objects.iter();
-        let mut threads: Vec<ThreadState> = self.born.iter().map(|&id| self.state_of(id)).collect();
+        let mut threads: Vec<ThreadState> =
+            self.life.born.iter().map(|&id| self.state_of(id)).collect();
         threads.sort_unstable_by_key(|state| state.thread);
         Some(Fingerprint::of(State {
             threads,
             objects: objects.map(|(&object, tell)| (object, tell())).collect(),
-            networks: self.objects.networks.iter().map(Network::routes).collect(),
+            networks: self
+                .life
+                .objects
+                .networks
+                .iter()
+                .map(Network::routes)
+                .collect(),
             failures: self.failures.len(),
         }))
     }
@@ -248,30 +255,30 @@ impl Engine {
         let thread = &self.threads[id.index()];
         ThreadState {
             thread: id,
-            pending: self.pending[id.index()],
+            pending: self.life.pending[id.index()],
             local: self.snapshots.threads.get(&id).map(|tell| tell()),
             learnt: self.snapshots.learnt.get(&id).cloned(),
             panic: self.panic_text(id),
-            operations: thread.operations,
-            expiries: thread.expiries,
+            operations: thread.life.operations,
+            expiries: thread.life.expiries,
             named: thread.named(),
         }
     }
 
     /// Checks whether all created objects report their state, and no others are in use.
     fn all_objects_tell(&self) -> bool {
-        let threads = || self.born.iter().map(|thread| thread.index());
+        let threads = || self.life.born.iter().map(|thread| thread.index());
         let created: u32 = threads().map(|thread| self.threads[thread].named().1).sum();
         created == self.snapshots.created
             && self.residents.count() == 0
-            && threads().all(|thread| self.objects.parks[thread].is_unused())
+            && threads().all(|thread| self.life.objects.parks[thread].is_unused())
             && self.plain.is_empty()
     }
 
     /// Checks whether the main thread has state besides its position.
     fn is_main_lost(&self) -> bool {
         self.snapshots.main_has_learnt
-            && self.pending[ThreadId::MAIN.index()] != Pending::Finished
+            && self.life.pending[ThreadId::MAIN.index()] != Pending::Finished
             && !self.snapshots.threads.contains_key(&ThreadId::MAIN)
     }
 

@@ -9,6 +9,7 @@
 //! another thread and back.
 
 use crate::engine::Engine;
+use crate::engine::life::life;
 use crate::engine::waiting::Wait;
 use crate::watch::seen::Seen;
 use explore::{Access, EventId, ObjectId, OpKind, ThreadId, Token};
@@ -24,22 +25,24 @@ pub(crate) enum Hold {
     Variable(ObjectId, EventId),
 }
 
-/// The effects of a round.
-#[derive(Default)]
-pub(crate) struct Effects {
-    /// Variables that do not have their values from before the round's first write.
-    written: Vec<Written>,
-    /// Locks that were taken and not released.
-    held: Vec<Hold>,
-    /// Locks that were taken and released, and changes of variables that were undone.
-    released: Vec<Hold>,
-    /// The number of effects that other threads observed before they were undone.
-    noticed: u32,
-    /// The first event that might show another thread memory while it is changed: a write, or the
-    /// release of a lock.
-    published: Option<EventId>,
+life! {
+    /// The effects of a round.
+    pub(crate) struct Effects {
+        /// Variables that do not have their values from before the round's first write.
+        written: Vec<Written>,
+        /// Locks that were taken and not released.
+        held: Vec<Hold>,
+        /// Locks that were taken and released, and changes of variables that were undone.
+        released: Vec<Hold>,
+        /// The number of effects that other threads observed before they were undone.
+        noticed: u32,
+        /// The first event that might show another thread memory while it is changed: a write, or the
+        /// release of a lock.
+        published: Option<EventId>,
+    }
 }
 
+#[derive(Clone, Copy)]
 struct Written {
     object: ObjectId,
     before: Token,
@@ -47,15 +50,6 @@ struct Written {
 }
 
 impl Effects {
-    /// Resets to no effects.
-    pub(crate) fn clear(&mut self) {
-        self.written.clear();
-        self.held.clear();
-        self.released.clear();
-        self.noticed = 0;
-        self.published = None;
-    }
-
     /// Checks whether all effects have been undone.
     pub(crate) fn are_undone(&self) -> bool {
         self.written.is_empty() && self.held.is_empty()
@@ -223,13 +217,13 @@ impl Engine {
     pub(crate) fn note_write(&mut self, thread: ThreadId) {
         let (object, before, after) = (self.op.object, self.before, self.after);
         let event = self.event();
-        let effects = &self.threads[thread.index()].round.effects;
+        let effects = &self.threads[thread.index()].life.round.effects;
         let mut written = effects.written.iter();
         let index = written.position(|written| written.object == object);
         if index.is_none() {
             self.see(Seen::Value(object, before));
         }
-        let effects = &mut self.threads[thread.index()].round.effects;
+        let effects = &mut self.threads[thread.index()].life.round.effects;
         effects.released.push(Hold::Variable(object, event));
         let Some(index) = index else {
             effects.written.push(Written {
@@ -244,14 +238,14 @@ impl Engine {
             effects.written.swap_remove(index);
         }
         if self.history.is_noticed(thread, object, since) {
-            self.threads[thread.index()].round.effects.notice();
+            self.threads[thread.index()].life.round.effects.notice();
         }
     }
 
     /// Records that the thread has performed an event while memory is changed.
     pub(crate) fn note_publication(&mut self, thread: ThreadId) {
         let event = self.event();
-        let round = &mut self.threads[thread.index()].round;
+        let round = &mut self.threads[thread.index()].life.round;
         if round.has_changed_heap() {
             round.effects.published.get_or_insert(event);
         }
@@ -262,11 +256,11 @@ impl Engine {
     pub(crate) fn was_published(&mut self) -> bool {
         let thread = self.running;
         let own = self.thread();
-        let (published, last) = (own.round.effects.published.take(), own.last);
+        let (published, last) = (own.life.round.effects.published.take(), own.life.last);
         let (Some(since), Some(last)) = (published, last) else {
             return false;
         };
-        let pending = &self.threads[thread.index()].edges;
+        let pending = &self.threads[thread.index()].life.edges;
         self.history.comes_back(thread, since, last, pending)
     }
 
@@ -274,9 +268,9 @@ impl Engine {
     pub(crate) fn takes(&mut self, hold: Hold) {
         let is_watched = self.undoes();
         let thread = self.thread();
-        thread.laps.take_effect();
+        thread.life.laps.take_effect();
         if is_watched {
-            thread.round.effects.held.push(hold);
+            thread.life.round.effects.held.push(hold);
         }
     }
 
@@ -286,11 +280,17 @@ impl Engine {
             return;
         }
         let is_noticed = match hold {
-            Hold::Mutex(number, place) => self.objects.mutexes.get(number).order.is_noticed(place),
-            Hold::RwLock(number, place) => self.objects.rwlocks.get(number).is_noticed(place),
+            Hold::Mutex(number, place) => self
+                .life
+                .objects
+                .mutexes
+                .get(number)
+                .order
+                .is_noticed(place),
+            Hold::RwLock(number, place) => self.life.objects.rwlocks.get(number).is_noticed(place),
             Hold::Variable(object, event) => self.history.is_noticed(self.running, object, event),
         };
-        let round = &mut self.thread().round;
+        let round = &mut self.thread().life.round;
         let held = round.effects.held.iter().position(|&held| held == hold);
         match held {
             Some(index) => {
@@ -305,28 +305,41 @@ impl Engine {
     /// Records that the round of the running thread made no progress: it changed no data that a
     /// lock guards.
     pub(crate) fn was_idle(&mut self) {
-        let released = std::mem::take(&mut self.thread().round.effects.released);
+        let released = std::mem::take(&mut self.thread().life.round.effects.released);
         for &hold in &released {
             match hold {
                 Hold::Mutex(number, place) => {
-                    self.objects.mutexes.get_mut(number).order.was_idle(place);
+                    self.life
+                        .objects
+                        .mutexes
+                        .get_mut(number)
+                        .order
+                        .was_idle(place);
                 }
-                Hold::RwLock(number, place) => self.objects.rwlocks.get_mut(number).was_idle(place),
+                Hold::RwLock(number, place) => {
+                    self.life.objects.rwlocks.get_mut(number).was_idle(place)
+                }
                 Hold::Variable(_, event) => self.history.was_idle(event),
             }
         }
-        self.thread().round.effects.released = released;
+        self.thread().life.round.effects.released = released;
     }
 
     /// Checks whether other threads have since taken the locks of the thread's round, and may have
     /// changed the data that these guard.
     pub(crate) fn is_overtaken(&self, thread: ThreadId) -> bool {
-        let released = self.threads[thread.index()].round.effects.released();
+        let released = self.threads[thread.index()].life.round.effects.released();
         released.iter().any(|&hold| match hold {
-            Hold::Mutex(number, place) => {
-                self.objects.mutexes.get(number).order.is_overtaken(place)
+            Hold::Mutex(number, place) => self
+                .life
+                .objects
+                .mutexes
+                .get(number)
+                .order
+                .is_overtaken(place),
+            Hold::RwLock(number, place) => {
+                self.life.objects.rwlocks.get(number).is_overtaken(place)
             }
-            Hold::RwLock(number, place) => self.objects.rwlocks.get(number).is_overtaken(place),
             Hold::Variable(object, event) => self.history.is_overtaken(object, event),
         })
     }

@@ -145,10 +145,10 @@ impl Counter {
         if perform::current().is_none() {
             return destructor();
         }
-        let done = || silently(|engine| (engine.thread().operations, engine.touches));
+        let done = || silently(|engine| (engine.thread().life.operations, engine.touches));
         let before = done();
         destructor();
-        let is_in_loop = silently(|engine| engine.thread().round.is_watched());
+        let is_in_loop = silently(|engine| engine.thread().life.round.is_watched());
         if is_in_loop || done() != before {
             silently(|engine| {
                 if engine.owned.get(self.number).has_several_droppers() {
