@@ -122,7 +122,7 @@ impl Engine {
         let child = self.names.child(self.running, number);
         if self.life.born.len() >= self.config.max_threads {
             self.misuse(
-                "a thread is started that is one too many for the limit `max_threads`: raise it",
+                "the program starts more threads than the limit `max_threads` allows: raise it",
             );
         }
         if self.is_tearing_down {

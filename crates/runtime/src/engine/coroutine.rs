@@ -56,7 +56,7 @@ impl Default for SavedFibre {
 pub fn on_own_stack<R>(work: impl FnOnce() -> R) -> R {
     const SIZE: usize = 1 << 20;
     let stack = DefaultStack::new(SIZE)
-        .unwrap_or_else(|error| panic!("no memory for one more stack: {error}"));
+        .unwrap_or_else(|error| panic!("no memory for another stack: {error}"));
     corosensei::on_stack(stack, work)
 }
 
@@ -80,7 +80,7 @@ impl Fibre {
         thread: Option<ThreadId>,
     ) -> Fibre {
         let stack = Room::new(stack_size, thread)
-            .unwrap_or_else(|error| panic!("no memory for the stack of one more thread: {error}"));
+            .unwrap_or_else(|error| panic!("no memory for the stack of another thread: {error}"));
         let base = stack.base().get();
         let limit = stack.limit().get();
         crate::native::meet_stack(limit, base);

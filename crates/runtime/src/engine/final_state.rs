@@ -15,7 +15,7 @@ impl Engine {
     pub(crate) fn end_of(&self, id: ThreadId) -> String {
         match &self.life.pending[id.index()] {
             Pending::Unborn => "was not started".to_owned(),
-            Pending::Enabled(request) => format!("could go on: {}", self.shown_request(request)),
+            Pending::Enabled(request) => format!("could continue: {}", self.shown_request(request)),
             Pending::Waiting(request) => self.waits(id, request),
             Pending::Halted(Halt::Assume) => "stopped at an assumption".to_owned(),
             Pending::Halted(Halt::Await) => match self.threads[id.index()].life.condition {
@@ -34,7 +34,7 @@ impl Engine {
     }
 
     fn waits(&self, id: ThreadId, request: &Request) -> String {
-        let wait = self.wait_of(id).expect("a waiting thread knows what for");
+        let wait = self.wait_of(id).expect("a waiting thread has a wait");
         let holders: Vec<String> = self
             .life
             .objects
@@ -73,7 +73,7 @@ impl Engine {
 
     fn awaits(&self, condition: Condition) -> String {
         let object = self.recorder.object_name(condition.object, OpKind::Segment);
-        format!("awaits a condition of {object}")
+        format!("waits for a condition of {object}")
     }
 
     fn waits_for_letter(&self, wait: Wait) -> String {
@@ -90,8 +90,8 @@ impl Engine {
             .count()
         {
             0 => "waits for a message".to_owned(),
-            1 => "waits for a message; the one in its mailbox does not fit".to_owned(),
-            count => format!("waits for a message; the {count} in its mailbox do not fit"),
+            1 => "waits for a message; the one in its mailbox does not match".to_owned(),
+            count => format!("waits for a message; the {count} in its mailbox do not match"),
         }
     }
 

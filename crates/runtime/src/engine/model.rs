@@ -429,7 +429,8 @@ impl Model {
 }
 
 /// The message of a model that is started inside a model.
-const NESTED: &str = "a model is started inside a model: models do not nest, start it outside";
+const NESTED: &str =
+    "a model is started inside another model: models cannot be nested; start it outside";
 
 impl Program for Model {
     fn reset(&mut self) {

@@ -92,7 +92,7 @@ impl Created {
 
 /// The error for a spawn path that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0:?} is no spawn path; one looks like 0.2.1")]
+#[error("{0:?} is not a spawn path such as 0.2.1")]
 pub struct UnknownThread(pub String);
 
 impl Default for Names {
@@ -266,7 +266,7 @@ impl Names {
         self.objects += parts;
         assert!(
             self.objects < ObjectId::NONE.0,
-            "a program has less than 2^32 objects"
+            "a program has fewer than 2^32 objects"
         );
         object
     }

@@ -53,7 +53,7 @@ fn notice(info: &PanicHookInfo<'_>) {
         ) {
             (Some(text), _) => (*text).to_owned(),
             (None, Some(text)) => text.clone(),
-            (None, None) => "a panic with a value that is no text".to_owned(),
+            (None, None) => "a panic with a value that is not text".to_owned(),
         };
         let location = info.location().map_or_else(String::new, report::place);
         engine.panicked();

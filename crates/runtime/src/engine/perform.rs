@@ -63,8 +63,8 @@ pub(crate) fn enter_root() {
 #[track_caller]
 fn outside() -> ! {
     panic!(
-        "an operation of mazurka is used outside a model: wrap the code in mazurka::model(|| …), and \
-         create the objects that it uses in there"
+        "an operation of mazurka is used outside a model: wrap the code in mazurka::model(|| …), and create the \
+         objects that it uses inside the model"
     )
 }
 

@@ -30,6 +30,9 @@ impl<T: Clone> Life for Pool<T> {
     #[inline]
     fn copy(&mut self, other: &Pool<T>) {
         self.used = other.used;
+        if self.used == 0 {
+            return;
+        }
         let (copied, added) = other.items[..other.used].split_at(self.items.len().min(other.used));
         self.items[..copied.len()].clone_from_slice(copied);
         self.items.extend_from_slice(added);
@@ -44,7 +47,7 @@ impl<T> Pool<T> {
             None => self.items.push(fresh()),
         }
         self.used += 1;
-        u32::try_from(self.used - 1).expect("an execution has less than 2^32 objects")
+        u32::try_from(self.used - 1).expect("an execution has fewer than 2^32 objects")
     }
 
     /// Returns the item with this number.

@@ -254,7 +254,7 @@ impl Engine {
         let wait = self.threads[thread.index()]
             .life
             .wait
-            .expect("a waiting thread knows what for");
+            .expect("a waiting thread has a wait");
         let is_granted = self.life.objects.is_granted(wait);
         match self.life.pending[thread.index()] {
             Pending::Waiting(_) if is_granted && self.grain == Grain::Accesses => {

@@ -137,7 +137,7 @@ impl Engine {
             .copied()
             .rev()
             .find(|&thread| self.is_left(thread));
-        let thread = youngest.expect("an execution that is not quiet has a thread that is left");
+        let thread = youngest.expect("an execution that is not quiet has a thread left");
         self.give_up(thread, engine);
         self.end_thread(thread);
         self.life.pending[thread.index()] = Pending::Finished;

@@ -44,7 +44,7 @@ pub unsafe fn dealloc(pointer: *mut u8, layout: Layout) {
         Some(number) => engine.disown(number),
         None => {
             engine.thread().life.location = location;
-            engine.misuse("memory is freed that mazurka::alloc did not give, or twice");
+            engine.misuse("freed memory was not allocated by mazurka::alloc, or was already freed");
             false
         }
     };

@@ -75,8 +75,7 @@ fn order(address: usize, code: usize, access: Access) {
     let (is_needed, is_enforceable) =
         silently(|engine| (engine.races_plain(), engine.config.is_enforceable));
     if is_enforceable {
-        let what =
-            "the program has annotations of the order of its threads, which cannot be enforced";
+        let what = "the program has annotations that order its threads, which cannot be enforced";
         super::refuse(code, what.to_owned());
     }
     // Where plain accesses are interleaved, they do not race.
@@ -111,8 +110,8 @@ fn order(address: usize, code: usize, access: Access) {
             }
         }
         engine.record_memory(address, &[&[0]], None, |name, [_]| match releases {
-            true => format!("{name}: what was done happens before (annotation)"),
-            false => format!("{name}: what follows happens after (annotation)"),
+            true => format!("{name}: happens before (annotation)"),
+            false => format!("{name}: happens after (annotation)"),
         });
     });
 }

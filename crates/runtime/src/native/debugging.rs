@@ -47,10 +47,7 @@ impl Engine {
 /// The description of the failure, a C string, during a call of [`mazurka_failed`].
 // SAFETY: no other variable has this name.
 #[unsafe(no_mangle)]
-#[allow(
-    non_upper_case_globals,
-    reason = "debuggers look for it by a name of C"
-)]
+#[allow(non_upper_case_globals, reason = "debuggers look it up by its C name")]
 pub static mazurka_failure: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
 
 /// A place for a breakpoint.

@@ -46,7 +46,7 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
         let is_equal = value() == expected;
         engine.record(|_| match is_equal {
             true => "futex: begins to wait".to_owned(),
-            false => "futex: has another value".to_owned(),
+            false => "futex: value differs".to_owned(),
         });
         let thread = engine.running;
         is_equal.then(|| engine.life.objects.condvars.get_mut(number).enqueue(thread))

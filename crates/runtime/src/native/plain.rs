@@ -185,9 +185,9 @@ pub fn meet_volatile(address: usize, code: usize) {
         }
         HAS_MET.store(true, Relaxed);
         let place = engine.shown_spot(Spot::Code(code));
-        let place = place.map_or_else(String::new, |place| format!(", the first one at {place}"));
+        let place = place.map_or_else(String::new, |place| format!(", the first one at {place},"));
         engine.warnings.get_mut().insert(format!(
-            "volatile accesses{place}, are interleaved with others, but are not checked for data races"
+            "volatile accesses{place} are interleaved with others, but are not checked for data races"
         ));
     });
 }

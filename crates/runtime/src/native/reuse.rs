@@ -232,16 +232,13 @@ impl Engine {
         let place = self.shown_spot(Spot::Code(code));
         let place = place.map_or_else(String::new, |place| format!(" at {place}"));
         let (how_often, more) = match self.config.reuse {
-            0 => ("never given out again".to_owned(), 1),
-            1 => ("given out again at most once by a thread".to_owned(), 2),
-            most => (
-                format!("given out again at most {most} times by a thread"),
-                most + 1,
-            ),
+            0 => ("never reused".to_owned(), 1),
+            1 => ("reused at most once by a thread".to_owned(), 2),
+            most => (format!("reused at most {most} times by a thread"), most + 1),
         };
         let what = format!(
-            "blocks of the heap are {how_often}, though one is freed{place} whose address another thread has \
-             read (ABA): --reuse {more} explores that"
+            "freed blocks of the heap are {how_often}, but another thread has read the address of a block that is \
+             freed{place} (ABA): --reuse {more} explores this"
         );
         let left_out = LeftOut::new(Omission::Reuse, what);
         self.left_out.get_mut().insert(left_out);

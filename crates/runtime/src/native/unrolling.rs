@@ -117,7 +117,7 @@ mod tests {
             code => rounds.count(code, &vec![0; depth], most),
         });
         let cuts: Vec<bool> = cuts.collect();
-        let (last, others) = cuts.split_last().expect("there is a place");
+        let (last, others) = cuts.split_last().expect("there is at least one place");
         assert!(!others.contains(&true), "{places:?}");
         *last
     }

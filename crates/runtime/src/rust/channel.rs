@@ -115,7 +115,9 @@ impl<T> Channel<T> {
             ticket
         });
         let Some(ticket) = ticket else {
-            return Err(SendError::Disconnected(message.expect("it was not taken")));
+            return Err(SendError::Disconnected(
+                message.expect("the message was not taken"),
+            ));
         };
         if self.capacity == Capacity::Unbounded {
             return Ok(());
@@ -196,7 +198,9 @@ impl<T> Channel<T> {
             self.request_send(engine, &mut message)
         });
         let Some(ticket) = ticket else {
-            return Err(SendError::Disconnected(message.expect("it was not taken")));
+            return Err(SendError::Disconnected(
+                message.expect("the message was not taken"),
+            ));
         };
         let result = Order::send_try_result(self.capacity).on(self.object);
         let sent = perform(result, location, |engine| {

@@ -62,7 +62,7 @@ pub fn assume(condition: bool) {
     if !condition {
         #[cfg(feature = "enforce")]
         if crate::is_outside() {
-            enforce::fail("something that the program assumes does not hold in this run");
+            enforce::fail("an assumption of the program does not hold in this run");
         }
         perform::halt(Halt::Assume);
     }

@@ -31,7 +31,7 @@ impl Inborn for Condvar {
     #[cfg(feature = "enforce")]
     #[allow(
         clippy::declare_interior_mutable_const,
-        reason = "each object begins with it"
+        reason = "each object starts with this value"
     )]
     const REAL: Self::Real = enforce::blocking::Condvar::new();
 
@@ -41,8 +41,8 @@ impl Inborn for Condvar {
 }
 
 /// The warning in reports of native programs that wait for condition variables.
-const NO_SPURIOUS_WAKEUPS: &str = "no wait for a condition variable ended without a signal, which POSIX and the standards of C \
-     and C++ allow: check with --spurious 1, too";
+const NO_SPURIOUS_WAKEUPS: &str = "no wait for a condition variable ended spuriously, although POSIX and the standards \
+     of C and C++ allow it: also check with --spurious 1";
 
 impl Engine {
     /// Warns that waits for condition variables are checked without spurious wakeups.
@@ -70,7 +70,7 @@ impl Condvar {
     }
 
     /// Creates a condition variable of the execution.
-    #[allow(clippy::new_without_default, reason = "it needs a model")]
+    #[allow(clippy::new_without_default, reason = "`new` needs a model")]
     #[track_caller]
     pub fn new() -> Condvar {
         let location = Location::caller();
@@ -191,7 +191,7 @@ impl Condvar {
                 .signal(choice, event);
             engine.record(|name| match woken {
                 Some(_) => format!("{name}.notify_one(), waiter {choice}"),
-                None => format!("{name}.notify_one(), nobody waits"),
+                None => format!("{name}.notify_one(), no waiter"),
             });
         });
     }

@@ -106,7 +106,7 @@ impl Engine {
     /// Records that a destructor of a static did not finish. Values that it owns may remain.
     #[cold]
     fn has_lost_statics(&mut self) {
-        let warning = "a static panics or waits when it is dropped, so leaks were not looked for";
+        let warning = "a static panics or waits when it is dropped, so leaks were not checked";
         self.warnings.borrow_mut().insert(warning.to_owned());
         self.has_lost_statics = true;
     }

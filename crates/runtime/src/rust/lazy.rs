@@ -137,7 +137,7 @@ impl Engine {
     fn static_at(&mut self, address: usize) -> &mut Static {
         let mut statics = self.statics.iter_mut();
         let found = statics.find(|known| known.address == address);
-        found.expect("a static that is used is known")
+        found.expect("a used static is registered")
     }
 
     fn once_of_static(&mut self, address: usize, location: Place) -> Rc<Once> {

@@ -68,7 +68,7 @@ impl Inborn for Mutex {
     #[cfg(feature = "enforce")]
     #[allow(
         clippy::declare_interior_mutable_const,
-        reason = "each object begins with it"
+        reason = "each object starts with this value"
     )]
     const REAL: Self::Real = enforce::blocking::Mutex::new();
 
@@ -93,7 +93,7 @@ impl Mutex {
     }
 
     /// Creates a mutex of the execution.
-    #[allow(clippy::new_without_default, reason = "it needs a model")]
+    #[allow(clippy::new_without_default, reason = "`new` needs a model")]
     #[track_caller]
     pub fn new() -> Mutex {
         let location = Location::caller();
@@ -220,7 +220,9 @@ impl Mutex {
             Location::caller(),
             |engine| {
                 engine.leave_mutex(self.number, objects::Mutex::abandon);
-                engine.record(|name| format!("{name} is left locked by a thread that ends"));
+                engine.record(|name| {
+                    format!("{name} stays locked, since the thread that holds it ends")
+                });
             },
         );
     }

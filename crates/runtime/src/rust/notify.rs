@@ -29,7 +29,7 @@ impl Inborn for Notify {
     #[cfg(feature = "enforce")]
     #[allow(
         clippy::declare_interior_mutable_const,
-        reason = "each object begins with it"
+        reason = "each object starts with this value"
     )]
     const REAL: Self::Real = enforce::blocking::Token::new();
 
@@ -40,7 +40,7 @@ impl Inborn for Notify {
 
 impl Notify {
     /// Creates the object without a token.
-    #[allow(clippy::new_without_default, reason = "it needs a model")]
+    #[allow(clippy::new_without_default, reason = "`new` needs a model")]
     #[track_caller]
     pub fn new() -> Notify {
         let location = Location::caller();

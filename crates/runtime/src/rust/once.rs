@@ -54,7 +54,7 @@ impl Inborn for Once {
     #[cfg(feature = "enforce")]
     #[allow(
         clippy::declare_interior_mutable_const,
-        reason = "each object begins with it"
+        reason = "each object starts with this value"
     )]
     const REAL: Self::Real = enforce::blocking::Once::new();
 
@@ -73,7 +73,7 @@ impl Once {
     }
 
     /// Creates a once of the execution.
-    #[allow(clippy::new_without_default, reason = "it needs a model")]
+    #[allow(clippy::new_without_default, reason = "`new` needs a model")]
     #[track_caller]
     pub fn new() -> Once {
         let location = Location::caller();

@@ -106,7 +106,7 @@ impl Engine {
         places.sort();
         let (_, location) = places.first()?.clone();
         let named = places.iter().map(|(what, place)| match place {
-            Some(place) => format!("{what} made at {place}"),
+            Some(place) => format!("{what} created at {place}"),
             None => (*what).to_owned(),
         });
         let named: Vec<String> = named.collect();

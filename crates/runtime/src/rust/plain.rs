@@ -133,7 +133,7 @@ impl Plain {
     /// Creates memory of the execution, which counts as written by its creator.
     #[inline]
     #[track_caller]
-    #[allow(clippy::new_without_default, reason = "it needs a model")]
+    #[allow(clippy::new_without_default, reason = "`new` needs a model")]
     pub fn new() -> Plain {
         Plain::called("UnsafeCell", Location::caller())
     }

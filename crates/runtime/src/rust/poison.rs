@@ -35,9 +35,9 @@ const FLAG: u64 = 0;
 
 /// The refused use. With it the holders of the lock perform additional events, which is unknown
 /// outside of models.
-const POLLED: &str = "asks for the poison of a lock that it does not hold, or clears it";
+const POLLED: &str = "queries or clears the poisoning of a lock that it does not hold";
 
-#[allow(clippy::new_without_default, reason = "a lock makes it")]
+#[allow(clippy::new_without_default, reason = "only locks create it")]
 impl Poison {
     /// Creates a flag that is not set. Each lock has one, with which it has to settle.
     #[track_caller]

@@ -65,7 +65,7 @@ impl Engine {
     fn held_place(&mut self, lock: u32) -> Option<Ticket> {
         let place = self.life.objects.rwlocks.get(lock).place_of(self.running);
         if place.is_none() {
-            self.misuse("a reader-writer lock is given back by a thread that does not hold it");
+            self.misuse("a reader-writer lock is released by a thread that does not hold it");
         }
         place
     }
@@ -96,7 +96,7 @@ impl Inborn for RwLock {
     #[cfg(feature = "enforce")]
     #[allow(
         clippy::declare_interior_mutable_const,
-        reason = "each object begins with it"
+        reason = "each object starts with this value"
     )]
     const REAL: Self::Real = enforce::blocking::RwLock::new();
 
@@ -127,7 +127,7 @@ impl RwLock {
     }
 
     /// Creates a reader-writer lock of the execution.
-    #[allow(clippy::new_without_default, reason = "it needs a model")]
+    #[allow(clippy::new_without_default, reason = "`new` needs a model")]
     #[track_caller]
     pub fn new() -> RwLock {
         let location = Location::caller();

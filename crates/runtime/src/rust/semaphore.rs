@@ -51,7 +51,7 @@ impl Inborn for Semaphore {
     #[cfg(feature = "enforce")]
     #[allow(
         clippy::declare_interior_mutable_const,
-        reason = "each object begins with it"
+        reason = "each object starts with this value"
     )]
     const REAL: Self::Real = std::sync::OnceLock::new();
 

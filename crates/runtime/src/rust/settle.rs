@@ -45,7 +45,10 @@ impl Settling {
     #[inline]
     pub(crate) fn object(&self, engine: &mut Engine, address: usize, parts: u32) -> ObjectId {
         let offset = address.wrapping_sub(self.start);
-        assert!(offset <= self.size, "an object settles with what it is in");
+        assert!(
+            offset <= self.size,
+            "an object settles together with the object that contains it"
+        );
         match self.site {
             Some(site) => engine.create_at(site.at(offset), parts),
             None => engine.create(parts),
@@ -263,7 +266,7 @@ fn at<T: ?Sized>(value: &T, copy: NonNull<u8>) -> &T {
 #[track_caller]
 fn outside() -> ! {
     panic!(
-        "an object of mazurka is used that was made outside the model: make it in the closure of the model, or let it \
-         be a static, of which each execution has a fresh one"
+        "an object of mazurka was created outside the model that uses it: create it in the closure of the model, or \
+         make it a static, which is fresh in each execution"
     )
 }

@@ -11,18 +11,17 @@ use std::collections::BTreeSet;
 use std::ptr::NonNull;
 
 /// The failure of a thread that waits for another thread in the operating system.
-const BLOCKED: &str = "is blocked in a lock or channel that is not of mazurka, probably because another thread of the \
-    model holds it across an operation of mazurka: all threads of a model are run by one thread of the operating \
-    system, so nobody can give it back. Use the types of mazurka::sync there, or give the lock back before the \
-    operation";
+const BLOCKED: &str = "is blocked in a lock or channel that is not from mazurka, probably because another thread of \
+    the model holds it across an operation of mazurka: all threads of a model run on one thread of the operating \
+    system, so it cannot be released. Use the types of mazurka::sync there, or release the lock before the operation";
 
 /// The failure of a thread that runs on without an operation.
-const ENDLESS: &str = "runs on without an operation of mazurka: it is in an endless loop, it waits for a variable that is \
-    not of mazurka, or it computes for longer than Checker::patience allows";
+const ENDLESS: &str = "runs without performing an operation of mazurka: it is in an endless loop, waits for a variable \
+    that is not from mazurka, or computes for longer than Checker::patience allows";
 
 /// The failure of a thread that ends the process.
-const EXIT: &str = "calls std::process::exit, which would end the check with the process: return from the threads of \
-    the model instead";
+const EXIT: &str = "calls std::process::exit, which would end the process and with it the check: return from the \
+    threads of the model instead";
 
 /// The panic of a second call of `std::process::exit`, which occurs when the execution is recorded.
 const EXIT_AGAIN: &str = "std::process::exit called re-entrantly";
@@ -195,7 +194,7 @@ impl Engine {
                 bytes.saturating_sub(SPARE_STACK) / 1024
             ),
             None => format!(
-                "exhausted its stack of {} KiB (Checker::stack_size and thread::Builder::stack_size give more)",
+                "exhausted its stack of {} KiB (Checker::stack_size and thread::Builder::stack_size raise this)",
                 bytes / 1024
             ),
         }
@@ -264,7 +263,8 @@ impl Engine {
             libc::SIGILL => "executes an illegal instruction".to_owned(),
             libc::SIGTRAP => "executes a trap".to_owned(),
             libc::SIGVTALRM => {
-                "runs on without an operation that others could see: an endless loop".to_owned()
+                "runs without an operation that other threads could observe: an endless loop"
+                    .to_owned()
             }
             signal => format!("was ended by signal {signal}"),
         };

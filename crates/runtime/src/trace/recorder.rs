@@ -348,7 +348,8 @@ impl Engine {
         let recorder = &mut self.recorder;
         let before = recorder.position();
         recorder.touches.push((before, touch));
-        u32::try_from(recorder.touches.len() - 1).expect("an execution has less than 2^32 accesses")
+        u32::try_from(recorder.touches.len() - 1)
+            .expect("an execution has fewer than 2^32 accesses")
     }
 
     /// Appends the result of the current event to its text.

@@ -19,7 +19,7 @@
 //! machines than x86-64 there is no await rule, and these loops run into the bound on events.
 
 use crate::engine::Engine;
-use crate::engine::life::{Life, life};
+use crate::engine::life::{Life, NotCopied, life};
 use crate::watch::seen::Seen;
 use crate::watch::undone::{Effects, is_of_lock};
 use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId};
@@ -61,16 +61,28 @@ pub(crate) enum Lap {
 life! {
     /// A record of what a thread has done since its last hint.
     pub(crate) struct Round {
+        /// What only the rule at hints uses, which native programs do not have.
+        pub(crate) at_hints: NotCopied<AtHints>,
+        /// The number of rounds without progress after which the thread continued nevertheless.
+        alone: u32,
+        /// Whether the thread had an effect that cannot be undone: not just reads and failed tries.
+        has_effect: bool,
+        seen: Vec<Seen>,
+        /// The lock that the thread did not get in a round of `std::lock`. Kept until the beginning of
+        /// the next round.
+        pub(crate) missed: Option<Seen>,
+    }
+}
+
+life! {
+    /// The part of the record for the rule at hints.
+    pub(crate) struct AtHints {
         /// The last hints since the thread had an effect that was not undone.
         visits: Vec<Visit>,
         /// The number of hints that the thread has reached since then.
         hints: u32,
         /// The number of times that the state recurred although other threads had observed an effect.
         returns: u32,
-        /// The number of rounds without progress after which the thread continued nevertheless.
-        alone: u32,
-        /// Whether the thread had an effect that cannot be undone: not just reads and failed tries.
-        has_effect: bool,
         /// Its effects that can be undone.
         pub(crate) effects: Effects,
         /// The bytes of the heap that the thread has changed since, with their values before and after.
@@ -86,10 +98,6 @@ life! {
         wakes_itself: bool,
         /// Whether the token that the thread last gave was already there.
         gives_in_vain: bool,
-        seen: Vec<Seen>,
-        /// The lock that the thread did not get in a round of `std::lock`. Kept until the beginning of
-        /// the next round.
-        pub(crate) missed: Option<Seen>,
     }
 }
 
@@ -97,60 +105,72 @@ impl Round {
     /// Checks whether changes of the heap matter: the thread has reached a hint and has had no
     /// effect since.
     pub(crate) fn is_watched(&self) -> bool {
-        !self.visits.is_empty() && !self.has_effect
+        !self.at_hints.0.visits.is_empty() && !self.has_effect
     }
 
     /// Records that the thread has changed a byte of the heap, with its values before and after.
     /// Differences that other threads have made since the thread's last change do not count: a
     /// count of readers or shares depends on the order of independent events.
     pub(crate) fn changes(&mut self, address: usize, before: u8, after: u8) {
-        let (first, last) = self.changed.entry(address).or_insert((before, before));
+        let (first, last) = self
+            .at_hints
+            .0
+            .changed
+            .entry(address)
+            .or_insert((before, before));
         *first = first.wrapping_add(before.wrapping_sub(*last));
         *last = after;
     }
 
     /// Adds to the number of heap objects that the thread has allocated but not freed.
     pub(crate) fn makes(&mut self, live: u32) {
-        self.live = self.live.wrapping_add(live);
+        self.at_hints.0.live = self.at_hints.0.live.wrapping_add(live);
     }
 
     /// Records that the thread is the one that waits for this token.
     pub(crate) fn owns(&mut self, token: ObjectId) {
-        self.token = Some(token);
-        self.gift = None;
+        self.at_hints.0.token = Some(token);
+        self.at_hints.0.gift = None;
     }
 
     /// Checks whether the thread waits for this token, or last waited for it.
     pub(crate) fn waits_for(&self, token: ObjectId) -> bool {
-        self.token == Some(token)
+        self.at_hints.0.token == Some(token)
     }
 
     /// Checks whether the thread has given the token that it waits for to itself.
     pub(crate) fn has_gift(&self) -> bool {
-        self.gift.is_some()
+        self.at_hints.0.gift.is_some()
     }
 
     /// Records that the thread gives this token by `event`. `was_given`: it was already there.
     pub(crate) fn gives(&mut self, token: ObjectId, event: EventId, was_given: bool) {
-        self.gives_in_vain = was_given;
+        self.at_hints.0.gives_in_vain = was_given;
         if self.waits_for(token) {
-            self.gift = Some(event);
-            self.wakes_itself = true;
+            self.at_hints.0.gift = Some(event);
+            self.at_hints.0.wakes_itself = true;
         }
     }
 
     /// Records that the thread begins to wait for this token. `given` is the event that gave it, if
     /// it is there. Returns whether the thread gave it to itself.
     pub(crate) fn takes(&mut self, token: ObjectId, given: Option<EventId>) -> bool {
-        let gift = self.gift.take();
-        self.wakes_itself = given.is_some() && self.token == Some(token) && given == gift;
-        self.token = Some(token);
-        self.wakes_itself
+        let gift = self.at_hints.0.gift.take();
+        self.at_hints.0.wakes_itself =
+            given.is_some() && self.at_hints.0.token == Some(token) && given == gift;
+        self.at_hints.0.token = Some(token);
+        self.at_hints.0.wakes_itself
     }
 
     /// Checks whether the heap differs from its state at the last hint because of the thread.
     pub(crate) fn has_changed_heap(&self) -> bool {
-        self.live != 0 || self.changed.values().any(|(before, after)| before != after)
+        self.at_hints.0.live != 0
+            || self
+                .at_hints
+                .0
+                .changed
+                .values()
+                .any(|(before, after)| before != after)
     }
 
     /// Records that the thread had an effect: it did more than read or fail a try.
@@ -174,56 +194,56 @@ impl Round {
 
     /// Returns the observations since the last hint.
     fn recently_seen(&self) -> &[Seen] {
-        let start = self.visits.last().map_or(0, |visit| visit.seen);
+        let start = self.at_hints.0.visits.last().map_or(0, |visit| visit.seen);
         &self.seen[start..]
     }
 
     /// Compares a thread at a hint, with this stack from `pointer` on, with its earlier visits.
     fn arrive(&mut self, pointer: usize, stack: &[u8], most: u32) -> Lap {
-        if self.has_effect || !self.effects.are_undone() || self.has_changed_heap() {
-            self.visits.clear();
+        if self.has_effect || !self.at_hints.0.effects.are_undone() || self.has_changed_heap() {
+            self.at_hints.0.visits.clear();
             self.seen.clear();
-            self.effects.begin();
-            (self.returns, self.hints) = (0, 0);
+            self.at_hints.0.effects.begin();
+            (self.at_hints.0.returns, self.at_hints.0.hints) = (0, 0);
         }
-        self.hints += 1;
+        self.at_hints.0.hints += 1;
         self.has_effect = false;
-        self.changed.clear();
-        self.live = 0;
+        self.at_hints.0.changed.clear();
+        self.at_hints.0.live = 0;
         let mut hasher = FxHasher::default();
         hasher.write(stack);
         let digest = hasher.finish();
         let is_here = |visit: &Visit| {
             visit.pointer == pointer && visit.digest == digest && visit.stack == stack
         };
-        let known = self.visits.iter().rposition(is_here);
+        let known = self.at_hints.0.visits.iter().rposition(is_here);
         if let Some(index) = known {
-            let mut visit = self.visits.remove(index);
-            if visit.noticed == self.effects.noticed() {
+            let mut visit = self.at_hints.0.visits.remove(index);
+            if visit.noticed == self.at_hints.0.effects.noticed() {
                 self.seen.drain(..visit.seen);
-                self.effects.forget_releases(visit.released);
+                self.at_hints.0.effects.forget_releases(visit.released);
                 (visit.seen, visit.released) = (0, 0);
-                self.visits = vec![visit];
+                self.at_hints.0.visits = vec![visit];
                 return Lap::IsVain;
             }
-            self.returns += 1;
-        } else if self.visits.len() == MOST_VISITS {
+            self.at_hints.0.returns += 1;
+        } else if self.at_hints.0.visits.len() == MOST_VISITS {
             // The first visit is kept twice as long each time, so that it finally lies in the loop,
             // however long a round is (Brent).
-            match self.hints.is_power_of_two() {
-                true => self.visits.clear(),
-                false => drop(self.visits.remove(1)),
+            match self.at_hints.0.hints.is_power_of_two() {
+                true => self.at_hints.0.visits.clear(),
+                false => drop(self.at_hints.0.visits.remove(1)),
             }
         }
-        self.visits.push(Visit {
+        self.at_hints.0.visits.push(Visit {
             pointer,
             stack: stack.to_vec(),
             digest,
-            noticed: self.effects.noticed(),
+            noticed: self.at_hints.0.effects.noticed(),
             seen: self.seen.len(),
-            released: self.effects.released().len(),
+            released: self.at_hints.0.effects.released().len(),
         });
-        match self.returns > most {
+        match self.at_hints.0.returns > most {
             true => Lap::IsNoticed,
             false => Lap::GoesOn,
         }
@@ -285,7 +305,7 @@ impl Engine {
             }
         } else if self.watch.reads {
             let round = &mut self.thread().life.round;
-            let is_own = matches!(seen, Seen::Value(object, _) if round.effects.is_written(object));
+            let is_own = matches!(seen, Seen::Value(object, _) if round.at_hints.0.effects.is_written(object));
             if !is_own && !round.recently_seen().contains(&seen) {
                 round.seen.push(seen);
             }
@@ -363,8 +383,8 @@ impl Engine {
             }
             OpKind::Unpark | OpKind::ParkRequest | OpKind::ParkWait | OpKind::ParkResolve => {
                 let round = &self.threads[thread.index()].life.round;
-                let is_in_vain = op.kind == OpKind::Unpark && round.gives_in_vain;
-                is_in_vain || round.wakes_itself && round.waits_for(op.object)
+                let is_in_vain = op.kind == OpKind::Unpark && round.at_hints.0.gives_in_vain;
+                is_in_vain || round.at_hints.0.wakes_itself && round.waits_for(op.object)
             }
             // Locks count when they are released.
             kind => is_of_lock(kind),

@@ -94,7 +94,7 @@ impl Engine {
         let is_restored = !round.has_changed_heap();
         self.heap_segment = segment;
         if is_restored && self.was_published() {
-            self.thread().life.round.effects.notice();
+            self.thread().life.round.at_hints.0.effects.notice();
         }
     }
 

@@ -401,21 +401,21 @@ impl Engine {
                 let offset = address - start;
                 let owner = self.thread_name(block.owner);
                 let size = block.size;
-                format!("byte {offset} of a block of {size} bytes that {owner} has allocated")
+                format!("byte {offset} of a block of {size} bytes allocated by {owner}")
             }
             None => self.hidden_place(address),
         };
         self.hidden.told.push(key);
         let [first, second] = conflict.writes.map(|by| self.shown_by(by));
         self.leave_out_hidden(&format!(
-            "{what} is written by {first} and by {second}, and no operation of the model orders the two"
+            "{what} is written by {first} and by {second}, and no operation of the model orders these writes"
         ));
     }
 
     fn leave_out_hidden(&mut self, what: &str) {
         let what = format!(
-            "{what}: threads synchronise by what the model does not see, such as atomics and locks of std, parking_lot or \
-             tokio::sync, so not all interleavings are explored"
+            "{what}: threads synchronise in a way that the model does not see, such as with atomics and locks of std, \
+             parking_lot or tokio::sync, so not all interleavings are explored"
         );
         let left_out = LeftOut::new(Omission::Hidden, what);
         self.left_out.get_mut().insert(left_out);

@@ -169,19 +169,19 @@ impl Snapshots {
 pub enum Opaque {
     /// A thread that does not report its state.
     #[error(
-        "{0} is a closure, whose local state cannot be read: write it as a state machine (a network that carries what a closure has sent is one, too)"
+        "{0} is a closure, whose local state cannot be read: write it as a state machine (this includes a network that carries messages sent by a closure)"
     )]
     Thread(String),
     /// The main thread, which does more than start and join threads.
-    #[error("the main thread does more than to start and to join threads, and tells no state")]
+    #[error("the main thread does more than start and join threads, and does not report its state")]
     Main,
     /// Objects that do not report their state.
     #[error(
-        "it uses objects that tell no state: locks, atomic variables, park tokens, plain memory, mailboxes of processes that are closures…: write its parts as state machines (Behaviour, Task), or take another algorithm"
+        "it uses objects that do not report their state: locks, atomic variables, park tokens, plain memory, mailboxes of processes that are closures…: write its parts as state machines (Behaviour, Task), or choose another algorithm"
     )]
     Object,
     /// The await rule compares stacks.
-    #[error("a loop with a hint ends by its stack, which cannot be compared")]
+    #[error("the end of a loop with a spin hint depends on the stack, which cannot be compared")]
     Hint,
 }
 

@@ -103,7 +103,7 @@ impl Names {
         let object = touched.iter().map(|range| range.object).min();
         let merged = Range {
             start,
-            length: u32::try_from(end - start).expect("a range has less than 2^32 bytes"),
+            length: u32::try_from(end - start).expect("a range has fewer than 2^32 bytes"),
             object: object.expect("an access merges what it touches"),
             is_merged: true,
         };

@@ -21,7 +21,7 @@ impl<T> Channel<T> {
 
     pub(super) fn real(&self) -> &blocking::Channel<T> {
         let real = self.outside.as_ref();
-        real.expect("a channel that was made in a model is used outside of it")
+        real.expect("a channel created in a model is used outside of it")
     }
 }
 

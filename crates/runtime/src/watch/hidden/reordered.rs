@@ -64,7 +64,7 @@ impl Model {
             (Course::Same, Some(index)) => Some(thread_does(all, ThreadId(index as u16))),
             (Course::Same, None) if self.outcome() == outcome => None,
             (Course::Same, None) => Some(Difference {
-                what: "the program ends otherwise".to_owned(),
+                what: "the program ends differently".to_owned(),
                 at: all,
             }),
         })
@@ -132,8 +132,8 @@ impl Model {
         let engine = self.engine();
         let name = engine.thread_name(thread);
         match engine.shown_place_of(thread) {
-            Some(place) => format!("{name} goes on otherwise at {place}"),
-            None => format!("{name} goes on otherwise"),
+            Some(place) => format!("{name} continues differently at {place}"),
+            None => format!("{name} continues differently"),
         }
     }
 }
