@@ -5,7 +5,7 @@
 //! loom = { path = "../mazurka/crates/loom" }
 //! ```
 //!
-//! and no other change. `crates/mazurka/NAMES.md` lists the differences. Every interleaving is
+//! and no other change. `docs/book/src/loom.md` lists the differences. Every interleaving is
 //! explored (loom omits some). More than five threads, expiring timeouts and disconnecting channels
 //! work, unlike in loom. Loom detects these problems, but this package does not:
 //!

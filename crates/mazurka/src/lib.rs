@@ -48,7 +48,8 @@
 //! ```
 //!
 //! and runs its models with `RUSTFLAGS="--cfg mazurka" cargo test --release`, with `mazurka` under
-//! `[target.'cfg(mazurka)'.dependencies]`.
+//! `[target.'cfg(mazurka)'.dependencies]`. `docs/book/src/loom.md` in the repository lists all names
+//! and how each is modelled, also for users of loom and Shuttle.
 //!
 //! [`model`] is for tests. [`Checker`] has the options (algorithm, limits, checkpoints, replay of a
 //! saved schedule) and returns a [`Report`].
@@ -100,10 +101,6 @@ mod goal;
 pub mod hint;
 mod input;
 mod model;
-#[doc = include_str!("../NAMES.md")]
-pub mod names {}
-#[doc = include_str!("../SHUTTLE.md")]
-pub mod names_of_shuttle {}
 #[cfg(feature = "enforce")]
 mod program;
 pub mod sync;
@@ -195,6 +192,11 @@ pub use test_case::{Returned, TestCase};
 fn sources() -> Option<&'static str> {
     file!().strip_suffix("lib.rs")
 }
+
+/// Runs the examples of the book for users of Shuttle as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/book/src/loom.md")]
+mod book {}
 
 /// Gives models memory with the same addresses in all executions.
 #[cfg(feature = "allocator")]
