@@ -30,7 +30,7 @@ use values::{algorithm, command, input, omission, shortcut, value};
 #[derive(Parser)]
 #[command(name = "mazurka", version, after_help = EXIT_CODES)]
 pub struct Arguments {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
     /// When to print in colour
@@ -54,10 +54,12 @@ Exit codes: 0 verified, 1 bug found, 2 wrong usage or unusable file, 3 stopped b
 const EXPLORE_EXAMPLES: &str = "\
 Examples:
   mazurka explore queue.c                    prints the address of a page; Ctrl-C ends it
-  mazurka explore --search queue.c           searches, too, and shows how far that is
+  mazurka explore --search queue.c           also searches, and shows the progress
   mazurka explore --schedule queue.schedule.json queue.c
 
-The page is for this machine only, and for those who know its address. Exit codes: 0 ended, 2 wrong usage or unusable file.";
+The page is reachable from this machine only, with the token in its address.
+
+Exit codes: 0 ended, 2 wrong usage or unusable file.";
 
 const VERIFY_EXAMPLES: &str = "\
 Examples:
@@ -65,9 +67,9 @@ Examples:
   mazurka verify ./queue -o safe.trace
   mazurka verify ./queue '{n}' --input n=1..4 --stop-when constraints=3 -o safe.trace
 
-The file is there as soon as one execution is verified, and gets better until all are.
+The file is written as soon as one execution is verified, and improves until all are.
 
-Exit codes: 0 verified, 1 the constraints that prevent a bug remain, 2 wrong usage or unusable file, 3 stopped before
+Exit codes: 0 verified, 1 constraints that prevent a bug remain, 2 wrong usage or unusable file, 3 stopped before
 everything was verified.";
 
 const RUN_EXAMPLES: &str = "\
@@ -75,62 +77,62 @@ Examples:
   mazurka run --safe safe.trace ./queue
   mazurka run --safe safe.trace --record run.json ./queue 3
 
-A better file that `mazurka verify` saves meanwhile takes effect at once. The exit code is the program's, or 2 if it
-cannot be kept to what is verified.";
+If `mazurka verify` saves a better file during the run, it takes effect at once. The exit code is that of the program,
+or 2 if the safe schedules cannot be enforced.";
 
 const CHECK_RUN_CODES: &str = "\
 Exit codes: 0 all constraints were kept, 1 one was broken, 2 a file cannot be used.";
 
-/// What to do.
+/// The commands.
 #[derive(Subcommand)]
 pub enum Command {
     /// Check a program in C or C++, or one of the corpus
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Box<CheckOptions>),
-    /// Compile C for a check: in place of the compiler, as CC="mazurka cc"
+    /// Compile C with hooks; use it instead of the compiler: CC="mazurka cc"
     #[command(name = "cc")]
     Cc(WrapperOptions),
-    /// Compile C++ for a check: in place of the compiler, as CXX="mazurka c++"
+    /// Compile C++ with hooks; use it instead of the compiler: CXX="mazurka c++"
     #[command(name = "c++")]
     CPlusPlus(WrapperOptions),
-    /// Choose by hand, in a browser, which thread runs next
+    /// Explore executions interactively in a browser, choosing which thread runs next
     #[command(after_help = EXPLORE_EXAMPLES)]
     Explore(Box<ExploreOptions>),
-    /// List the programs of the corpus, with what is known of them
+    /// List the programs of the corpus with their known results
     List(ListOptions),
-    /// Run a saved schedule again
+    /// Replay a saved schedule
     #[command(after_help = EXIT_CODES)]
     Replay(ReplayOptions),
-    /// Run every algorithm on a program, beside published numbers
+    /// Run every algorithm on a program and compare the results with published numbers
     Compare(CompareOptions),
-    /// Verify a program piece by piece, and save which schedules are safe
+    /// Verify a program incrementally and save the safe schedules
     #[command(after_help = VERIFY_EXAMPLES)]
     Verify(VerifyOptions),
-    /// Show which schedules are safe
+    /// Show the safe schedules in a saved file
     #[command(after_help = EXIT_CODES)]
     Show(ShowOptions),
-    /// Run a program so that it keeps to the schedules that are safe
+    /// Run a program and restrict it to its safe schedules
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunOptions),
-    /// Tell whether a recorded run kept to the schedules that are safe
+    /// Check whether a recorded run kept to the safe schedules
     #[command(after_help = CHECK_RUN_CODES)]
     CheckRun(CheckRunOptions),
-    /// Search for others: do jobs that `mazurka check --cluster` submits to a NATS server
+    /// Work on jobs that `mazurka check --cluster` submits to a NATS server
     Worker(WorkerOptions),
-    /// List the jobs at a NATS server
+    /// List the jobs on a NATS server
     Jobs(Server),
-    /// Wait for a job at a NATS server
+    /// Wait for a job on a NATS server and show its result
     Attach(AttachOptions),
-    /// End a job at a NATS server, and remove what lies there for it
+    /// Cancel a job on a NATS server and delete its data
     Cancel(CancelOptions),
-    /// Print a script that completes what is typed in a shell
+    /// Print a shell completion script
     Completions(CompletionsOptions),
-    /// Print the page of the manual of mazurka or of a command
+    /// Print the manual page of mazurka or of one command
     Man(ManOptions),
-    /// Submit a test in Rust to a NATS server, as its process orders
+    /// Submit a test in Rust to a NATS server, with the order in the environment
     #[command(hide = true)]
     SubmitTest(SubmitTestOptions),
-    /// Do parts of a search of a program of the corpus, as the process says that starts this one
+    /// Run parts of the search of a corpus program, as the parent process directs
     #[command(hide = true)]
     CorpusJob {
         /// The program.
@@ -141,13 +143,13 @@ pub enum Command {
 /// How lists and tables are printed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// Human-readable text.
     Text,
     /// One JSON object in one line.
     Json,
 }
 
-/// Which executions are cut early.
+/// Early cuts of executions.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Cuts {
     /// The anticipated cuts of CDPOR.
@@ -157,27 +159,27 @@ pub enum Cuts {
 /// How equal states are found.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum States {
-    /// By running both orders, which are compared exactly.
+    /// Run both orders and compare the states exactly.
     Compared,
-    /// By digests that are stored until the search comes by the other order.
+    /// Store digests until the search reaches the other order.
     Stored,
-    /// The same, checked exactly where digests are equal.
+    /// Store digests, and compare states exactly if their digests are equal.
     StoredExactly,
 }
 
-/// How plain accesses of C and C++ are taken.
+/// Treatment of plain (non-atomic) accesses in C and C++.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Plain {
-    /// They are checked for data races, and do not interleave.
+    /// Check for data races; plain accesses do not interleave.
     Race,
-    /// They interleave as atomic ones do, and may race.
+    /// Plain accesses interleave like atomic ones; data races are allowed.
     Sc,
 }
 
-/// What a compiler is called with.
+/// Arguments of a compiler wrapper.
 #[derive(Args)]
 pub struct WrapperOptions {
-    /// As for the compiler that MAZURKA_CC or MAZURKA_CXX names, or cc, gcc or clang
+    /// Arguments of the compiler (MAZURKA_CC or MAZURKA_CXX if set, otherwise cc, gcc or clang)
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub arguments: Vec<OsString>,
 }
@@ -185,100 +187,105 @@ pub struct WrapperOptions {
 /// Options of `check`.
 #[derive(Args, Clone)]
 pub struct CheckOptions {
-    /// Sources in C and C++, a program that was built with `mazurka cc` and its arguments, or a program of the corpus
-    /// with sizes if it has them: `mutex:3,4`
+    /// C or C++ sources; or a program built with `mazurka cc`, and its arguments; or a corpus
+    /// program, optionally with sizes: `mutex:3,4`
     #[arg(value_name = "NAME|FILE", required = true)]
     pub program: Vec<OsString>,
-    /// Flags for the compiler of sources, or more arguments of a program
+    /// Compiler flags (for sources), or further arguments of the program
     #[arg(last = true, value_name = "FLAG")]
     pub flags: Vec<OsString>,
-    /// Compile sources with this [default: CC or CXX, else cc, gcc or clang]
+    /// Compiler for sources [default: CC or CXX, otherwise cc, gcc or clang]
     #[arg(long, value_name = "COMMAND", value_parser = command())]
     pub cc: Option<OsString>,
-    /// Arguments of the program that sources make, separated by spaces
+    /// Arguments of the compiled program, separated by spaces
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub args: Option<String>,
-    /// How plain accesses of C and C++ are taken [default: race]
+    /// How to treat plain (non-atomic) accesses in C and C++ [default: race]
     #[arg(long, value_name = "HOW")]
     pub plain: Option<Plain>,
-    /// Stop a thread of C or C++ after as many rounds of a loop
+    /// Stop a thread in C or C++ after N iterations of a loop
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
-    /// How to search
+    /// Search algorithm
     #[arg(long, value_parser = algorithm(), default_value = Algorithm::default().name())]
     pub algorithm: Algorithm,
     #[command(flatten)]
     pub report: ReportOptions,
-    /// Stop after as many executions
+    /// Stop after N executions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_executions: Option<u64>,
-    /// Stop after a time: 30s, 5m
+    /// Stop after this time, for example 30s or 5m
     #[arg(long, value_name = "TIME")]
     pub time_limit: Option<TimeLimit>,
-    /// Leave out executions with more preemptions than this; 0.. begins with none and allows one more until none is left out
+    /// Leave out executions with more than N preemptions; `0..` starts with 0 and raises the bound
+    /// until no execution is left out
     #[arg(long, value_name = "N")]
     pub preemptions: Option<Preemptions>,
-    /// Let context-sensitive cut executions as its paper does: loses some, so nothing is proven
+    /// Let context-sensitive cut executions as published; this misses some executions, so nothing
+    /// is proven
     #[arg(long, value_name = "HOW")]
     pub cuts: Option<Cuts>,
-    /// How context-sensitive finds equal states [default: compared]
+    /// How context-sensitive detects equal states [default: compared]
     #[arg(long, value_name = "HOW")]
     pub states: Option<States>,
-    /// Seed of the algorithms random and pct
+    /// Seed for the algorithms random and pct
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Search with so many processes [default: one for each core]
+    /// Number of search processes [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Search with the workers of this NATS server (see `mazurka worker`): nats://HOST:4222
+    /// Search on the workers of this NATS server (see `mazurka worker`): nats://HOST:4222
     #[arg(long, value_name = "URL", conflicts_with_all = ["jobs", "checkpoint", "resume"])]
     pub cluster: Option<String>,
-    /// A file of credentials for the NATS server
+    /// Credentials file for the NATS server
     #[arg(long, value_name = "FILE", requires = "cluster")]
     pub credentials: Option<PathBuf>,
-    /// Go on after a bug, and report each distinct one
+    /// Continue after a bug and report each distinct bug
     #[arg(long)]
     pub keep_going: bool,
-    /// Spend at most so many executions after a bug to show a short one [default: 100]
+    /// Extra executions to shorten the failing execution that is shown [default: 100]
     #[arg(long, value_name = "N")]
     pub extra: Option<u64>,
-    /// Stop a thread at the timed operation after as many expired ones [default: 2]
+    /// Maximum number of timeouts per thread; the next timed operation stops the thread
+    /// [default: 2]
     #[arg(long, value_name = "N")]
     pub timeouts: Option<u32>,
-    /// Let condition variables wake a thread without a signal as often [default: 0]
+    /// Maximum number of spurious wakeups per thread [default: 0]
     #[arg(long, value_name = "N")]
     pub spurious: Option<u32>,
-    /// Let allocations of a thread in C or C++ get memory that was freed as often [default: 0]
+    /// How often allocations of a thread in C or C++ may reuse freed memory [default: 0]
     #[arg(long, value_name = "N")]
     pub reuse: Option<u32>,
-    /// Stop a thread after as many operations [default: 10000]
+    /// Stop a thread after N operations [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_events: Option<u32>,
-    /// Count a program as verified although this was not explored: unseen, asm, libraries, inputs, reuse
+    /// Accept that this is not explored, so that a program can count as verified: unseen, asm,
+    /// libraries, inputs, reuse
     #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]
     pub accept: Vec<Omission>,
-    /// Do not report these kinds of findings: race, leak, exit-status, deadlock, …
+    /// Kinds of findings not to report: race, leak, exit-status, deadlock, …
     #[arg(long, value_name = "KIND", value_parser = Suppression::of_kind, value_delimiter = ',')]
     pub allow: Vec<Suppression>,
-    /// Do not report the findings that this file names, with lines like race:FUNCTION and leak:FILE
+    /// File of findings not to report, with lines like race:FUNCTION and leak:FILE
     #[arg(long, value_name = "FILE")]
     pub suppressions: Option<PathBuf>,
     /// Save the state of the search to this file after every execution
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// Go on from the state in this file
+    /// Resume the search from the state in this file
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// Where to save the schedule of a bug [default: NAME.schedule.json]
+    /// File for the schedule of a bug [default: NAME.schedule.json]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Stop, as if interrupted, when the standard input ends: with the process that holds its other end
+    /// Stop as on an interrupt when standard input ends, at the latest with the process at its
+    /// other end
     #[arg(long, hide = true)]
     pub leashed: bool,
-    /// Search without these shortcuts, which must not change the result: for tests
+    /// Search without these shortcuts, which must not change the result (for tests)
     #[arg(long, value_name = "SHORTCUT", value_parser = shortcut(), value_delimiter = ',', hide = true)]
     pub without: Vec<Shortcut>,
-    /// Save no schedule
+    /// Do not save schedules
     #[arg(long, conflicts_with = "output")]
     pub no_output: bool,
     /// Whether the explorer shows the result.
@@ -289,49 +296,52 @@ pub struct CheckOptions {
 /// Options of `verify`.
 #[derive(Args)]
 pub struct VerifyOptions {
-    /// A program that was built with `mazurka cc` and its arguments, `{n}` for the value of input n; or a program of the corpus
+    /// A program built with `mazurka cc`, and its arguments, in which `{n}` stands for the value of
+    /// input n; or a corpus program
     #[arg(value_name = "PROGRAM", required = true)]
     pub program: Vec<OsString>,
-    /// More arguments of the program
+    /// Further arguments of the program
     #[arg(last = true, value_name = "ARGUMENT")]
     pub arguments: Vec<OsString>,
-    /// Where to save what is safe
+    /// File for the safe schedules
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// The values of an input that is an argument: n=1..4
+    /// Range of an input that is an argument, for example n=1..4
     #[arg(long, value_name = "NAME=LOW..HIGH", value_parser = input)]
     pub input: Vec<Input>,
-    /// Verify for so many values of the inputs at once [default: one for each core]
+    /// Number of input values verified at the same time [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Stop early: constraints=N, time=30s or overhead=10% of the program's time
+    /// Stop early: at constraints=N, after time=30s, or at overhead=10% of the program's run time
     #[arg(long, value_name = "WHAT")]
     pub stop_when: Vec<StopWhen>,
-    /// Which execution to begin with
+    /// Which execution to verify first
     #[arg(long, value_name = "WHICH", default_value = "any")]
     pub prefer: Prefer,
-    /// How to search: source, optimal or parsimonious
+    /// Search algorithm: source, optimal or parsimonious
     #[arg(long, value_parser = algorithm(), default_value = Algorithm::Optimal.name())]
     pub algorithm: Algorithm,
-    /// How plain accesses of C and C++ are taken [default: race]
+    /// How to treat plain (non-atomic) accesses in C and C++ [default: race]
     #[arg(long, value_name = "HOW")]
     pub plain: Option<Plain>,
-    /// Stop a thread after as many operations [default: 10000]
+    /// Stop a thread after N operations [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_events: Option<u32>,
-    /// Stop a thread at the timed operation after as many expired ones [default: 2]
+    /// Maximum number of timeouts per thread; the next timed operation stops the thread
+    /// [default: 2]
     #[arg(long, value_name = "N")]
     pub timeouts: Option<u32>,
-    /// Count a program as verified although this was not explored: unseen, asm, libraries, inputs
+    /// Accept that this is not explored, so that a program can count as verified: unseen, asm,
+    /// libraries, inputs
     #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]
     pub accept: Vec<Omission>,
-    /// How to print the result
+    /// Output format
     #[arg(long, default_value = "text")]
     pub format: Format,
-    /// Write what is safe to this file, too, as a page for a browser
+    /// Also write the safe schedules to this file as an HTML page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Print the last line only, and no progress
+    /// Print only the last line, and no progress
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -339,44 +349,44 @@ pub struct VerifyOptions {
 /// Which execution comes first.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Prefer {
-    /// The first correct one.
+    /// The first correct execution.
     Any,
-    /// One in which few threads wait for others.
+    /// An execution in which few threads wait for others.
     FewWaiting,
 }
 
-/// What becomes of a program with inputs that were not verified.
+/// Treatment of inputs that were not verified.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum UnverifiedInputs {
-    /// It runs as usual, without enforcement.
+    /// Run the program normally, without enforcement.
     RunFree,
 }
 
 /// Options of `run`.
 #[derive(Args)]
 pub struct RunOptions {
-    /// What `verify` saved
+    /// The file that `mazurka verify` saved
     #[arg(long, value_name = "FILE")]
     pub safe: PathBuf,
-    /// Write which order happened
+    /// Record the order of events of this run in a file
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// The value of an input that the program declares: n=3
+    /// Value of an input that the program declares, for example n=3
     #[arg(long, value_name = "NAME=VALUE", value_parser = value)]
     pub input: Vec<(String, i64)>,
-    /// What to do with inputs that were not verified [default: refuse them]
+    /// How to treat inputs that were not verified [default: refuse to run]
     #[arg(long, value_name = "WHAT")]
     pub unverified_inputs: Option<UnverifiedInputs>,
-    /// Delay threads at random, by this seed: for tests
+    /// Delay threads randomly with this seed (for tests)
     #[arg(long, value_name = "SEED", hide = true)]
     pub delays: Option<u64>,
-    /// Keep nothing: for tests and measurements
+    /// Enforce no constraints (for tests and measurements)
     #[arg(long, hide = true)]
     pub free: bool,
-    /// Tell after so many milliseconds that nothing moves: for tests
+    /// Report after this many milliseconds that no thread makes progress (for tests)
     #[arg(long, value_name = "MILLISECONDS", hide = true)]
     pub patience: Option<u64>,
-    /// The program, which was built with `mazurka cc`, and its arguments
+    /// The program, built with `mazurka cc`, and its arguments
     #[arg(
         value_name = "PROGRAM",
         required = true,
@@ -389,10 +399,10 @@ pub struct RunOptions {
 /// Options of `check-run`.
 #[derive(Args)]
 pub struct CheckRunOptions {
-    /// What `run --record` wrote
+    /// The file that `mazurka run --record` wrote
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
-    /// What `verify` saved
+    /// The file that `mazurka verify` saved
     #[arg(value_name = "SAFE")]
     pub safe: PathBuf,
 }
@@ -400,13 +410,13 @@ pub struct CheckRunOptions {
 /// Options of `show`.
 #[derive(Args)]
 pub struct ShowOptions {
-    /// What `verify` saved
+    /// The file that `mazurka verify` saved
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// How to show it
+    /// Output format
     #[arg(long, default_value = "text")]
     pub format: Shown,
-    /// Write a page for a browser to this file, too
+    /// Also write an HTML page to this file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -414,16 +424,16 @@ pub struct ShowOptions {
 /// How safe schedules are shown.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Shown {
-    /// For people.
+    /// Human-readable text.
     Text,
-    /// As a graph, for `dot -Tsvg`.
+    /// A Graphviz graph (`dot -Tsvg`).
     Dot,
 }
 
 /// Options of `list`.
 #[derive(Args)]
 pub struct ListOptions {
-    /// How to print the list
+    /// Output format
     #[arg(long, default_value = "text")]
     pub format: Format,
 }
@@ -431,13 +441,14 @@ pub struct ListOptions {
 /// Options of `replay`.
 #[derive(Args)]
 pub struct ReplayOptions {
-    /// The schedule that `check` saved
+    /// The schedule file that `mazurka check` saved
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Run a program in C or C++ in gdb, which stops where it fails
+    /// Replay a program in C or C++ in gdb, stopping where it fails
     #[arg(long)]
     pub gdb: bool,
-    /// Build the program as the file says, also with a compiler, flags or files that could run any command
+    /// Trust the build recipe in the file, even if its compiler, flags or files could run any
+    /// command
     #[arg(long)]
     pub trust_recipe: bool,
     #[command(flatten)]
@@ -447,22 +458,22 @@ pub struct ReplayOptions {
 /// Options of `compare`.
 #[derive(Args)]
 pub struct CompareOptions {
-    /// The program, with sizes if it has them: `mutex:3,4`
+    /// The program, optionally with sizes: `mutex:3,4`
     #[arg(value_name = "NAME[:SIZE[,SIZE]]")]
     pub program: String,
-    /// Only these algorithms, separated by commas
+    /// Algorithms to compare, separated by commas [default: all]
     #[arg(long, value_parser = algorithm(), value_delimiter = ',')]
     pub algorithm: Vec<Algorithm>,
-    /// How to print the table
+    /// Output format
     #[arg(long, default_value = "text")]
     pub format: Format,
-    /// Write a page for a browser to this file, too
+    /// Also write an HTML page to this file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Stop each algorithm after a time: 30s, 5m
+    /// Stop each algorithm after this time, for example 30s or 5m
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub time_limit: TimeLimit,
-    /// Stop each algorithm after as many executions
+    /// Stop each algorithm after N executions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_executions: Option<u64>,
     /// Show no progress
@@ -582,11 +593,11 @@ impl CheckOptions {
 fn text(path: &Path) -> Result<String, String> {
     match path.metadata() {
         Ok(file) if file.is_file() => std::fs::read_to_string(path),
-        Ok(_) => return Err("this is no regular file; give a text file".to_owned()),
+        Ok(_) => return Err("this is not a regular file; give a text file".to_owned()),
         Err(error) => Err(error),
     }
     .map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData => "this is no text in UTF-8".to_owned(),
+        io::ErrorKind::InvalidData => "this is not UTF-8 text".to_owned(),
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         _ => error.to_string(),
     })

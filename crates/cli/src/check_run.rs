@@ -21,7 +21,7 @@ pub fn check_run(options: &CheckRunOptions) -> Done {
     }
     let case = trace.case(&recording.inputs).ok_or_else(|| {
         Refusal::UnverifiedInputs(
-            "the record is of a run with inputs that the safe trace does not cover".to_owned(),
+            "the recorded run had inputs that the safe trace does not cover".to_owned(),
         )
     })?;
     let adherence = recording.adherence(case);

@@ -21,10 +21,11 @@ use std::path::PathBuf;
 /// How to reach the server.
 #[derive(clap::Args, Clone)]
 pub struct Server {
-    /// The NATS server: nats://HOST:4222 or tls://HOST:4222, with USER:PASSWORD@ before the host if it asks for them
+    /// The NATS server: nats://HOST:4222 or tls://HOST:4222, with USER:PASSWORD@ before the host if
+    /// required
     #[arg(value_name = "URL")]
     pub url: String,
-    /// A file of credentials for the server, as `nsc` makes them
+    /// Credentials file for the server, as written by `nsc`
     #[arg(long, value_name = "FILE", env = "MAZURKA_CREDENTIALS")]
     pub credentials: Option<PathBuf>,
 }

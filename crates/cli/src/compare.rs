@@ -45,8 +45,8 @@ pub fn compare(options: &CompareOptions) -> Done {
     let text = match options.format {
         Format::Text => comparison.text(terminal::style()),
         Format::Json => {
-            let json =
-                serde_json::to_string(&comparison).expect("a comparison has no maps to serialise");
+            let json = serde_json::to_string(&comparison)
+                .expect("a comparison has no maps whose keys are not strings");
             format!("{json}\n")
         }
     };

@@ -30,7 +30,7 @@ pub fn executable(instance: &Instance) -> Result<Executable, Refusal> {
 /// Carries out the order in the environment and answers on the standard output.
 pub fn run(program: &str) -> Done {
     let refused = |error| Refusal::System {
-        what: "do a part of a search",
+        what: "run a part of a search",
         error,
     };
     end_with_parent().map_err(refused)?;

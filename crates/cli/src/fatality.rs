@@ -111,13 +111,13 @@ pub fn report(
         return known(order, &trailed, Limit::Interrupted, why);
     }
     let message = format!(
-        "the process that ran the program ended with {ended}: the program has ended it, or has written over memory of \
-         the checker"
+        "the process that ran the program ended with {ended}: the program ended it, or overwrote the checker's \
+         memory"
     );
     let sighted = crash(&trailed, message);
     trailed.sighted.push(sighted);
     trailed.counts.executions = trailed.execution;
-    let why = "the process ended; executions are counted as they began".to_owned();
+    let why = "the process ended; every execution that began is counted".to_owned();
     let mut report = known(order, &trailed, Limit::Interrupted, why);
     let Some(failure) = report.errors.last_mut() else {
         return report;
@@ -158,7 +158,7 @@ pub fn unfinished(
 /// Returns the warnings about a process that had to be killed.
 pub fn told_of_killed(trailed: &Trailed) -> Vec<String> {
     let killed = format!(
-        "the process that ran the program did not stop and was killed; the numbers are those of the {} that had ended",
+        "the process that ran the program did not stop and was killed; the numbers cover only the {} that had ended",
         counted(trailed.counts.executions, "execution"),
     );
     [killed].into_iter().chain(under_way(trailed)).collect()
@@ -167,8 +167,8 @@ pub fn told_of_killed(trailed: &Trailed) -> Vec<String> {
 /// Returns the warnings about a slice that lost its process `times` times, the last time like this.
 pub fn told_of_lost(trailed: &Trailed, ended: ExitStatus, times: u32) -> Vec<String> {
     let lost = format!(
-        "{times} processes that did the same part of the search were killed ({}), not by the program: perhaps by another \
-         process, or because memory ran out; the part is left out",
+        "{times} processes that ran the same part of the search were killed ({}), but not by the program: perhaps by \
+         another process, or because memory ran out; this part is left out",
         ending(ended)
     );
     [lost].into_iter().chain(under_way(trailed)).collect()
@@ -188,8 +188,8 @@ fn crash(trailed: &Trailed, message: String) -> Sighted {
 /// Returns the report of a search whose process was killed, but not by the program.
 fn killed(order: &Order, trailed: &Trailed, ended: ExitStatus) -> Report {
     let why = format!(
-        "the process that ran the program was killed ({}), not by the program: perhaps by another process, or because \
-         memory ran out",
+        "the process that ran the program was killed ({}), but not by the program: perhaps by another process, or \
+         because memory ran out",
         ending(ended)
     );
     let mut report = known(order, trailed, Limit::Interrupted, why);
@@ -264,14 +264,14 @@ fn under_way(trailed: &Trailed) -> Option<String> {
     };
     (trailed.execution > 0).then(|| {
         format!(
-            "last known schedule, of execution {} (threads and their steps): {turns}",
+            "last known schedule, of execution {} (threads and their numbers of steps): {turns}",
             count(trailed.execution)
         )
     })
 }
 
 /// The warning if there is no interleaving.
-const NOT_SHOWN: &str = "the interleaving cannot be shown: run up to its last step the program does not do the same again";
+const NOT_SHOWN: &str = "the interleaving cannot be shown: when the program is run again up to the last step, it behaves differently";
 
 /// Adds the last of these steps, which ended the process, to the interleaving before it.
 fn with_last(before: Interleaving, steps: &[SavedStep]) -> Interleaving {
@@ -289,7 +289,7 @@ fn with_last(before: Interleaving, steps: &[SavedStep]) -> Interleaving {
     interleaving.ends[thread] = "ended the process".to_owned();
     interleaving.rows.push(Row {
         thread,
-        text: "goes on, and the process ends".to_owned(),
+        text: "continues, and the process ends".to_owned(),
         failed: true,
         ..Row::default()
     });

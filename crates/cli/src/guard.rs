@@ -119,7 +119,7 @@ impl Guard {
     /// Passes an errand to the process, which must have none.
     pub fn tell(&mut self, words: &[u8]) -> Result<(), Refusal> {
         self.worker.tell(words).map_err(|error| Refusal::System {
-            what: "tell a job what to do",
+            what: "send a part of the search to a job",
             error,
         })
     }
@@ -135,7 +135,7 @@ impl Guard {
     /// Returns the result of the errand that is done.
     pub fn brought(&self) -> Result<Vec<u8>, Refusal> {
         self.worker.brought().map_err(|error| Refusal::System {
-            what: "read what a job has done",
+            what: "read the result of a job",
             error,
         })
     }

@@ -18,7 +18,8 @@ pub fn list(options: &ListOptions) -> Done {
     let text = match options.format {
         Format::Text => table(&programs, terminal::style()),
         Format::Json => {
-            let json = serde_json::to_string(&programs).expect("a list has no maps to serialise");
+            let json = serde_json::to_string(&programs)
+                .expect("a list has no maps whose keys are not strings");
             format!("{json}\n")
         }
     };

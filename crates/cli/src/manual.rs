@@ -37,7 +37,7 @@ pub fn man(options: &ManOptions) -> Done {
     };
     let mut page = Vec::new();
     let written = clap_mangen::Man::new(command).render(&mut page);
-    written.expect("a page in memory can be written");
+    written.expect("writing to memory cannot fail");
     print(&page)
 }
 

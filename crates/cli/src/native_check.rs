@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 const COMPILING: Duration = Duration::from_secs(30);
 
 /// The reason why only one job searches a program.
-const SHARES_FILES: &str = "the program may write files, which executions at the same time would share: it is searched by one job";
+const SHARES_FILES: &str = "the program may write files, which parallel executions would share, so only one job searches it";
 
 /// The task of checking a program.
 struct Task<'a> {
@@ -192,8 +192,7 @@ impl Task<'_> {
         })?;
         if let Some(server) = &self.server {
             if shares_files {
-                let what =
-                    "what executions do to files that others use at the same time on one machine";
+                let what = "the program may write files, which parallel executions on the same machine share";
                 order.left_out.push(LeftOut::new(Omission::Unseen, what));
             }
             let program = cluster::Program::of(&self.executable(path))?;
@@ -410,8 +409,8 @@ impl Task<'_> {
             && self.order.interleaves_plain
             && Build::optimises(flags)
         {
-            let text = "the compiler optimises, so that plain accesses are merged before they can interleave; \
-                        with --plain=sc leave -O out";
+            let text = "the compiler optimises, so plain accesses may be merged before they can interleave; \
+                        leave out -O with --plain=sc";
             warnings.push(text.to_owned());
         }
         warnings

@@ -64,7 +64,8 @@ pub fn show(report: &Report, options: &ReportOptions) -> Result<(), Refusal> {
         ReportFormat::Text => readable(),
         ReportFormat::Github => formats::github(report, &readable()),
         ReportFormat::Json => {
-            let json = serde_json::to_string(report).expect("a report has no maps to serialise");
+            let json = serde_json::to_string(report)
+                .expect("a report has no maps whose keys are not strings");
             format!("{}\n", harmless_json(&json))
         }
         ReportFormat::Sarif => {

@@ -23,7 +23,7 @@ impl ProgressLine {
         let bar = match wanted && io::stderr().is_terminal() {
             true => ProgressBar::new_spinner().with_style(
                 ProgressStyle::with_template("{spinner} {wide_msg}")
-                    .expect("the template is right"),
+                    .expect("the template is valid"),
             ),
             false => ProgressBar::hidden(),
         };

@@ -18,7 +18,7 @@ pub enum Refusal {
     #[error("{}: this is a source; build the program that will be run with `mazurka cc` or `mazurka c++`, and verify that", .0.display())]
     NotBuilt(PathBuf),
     /// The program is not the one that was verified.
-    #[error("{}: this is not the program that {} was verified for, its content is another one; verify it again", path.display(), trace.display())]
+    #[error("{}: this is not the program for which {} was verified: its content differs; verify it again", path.display(), trace.display())]
     OtherProgram {
         /// The program.
         path: PathBuf,
@@ -26,7 +26,7 @@ pub enum Refusal {
         trace: PathBuf,
     },
     /// The schedule is of another program than the explored one.
-    #[error("the schedule is one of {other}, not of {program}")]
+    #[error("this is a schedule of {other}, not of {program}")]
     ScheduleOfOther {
         /// The program.
         program: String,
@@ -35,11 +35,11 @@ pub enum Refusal {
     },
     /// Simultaneous executions would share the files that the program writes.
     #[error(
-        "the search runs, and this program may write files, which both would share: wait until the search has ended"
+        "a search is running, and both would share the files that this program may write: wait until the search has ended"
     )]
     Searching,
     /// The record is of a run of another program.
-    #[error("{}: this is no record of the program that {} was verified for, or of another version of it; give the safe trace that the run was under", record.display(), trace.display())]
+    #[error("{}: this records a run of another program, or of another version of it, than {} was verified for; give the safe trace of that run", record.display(), trace.display())]
     OtherRecord {
         /// The record.
         record: PathBuf,
@@ -47,7 +47,7 @@ pub enum Refusal {
         trace: PathBuf,
     },
     /// The program calls a function that cannot be enforced.
-    #[error("{}: this program calls {function}, which cannot be enforced; it runs only without `mazurka run`", path.display())]
+    #[error("{}: this program calls {function}, which cannot be enforced; run it without `mazurka run`", path.display())]
     NotEnforced {
         /// The program.
         path: PathBuf,
@@ -55,7 +55,7 @@ pub enum Refusal {
         function: &'static str,
     },
     /// These inputs were not verified.
-    #[error("{0}; verify them, or run without enforcement by --unverified-inputs run-free")]
+    #[error("{0}; verify them, or run without enforcement with --unverified-inputs run-free")]
     UnverifiedInputs(String),
     /// An input has more than one value or range.
     #[error("--input {name} is given twice, with {} and {}; give it once", values[0], values[1])]
@@ -67,7 +67,7 @@ pub enum Refusal {
     },
     /// The value of an input in the environment is not a number.
     #[error(
-        "{variable} in the environment is {value:?}, which is no number; correct it, unset it, or use --input"
+        "{variable} in the environment is {value:?}, which is not a number; correct it, unset it, or use --input"
     )]
     NoNumber {
         /// The variable.
@@ -86,7 +86,7 @@ pub enum Refusal {
         most: usize,
     },
     /// The schedule file is of a program that is not in the corpus.
-    #[error("{}: it is a schedule of {program:?}, which `mazurka list` does not know; replay it in the test that wrote it, with Checker::replay", path.display())]
+    #[error("{}: this is a schedule of {program:?}, which `mazurka list` does not contain; replay it in the test that wrote it, with Checker::replay", path.display())]
     ForeignSchedule {
         /// The schedule file.
         path: PathBuf,
@@ -94,10 +94,10 @@ pub enum Refusal {
         program: String,
     },
     /// The schedule file is of a program in machine code but does not name it.
-    #[error("{}: this schedule names no file of its program; check the program again to get a new one", .0.display())]
+    #[error("{}: this schedule does not name the file of its program; check the program again to get a new one", .0.display())]
     Recipe(PathBuf),
     /// The schedule file may come from a stranger, and contains the build of its program.
-    #[error("{}: {part} in this schedule could run any command; it asks for `{recipe}`: if you trust that, add --trust-recipe", path.display())]
+    #[error("{}: {part} in this schedule could run any command; its recipe is `{recipe}`: if you trust it, add --trust-recipe", path.display())]
     ForeignRecipe {
         /// The schedule file.
         path: PathBuf,
@@ -144,7 +144,7 @@ pub enum Refusal {
     },
     /// The process that checked a program ended without a result.
     #[error(
-        "{program}: the process that checked it ended with {ended} and told no result; the program may have destroyed the checker's memory, or there was not enough of it: run it by itself, or with valgrind, to see"
+        "{program}: the process that checked it ended with {ended} and without a result; the program may have overwritten the checker's memory, or memory may have run out: run the program by itself, or with valgrind, to find out"
     )]
     WorkerEnded {
         /// The program.
@@ -156,11 +156,11 @@ pub enum Refusal {
     #[error("{0}")]
     Cluster(#[from] cluster::ClusterError),
     /// The server has no such job.
-    #[error("{0}: there is no such job at the server, perhaps no more; `mazurka jobs` lists them")]
+    #[error("{0}: there is no such job on the server, or no longer; `mazurka jobs` lists the jobs")]
     NoJob(String),
     /// Workers do only jobs of their own version.
     #[error(
-        "no worker of this version of mazurka ({own}) is at the server, but of others ({others}); have the same file of mazurka everywhere"
+        "the server has no workers of this version of mazurka ({own}), only of others ({others}); use the same mazurka executable everywhere"
     )]
     OtherVersion {
         /// The version of this command.
@@ -170,7 +170,7 @@ pub enum Refusal {
     },
     /// Anyone who may submit jobs would be root on this machine.
     #[error(
-        "whoever may submit jobs runs programs on workers, and this worker runs as root; start it as another user, or with --as-root"
+        "everyone who can submit jobs can run programs on workers, and this worker runs as root; start it as another user, or with --as-root"
     )]
     Root,
     /// The search could not be done.
@@ -215,19 +215,19 @@ pub enum Refusal {
         error: io::Error,
     },
     /// A source is a device, a pipe or another special file.
-    #[error("{}: this is no regular file; give a source file", .0.display())]
+    #[error("{}: this is not a regular file; give a source file", .0.display())]
     NoSource(PathBuf),
     /// A source is missing.
     #[error("{}: there is no such file; give a source file", .0.display())]
     MissingSource(PathBuf),
     /// A checkpoint would replace a device, a pipe or a directory.
-    #[error("{}: this is no file that a checkpoint may replace; choose another place", .0.display())]
+    #[error("{}: a checkpoint can only replace a regular file; choose another place", .0.display())]
     NoFile(PathBuf),
     /// A schedule would overwrite a checkpoint.
     #[error("{}: the schedule of a bug would overwrite this checkpoint; choose another --output, or --no-output", .0.display())]
     SameFile(PathBuf),
     /// Two options name the same file.
-    #[error("{}: another option names this file, too; give each a file of its own", .0.display())]
+    #[error("{}: another option also names this file; give each option its own file", .0.display())]
     NamedTwice(PathBuf),
     /// An operation of the system failed.
     #[error("cannot {what}: {error}")]
@@ -257,7 +257,7 @@ impl Refusal {
     pub fn ended_by_itself(program: &str) -> Refusal {
         Refusal::Worker {
             program: program.to_owned(),
-            reason: "the program has ended its process with exit status 0 past the C library, or became another program; this cannot be checked".to_owned(),
+            reason: "the program ended its process with exit status 0 without the C library, or replaced itself with another program; this cannot be checked".to_owned(),
         }
     }
 }

@@ -18,7 +18,7 @@ pub fn run(options: &RunOptions) -> Done {
     let (program, arguments) = options
         .program
         .split_first()
-        .expect("a program is required");
+        .expect("clap requires a program");
     let path = found(program)?;
     Binary::recognise(&path)?;
     options.record.as_deref().map_or(Ok(()), has_directory)?;
@@ -30,7 +30,7 @@ pub fn run(options: &RunOptions) -> Done {
         Err(Refusal::UnverifiedInputs(why))
             if options.unverified_inputs == Some(UnverifiedInputs::RunFree) =>
         {
-            crate::terminal::complain(&format!("{why}; the program runs free"));
+            crate::terminal::complain(&format!("{why}; the program runs without enforcement"));
             None
         }
         Err(refusal) => return Err(refusal),
@@ -114,11 +114,11 @@ fn inputs(
             .all(|(word, template)| fits(word, template, &mut inputs));
     if !fits {
         let verified = match &trace.arguments[..] {
-            [] => "without any".to_owned(),
-            words => format!("with {}", words.join(" ")),
+            [] => "without arguments".to_owned(),
+            words => format!("with the arguments {}", words.join(" ")),
         };
         return Err(Refusal::UnverifiedInputs(format!(
-            "the program is given other arguments than it was verified with: {verified}"
+            "the program was verified {verified}, not with those given"
         )));
     }
     for input in &trace.inputs {
@@ -157,11 +157,11 @@ fn are_known(inputs: &Inputs, trace: &SafeTrace, file: &Path) -> Result<(), Refu
         .map(|own| format!("{} ({} to {})", own.name, own.lowest, own.highest))
         .collect();
     let known = match &known[..] {
-        [] => "the program has none".to_owned(),
-        known => format!("there are {}", known.join(", ")),
+        [] => "it has no inputs".to_owned(),
+        known => format!("its inputs are {}", known.join(", ")),
     };
     Err(Refusal::UnverifiedInputs(format!(
-        "--input {name}: {} knows no input of this name, {known}",
+        "--input {name}: {} has no input of this name; {known}",
         file.display()
     )))
 }
@@ -176,7 +176,7 @@ fn is_verified(input: &Input, value: Option<&i64>) -> Result<(), Refusal> {
     let given = match value {
         Some(value) if (lowest..=highest).contains(&value) => return Ok(()),
         Some(value) => format!("{name} = {value}"),
-        None => format!("no value of {name} (--input {name}=VALUE)"),
+        None => format!("no value for {name} (--input {name}=VALUE)"),
     };
     Err(Refusal::UnverifiedInputs(format!(
         "{given} was given, but {lowest} to {highest} were verified"

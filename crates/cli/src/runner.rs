@@ -134,7 +134,7 @@ impl Runner<'_> {
                 trailed => return Ok(Carried::Lost(trailed.unwrap_or_default(), ended)),
             }
         }
-        unreachable!("an errand is given up after {ATTEMPTS} attempts")
+        unreachable!("the last of {ATTEMPTS} attempts returns")
     }
 
     fn is_from_outside(&self, trailed: &Trailed, ended: ExitStatus) -> bool {

@@ -17,7 +17,7 @@ pub enum StopWhen {
 
 /// A text that is not a condition.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0:?} is nothing to stop at; write constraints=3, time=5m or overhead=10%")]
+#[error("{0:?} is not a condition to stop at; write constraints=3, time=5m or overhead=10%")]
 pub struct NoStop(String);
 
 impl FromStr for StopWhen {

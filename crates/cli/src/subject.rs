@@ -68,7 +68,7 @@ impl Subject {
 
     /// Returns a program that is already built, or one of the corpus.
     pub fn built(words: &[OsString], more: &[OsString]) -> Result<Subject, Refusal> {
-        let (word, own) = words.split_first().expect("clap asks for a program");
+        let (word, own) = words.split_first().expect("clap requires a program");
         if Language::of(Path::new(word)).is_some() {
             return Err(Refusal::NotBuilt(PathBuf::from(word)));
         }
@@ -204,7 +204,7 @@ fn arguments(options: &CheckOptions) -> Vec<OsString> {
 
 /// Refuses options for programs that report their states.
 fn fits_native(options: &CheckOptions) -> Result<(), Refusal> {
-    let why = "this is for programs that tell their states, which those in C and C++ do not";
+    let why = "this is for programs that report their states, which programs in C and C++ do not";
     match (options.cuts, options.states) {
         (Some(_), _) => Err(Refusal::Option {
             option: "--cuts",

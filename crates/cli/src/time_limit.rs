@@ -9,7 +9,7 @@ pub struct TimeLimit(pub Duration);
 
 /// A text that is not a time.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0:?} is no time; write a number with ms, s, m or h behind it, like 30s or 5m")]
+#[error("{0:?} is not a time; write a number followed by ms, s, m or h, for example 30s or 5m")]
 pub struct NoTime(String);
 
 impl FromStr for TimeLimit {

@@ -88,7 +88,7 @@ impl Verification<'_> {
     /// Verifies a program of the corpus, which has no inputs.
     fn of_instance(&mut self, instance: &Instance) -> Result<Report, Refusal> {
         if !self.options.input.is_empty() {
-            let why = "programs of the corpus have sizes instead: `mazurka list`";
+            let why = "programs of the corpus have sizes instead of inputs: see `mazurka list`";
             let option = "--input";
             return Err(Refusal::Option { option, why });
         }
@@ -129,7 +129,7 @@ impl Verification<'_> {
         if binary.is_rust() && self.options.plain.is_some() {
             return Err(Refusal::Option {
                 option: "--plain",
-                why: "plain accesses of a program in Rust are seen in `mazurka::cell`, and must not race",
+                why: "in a program in Rust, plain accesses are seen only in `mazurka::cell`, and they must not race",
             });
         }
         let content = std::fs::read(path).map_err(|error| Refusal::System {
@@ -296,7 +296,7 @@ impl Verification<'_> {
             Format::Text => {
                 let mut text = match (self.trace.cases.is_empty(), verdict) {
                     (true, Verdict::Bounded) => {
-                        "nothing was verified: nothing is saved\n".to_owned()
+                        "nothing was verified, so nothing is saved\n".to_owned()
                     }
                     _ => self.trace.summary(file),
                 };
@@ -337,7 +337,7 @@ impl Verification<'_> {
                     false => report.bounds.clone(),
                     true => reaching_bounds(report),
                 },
-                None => vec!["stopped before it was looked at".to_owned()],
+                None => vec!["stopped before it was examined".to_owned()],
             };
             let is_complete = report.is_some() && self.assignments.is_complete(index);
             if !(bounds.is_empty() && is_complete) {

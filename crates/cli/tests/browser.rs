@@ -52,7 +52,7 @@ fn a_page_is_stepped_through_by_keys() {
         assert_eq!(ask(browser, waits).await?, true);
         let why = "document.querySelector('.why').textContent.startsWith('In the executions seen, it fails whenever ')";
         assert_eq!(ask(browser, why).await?, true);
-        let passing = "[...document.querySelectorAll('summary')].some((one) => one.textContent === 'What would have passed')";
+        let passing = "[...document.querySelectorAll('summary')].some((one) => one.textContent === 'A passing execution')";
         assert_eq!(ask(browser, passing).await?, true);
         // With the keyboard alone: the Tab key reaches the table.
         browser

@@ -117,9 +117,9 @@ fn wrong_usage_exits_2_with_one_line_that_says_what() {
         ("check mutex --output nowhere/a", "nowhere"),
         ("check mutex --checkpoint nowhere/a", "nowhere"),
         ("check mutex:9,9 --output .", "directory"),
-        ("check mutex --checkpoint .", "no file"),
-        ("check mutex --resume /dev/zero", "no regular file"),
-        ("check mutex --resume pipe", "no regular file"),
+        ("check mutex --checkpoint .", "a regular file"),
+        ("check mutex --resume /dev/zero", "not a regular file"),
+        ("check mutex --resume pipe", "not a regular file"),
         ("check mutex --resume missing", "missing"),
         ("check mutex --resume text", "text"),
         ("check mutex --unheard-of", "--unheard-of"),
@@ -127,9 +127,9 @@ fn wrong_usage_exits_2_with_one_line_that_says_what() {
         ("replay missing", "missing"),
         ("replay text", "text"),
         ("replay other", "99"),
-        ("replay .", "no regular file"),
-        ("replay /dev/zero", "no regular file"),
-        ("replay pipe", "no regular file"),
+        ("replay .", "not a regular file"),
+        ("replay /dev/zero", "not a regular file"),
+        ("replay pipe", "not a regular file"),
         ("replay text --checkpoint a", "--checkpoint"),
         ("compare nothing-of-that-name", "nothing-of-that-name"),
         ("compare mutex --algorithm optimal,magic", "magic"),
@@ -237,14 +237,14 @@ fn a_damaged_schedule_is_refused() {
     let good = fs::read_to_string(directory.path().join("good")).unwrap();
     let renamed = good.replace("an update was lost", "an update was kept");
     for (damaged, what) in [
-        (&good[..good.len() / 2], "no schedule file"),
+        (&good[..good.len() / 2], "not a schedule file"),
         (renamed.as_str(), "corrupt"),
         (
             &good.replace("\"thread\":\"0\"", "\"thread\":\"0.7\""),
             "corrupt",
         ),
-        ("", "no schedule file"),
-        ("\u{1}\u{2}", "no schedule file"),
+        ("", "not a schedule file"),
+        ("\u{1}\u{2}", "not a schedule file"),
     ] {
         fs::write(directory.path().join("bad"), damaged).unwrap();
         let ran = run(directory.path(), "replay bad");
@@ -374,7 +374,7 @@ fn runs_that_compare_states_are_counted_apart() {
     );
     assert!(json["probes"].as_u64().unwrap() > 0);
     let text = run(directory.path(), check).output;
-    assert!(text.contains("runs besides to compare states"), "{text}");
+    assert!(text.contains("more runs to compare states"), "{text}");
     let compared = run(directory.path(), "compare bounded-buffer:3 --format json").json();
     let rows = compared["measured"].as_array().unwrap();
     let row = rows
@@ -441,16 +441,25 @@ fn a_comparison_has_a_row_per_algorithm_beside_published_numbers() {
 }
 
 #[test]
-fn the_readme_shows_what_the_command_prints() {
-    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let readme = fs::read_to_string(readme).unwrap();
+fn the_book_shows_what_the_command_prints() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let introduction = format!("{root}/docs/book/src/introduction.md");
+    let introduction = fs::read_to_string(introduction).unwrap();
     for arguments in ["check lost-update", "check lost-update-fixed"] {
         let printed = run(here().path(), arguments).output;
         // The last line contains the time and the memory.
         let (lasting, _) = printed.trim_end().rsplit_once('\n').unwrap();
         assert!(
-            readme.contains(lasting),
+            introduction.contains(lasting),
             "`mazurka {arguments}` prints\n{printed}"
         );
     }
+    let readme = fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let printed = run(here().path(), "check lost-update").output;
+    // The README shows the report up to the explanation of the names.
+    let (columns, _) = printed.split_once("\n(@ and a number").unwrap();
+    assert!(
+        readme.contains(columns),
+        "README.md differs from\n{printed}"
+    );
 }

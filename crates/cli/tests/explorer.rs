@@ -142,7 +142,7 @@ fn the_deadlock_of_abba_is_found_by_hand() {
         wait_for(browser, "document.querySelectorAll('.offer').length > 0").await?;
         // Continuing from an event removes the events after it.
         browser.execute("stepper.go(1)", Vec::new()).await?;
-        press(browser, "Go on from this event").await?;
+        press(browser, "Continue from this event").await?;
         wait_for(
             browser,
             "document.querySelectorAll('.events tbody tr').length === 2",
@@ -173,7 +173,7 @@ fn racing_events_are_turned_round() {
         let pairs = "[...document.querySelectorAll('details li')].map((one) => one.textContent)";
         let before = ask(browser, pairs).await?;
         assert!(!before.as_array().unwrap().is_empty());
-        press(browser, "Turn round").await?;
+        press(browser, "Reverse").await?;
         wait_for(
             browser,
             &format!("JSON.stringify({pairs}) !== JSON.stringify({before})"),
@@ -306,7 +306,7 @@ fn a_schedule_is_entered_at_any_point_and_saved() {
     assert_eq!(ran.code, 2);
     assert!(
         ran.errors
-            .contains("the schedule is one of counter.c, not of lost-update"),
+            .contains("this is a schedule of counter.c, not of lost-update"),
         "{}",
         ran.errors
     );

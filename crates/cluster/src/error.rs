@@ -41,7 +41,7 @@ pub enum ClusterError {
     },
     /// The URL is invalid.
     #[error(
-        "{url}: this is no address of a NATS server ({reason}); write it like nats://host:4222 or tls://host:4222"
+        "{url}: this is not the address of a NATS server ({reason}); write it like nats://host:4222 or tls://host:4222"
     )]
     Url {
         /// The given URL, without a password.

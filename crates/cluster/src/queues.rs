@@ -96,7 +96,7 @@ impl Cluster {
             outgoing.push((headers, content));
         }
         let subject = place.subject(version, job);
-        self.done("leave a message", async || {
+        self.done("send a message", async || {
             let mut sent = Vec::new();
             for (headers, content) in &outgoing {
                 let content = content.to_vec().into();
@@ -250,7 +250,7 @@ impl Cluster {
     /// # Errors
     /// If the server cannot be notified.
     pub fn settle(&self, message: &Message) -> Result<(), ClusterError> {
-        self.done("settle a message", async || message.inner.ack().await)?;
+        self.done("acknowledge a message", async || message.inner.ack().await)?;
         match &message.file {
             Some(file) => self.remove_file(file),
             None => Ok(()),
@@ -272,7 +272,9 @@ impl Cluster {
     /// # Errors
     /// If the server cannot be queried.
     pub fn load_of(&self, queue: &Queue) -> Result<Load, ClusterError> {
-        let info = self.done("ask for workers", async || queue.consumer.get_info().await)?;
+        let info = self.done("query the workers", async || {
+            queue.consumer.get_info().await
+        })?;
         Ok(Load {
             under_way: info.num_ack_pending,
             idle: info.num_waiting,
@@ -284,7 +286,7 @@ impl Cluster {
     /// # Errors
     /// If the server cannot be queried.
     pub fn versions(&self) -> Result<Vec<String>, ClusterError> {
-        self.done("ask for workers", async || {
+        self.done("query the workers", async || {
             let mut versions = Vec::new();
             let mut consumers = self.stream.consumers();
             while let Some(consumer) = consumers.next().await {

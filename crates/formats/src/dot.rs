@@ -11,7 +11,7 @@ pub fn dot(interleaving: &Interleaving) -> String {
         "digraph execution {\n  node [shape=box, fontname=\"monospace\"];\n  splines=line;\n"
             .to_owned();
     let mut add = |arguments: std::fmt::Arguments<'_>| {
-        writeln!(text, "  {arguments}").expect("a string can be written to");
+        writeln!(text, "  {arguments}").expect("writing to a string cannot fail");
     };
     for (thread, name) in interleaving.threads.iter().enumerate() {
         add(format_args!(

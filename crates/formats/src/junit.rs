@@ -38,7 +38,7 @@ pub fn junit(report: &Report) -> String {
     let mut all = quick_junit::Report::new("mazurka");
     all.set_time(time).add_test_suite(suite);
     let text = all.to_string();
-    let text = text.expect("a report in memory can be written");
+    let text = text.expect("writing to memory cannot fail");
     // XML does not permit these characters.
     text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }

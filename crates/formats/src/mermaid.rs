@@ -9,7 +9,7 @@ use std::fmt::Write;
 pub fn mermaid(interleaving: &Interleaving) -> String {
     let mut text = "sequenceDiagram\n".to_owned();
     let mut add = |arguments: std::fmt::Arguments<'_>| {
-        writeln!(text, "  {arguments}").expect("a string can be written to");
+        writeln!(text, "  {arguments}").expect("writing to a string cannot fail");
     };
     for (thread, name) in interleaving.threads.iter().enumerate() {
         add(format_args!(
@@ -32,7 +32,7 @@ pub fn mermaid(interleaving: &Interleaving) -> String {
         let pairs = interleaving
             .races
             .iter()
-            .map(|pair| (pair, "their order decides"));
+            .map(|pair| (pair, "their order matters"));
         let conflict = interleaving
             .conflict
             .iter()

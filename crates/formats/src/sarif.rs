@@ -15,7 +15,7 @@ pub fn sarif(report: &Report) -> Value {
         if rules.is_empty() {
             rules.push(json!({
                 "id": "goal",
-                "shortDescription": { "text": "No execution comes to a goal." },
+                "shortDescription": { "text": "No execution reaches a goal." },
             }));
         }
         results.push(json!({

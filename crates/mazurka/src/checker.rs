@@ -401,7 +401,7 @@ impl Checker {
         self.settings.conditions = schedule.conditions;
         self.settings.has_room()?;
         contained(|| Search::new(self, program)?.replay(schedule))
-            .unwrap_or_else(|| Err(CheckError::Misfit("it contradicts itself".to_owned())))
+            .unwrap_or_else(|| Err(CheckError::Misfit("it is inconsistent".to_owned())))
     }
 
     /// Returns what precedes the last step of a schedule of accesses, as an interleaving of all
@@ -434,7 +434,7 @@ impl Checker {
         self.settings.conditions = schedule.conditions;
         self.settings.has_room()?;
         contained(|| Search::new(self, program)?.position(schedule, visit))
-            .unwrap_or_else(|| Err(CheckError::Misfit("it contradicts itself".to_owned())))
+            .unwrap_or_else(|| Err(CheckError::Misfit("it is inconsistent".to_owned())))
     }
 
     /// Returns the empty schedule, from which a person starts to step.

@@ -39,7 +39,7 @@ pub fn input(name: &str, range: RangeInclusive<i64>) -> i64 {
     let ways = highest.checked_sub(lowest);
     let ways = ways.and_then(|last| u32::try_from(last).ok()?.checked_add(1));
     let Some(ways) = ways else {
-        panic!("the input {name} has no value, or more than 2^32: {lowest} to {highest}");
+        panic!("the input {name} has no values, or more than 2^32: {lowest} to {highest}");
     };
     match KNOWN.get() {
         None => lowest + i64::from(runtime::choose(ways)),

@@ -132,7 +132,7 @@ fn work(text: &str, body: impl Fn() + 'static) -> ! {
     say(&match checked {
         Ok(Ok(answer)) => answer,
         Ok(Err(error)) => Answer::Refused(error.to_string()),
-        Err(_) => Answer::Refused("an error of mazurka itself".to_owned()),
+        Err(_) => Answer::Refused("an internal error of mazurka".to_owned()),
     });
     exit(0)
 }

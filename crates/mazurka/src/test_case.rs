@@ -23,7 +23,7 @@ pub(crate) const REPLAY: &str = "MAZURKA_REPLAY";
 const JOBS: &str = "MAZURKA_JOBS";
 
 /// What to do after the execution of a schedule.
-const UNSET: &str = "without the variable all interleavings are checked";
+const UNSET: &str = "unset the variable to check all interleavings";
 
 /// A model that is a test. `#[mazurka::test]` makes one; its options are the methods of this type.
 ///
@@ -270,7 +270,7 @@ impl TestCase {
                 let report = checker.replay(&schedule, model);
                 if report.as_ref().is_ok_and(|report| report.errors.is_empty()) {
                     eprintln!(
-                        "{}: the schedule of {REPLAY} shows no bug any more; {UNSET}",
+                        "{}: the schedule in {REPLAY} no longer shows a bug; {UNSET}",
                         self.name
                     );
                     return;
@@ -368,7 +368,7 @@ fn jobs_by_environment() -> usize {
         return 1;
     };
     match jobs.parse() {
-        Ok(0) | Err(_) => panic!("{JOBS}={jobs}: give a number of jobs, 1 or more"),
+        Ok(0) | Err(_) => panic!("{JOBS}={jobs}: the number of jobs must be 1 or more"),
         Ok(jobs) => jobs,
     }
 }

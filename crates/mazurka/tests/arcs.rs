@@ -62,7 +62,10 @@ fn a_share_that_is_forgotten_is_a_leak() {
     });
     assert_eq!(report.errors[0].kind, FailureKind::Leak);
     let message = &report.errors[0].message;
-    assert!(message.contains("never dropped: Arc made at"), "{message}");
+    assert!(
+        message.contains("never dropped: Arc created at"),
+        "{message}"
+    );
     assert!(message.contains("arcs.rs"), "{message}");
 }
 

@@ -53,7 +53,7 @@ finds_it!(
 );
 
 #[mazurka::test(algorithm = "context-sensitive")]
-#[should_panic(expected = "compares states, which the program does not tell")]
+#[should_panic(expected = "compares states, but the program does not report its state")]
 fn an_algorithm_that_does_not_fit_is_explained() {
     lost_update();
 }
@@ -225,7 +225,7 @@ fn a_schedule_that_shows_no_bug_any_more_passes_with_a_note() {
     let repaired = text(&repaired.env(FIXTURE, "repaired").output().unwrap());
     assert!(repaired.contains("1 passed"), "{repaired}");
     assert!(
-        repaired.contains("without the variable all interleavings are checked"),
+        repaired.contains("unset the variable to check all interleavings"),
         "{repaired}"
     );
 }

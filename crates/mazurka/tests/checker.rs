@@ -120,7 +120,7 @@ fn a_search_that_begins_anew_keeps_its_bugs_and_its_count() {
     assert_eq!(
         report.bounds,
         [
-            "stopped after 4 executions, 3 of them before the search began anew; raise with max_executions"
+            "stopped after 4 executions, 3 of them before the search restarted; raise with max_executions"
         ]
     );
     let bug = &report.errors[0];

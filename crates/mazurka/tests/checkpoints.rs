@@ -186,39 +186,36 @@ fn a_checkpoint_of_another_search_is_refused() {
     for (checker, what) in [
         (
             Checker::new().name("two"),
-            "program is one, asked for is two",
+            "program is one, but two was requested",
         ),
-        (
-            Checker::new(),
-            "program is one, asked for is a nameless one",
-        ),
+        (Checker::new(), "program is one, but unnamed was requested"),
         (
             one().algorithm(Algorithm::Source),
-            "algorithm is parsimonious, asked for is source",
+            "algorithm is parsimonious, but source was requested",
         ),
         (
             one().preemptions(2),
-            "bound on preemptions is none, asked for is 2",
+            "preemption bound is none, but 2 was requested",
         ),
         (
             one().max_events(50),
-            "limit of operations of a thread is 10,000, asked for is 50",
+            "limit on operations per thread is 10,000, but 50 was requested",
         ),
         (
             one().timeouts(5),
-            "limit of expired timeouts of a thread is 2, asked for is 5",
+            "limit on timeouts per thread is 2, but 5 was requested",
         ),
         (
             one().panics_fail(true),
-            "verdict on panics that the program notices itself is no bug, asked for is a bug",
+            "verdict on panics that the program handles is no bug, but a bug was requested",
         ),
         (
             one().waiting_after_main(true),
-            "verdict on threads that wait when main has returned is a bug, asked for is no bug",
+            "verdict on threads that still wait when main returns is a bug, but no bug was requested",
         ),
         (
             one().keep_going(true),
-            "way after a bug is to stop, asked for is to go on",
+            "behaviour after a bug is to stop, but to continue was requested",
         ),
     ] {
         match checker.resume(&file.0).try_check(program) {

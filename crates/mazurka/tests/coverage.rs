@@ -134,7 +134,7 @@ fn an_object_that_one_thread_uses_is_told_with_its_line() {
     };
     let place = format!("crates/mazurka/tests/coverage.rs:{}:", origin + 3);
     assert!(
-        warning.starts_with(&format!("a mutex that is made at {place}")),
+        warning.starts_with(&format!("a mutex created at {place}")),
         "{warning}"
     );
     assert!(warning.ends_with("is used by one thread only"), "{warning}");
@@ -157,9 +157,7 @@ fn a_large_search_is_looked_at_in_parts() {
     assert_eq!(report.coverage.most_races, 6);
     let text = report.to_string();
     assert!(
-        text.contains(&format!(
-            "in the {looked_at} executions that were looked at"
-        )),
+        text.contains(&format!("in the {looked_at} executions that were examined")),
         "{text}"
     );
 }

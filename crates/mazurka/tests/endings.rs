@@ -88,7 +88,7 @@ fn loops_without_an_operation_fail() {
     for main in mains {
         let failure = failure(after_store(main));
         assert_eq!(failure.kind, FailureKind::EndlessLoop, "{failure:?}");
-        let text = "main runs on without an operation";
+        let text = "main runs without performing an operation";
         assert!(failure.message.contains(text), "{failure:?}");
         assert!(failure.interleaving.rows.len() >= 3, "{failure:?}");
     }

@@ -38,7 +38,7 @@ fn what_is_not_explored_happens_in_one_way_and_the_verdict_says_so() {
     assert_eq!(report.verdict, Verdict::Bounded);
     assert_eq!(report.limits, [Limit::Exploration]);
     assert!(
-        report.to_string().contains("left interleavings out"),
+        report.to_string().contains("left out interleavings"),
         "{report}"
     );
 }

@@ -50,7 +50,7 @@ fn an_update_of_an_atomic_that_may_be_lost() {
     let told = hides(lost_update!(std));
     assert!(told.contains("T0") && told.contains("T1"), "{told}");
     assert!(
-        told.contains("block of 24 bytes that main has allocated"),
+        told.contains("block of 24 bytes allocated by main"),
         "{told}"
     );
     is_verified(lost_update!(mazurka));
@@ -284,7 +284,7 @@ macro_rules! flag_looked_at_once {
 fn a_static_that_is_only_read() {
     use std::sync::atomic::AtomicBool;
     let told = hides(flag_looked_at_once!(AtomicBool::new(false), AtomicBool));
-    assert!(told.contains("T1 goes on otherwise at"), "{told}");
+    assert!(told.contains("T1 continues differently at"), "{told}");
     use mazurka::sync::atomic::AtomicBool as Mirrored;
     is_verified(flag_looked_at_once!(Mirrored::new(false), Mirrored));
 }
@@ -610,7 +610,7 @@ fn the_environment_accepts_what_is_hidden() {
         assert!(told.contains("block of 24 bytes"), "{accepts}: {told}");
     }
     let (has_passed, told) = run("hiden");
-    let error = "MAZURKA_ACCEPT=hiden: nothing to accept is called hiden";
+    let error = "MAZURKA_ACCEPT=hiden: no kind of omission is called hiden";
     assert!(!has_passed && told.contains(error), "{told}");
 }
 

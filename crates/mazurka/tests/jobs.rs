@@ -256,7 +256,7 @@ fn a_saved_search_goes_on_with_another_number_of_jobs() {
             report
                 .warnings
                 .iter()
-                .any(|warning| warning.contains("went on from"))
+                .any(|warning| warning.contains("resumed from"))
         );
         let (mut one, mut last) = (one.clone(), told(report));
         // The coverage is not saved.
@@ -342,7 +342,7 @@ fn what_cannot_be_divided_is_done_by_one_job_and_says_so() {
     let bounded = Checker::new().preemptions(1);
     for checker in [by_optimal, bounded] {
         let report = checker.jobs(2).check(|| _ = mazurka::choose(2));
-        let told = |warning: &String| warning.contains("is done by one job");
+        let told = |warning: &String| warning.contains("uses only one job");
         assert!(report.warnings.iter().any(told), "{report}");
         assert_eq!((report.executions, report.jobs), (2, 1));
     }

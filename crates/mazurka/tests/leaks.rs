@@ -50,7 +50,7 @@ fn what_a_static_owns_is_no_leak_and_what_is_forgotten_is_one() {
     let report = Checker::new().check(|| share(&NAMES, true));
     assert_eq!(report.errors[0].kind, FailureKind::Leak, "{report}");
     let message = &report.errors[0].message;
-    assert_eq!(message.matches("Arc made at").count(), 2, "{message}");
+    assert_eq!(message.matches("Arc created at").count(), 2, "{message}");
 }
 
 #[test]
@@ -62,7 +62,11 @@ fn a_leak_beside_a_static_is_shown_with_a_schedule() {
     let report = Checker::new().check(program);
     let error = &report.errors[0];
     assert_eq!(error.kind, FailureKind::Leak, "{report}");
-    assert_eq!(error.message.matches("Arc made at").count(), 1, "{report}");
+    assert_eq!(
+        error.message.matches("Arc created at").count(),
+        1,
+        "{report}"
+    );
     let again = Checker::new().replay(&error.schedule, program).unwrap();
     assert_eq!(again.errors[0].message, error.message);
 }
@@ -133,7 +137,7 @@ fn a_static_whose_destructor_comes_to_no_end_hides_leaks_and_is_warned_of() {
             std::mem::forget(Arc::new(7));
         });
         assert_eq!(report.verdict, Verdict::Verified, "{report}");
-        let warned = "a static panics or waits when it is dropped, so leaks were not looked for";
+        let warned = "a static panics or waits when it is dropped, so leaks were not checked";
         assert!(report.to_string().contains(warned), "{report}");
     }
 }

@@ -36,7 +36,7 @@ fn a_model_inside_a_model_is_to_be_started_outside() {
         let report = Checker::new().check(program);
         let message = told(&report, FailureKind::Panic);
         assert!(
-            message.contains("models do not nest, start it outside"),
+            message.contains("models cannot be nested; start it outside"),
             "{message}"
         );
     }
@@ -91,7 +91,7 @@ fn a_lock_of_std_that_is_held_across_an_operation_is_a_misuse_with_a_schedule() 
     let report = checker.check(lock_across_an_operation);
     let message = told(&report, FailureKind::Misuse);
     assert!(
-        message.contains("blocked in a lock or channel that is not of mazurka"),
+        message.contains("blocked in a lock or channel that is not from mazurka"),
         "{message}"
     );
     assert!(

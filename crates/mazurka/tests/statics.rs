@@ -173,7 +173,7 @@ fn what_is_made_outside_the_model_and_used_in_it_is_told() {
     assert_eq!(report.errors[0].kind, FailureKind::Panic);
     let message = &report.errors[0].message;
     assert!(
-        message.contains("made outside the model: make it in the closure"),
+        message.contains("created outside the model that uses it: create it in the closure"),
         "{message}"
     );
 }

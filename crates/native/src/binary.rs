@@ -37,7 +37,7 @@ pub enum BinaryError {
         error: io::Error,
     },
     /// It is no program for this kind of machine.
-    #[error("{}: this is {what}; Mazurka checks x86-64 programs of Linux, and sources in C and C++", path.display())]
+    #[error("{}: this is {what}; Mazurka checks x86-64 programs for Linux, and sources in C and C++", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -45,13 +45,13 @@ pub enum BinaryError {
         what: &'static str,
     },
     /// It is linked statically, so that our library is left out.
-    #[error("{}: this program is linked statically, so its calls of the system's libraries cannot be seen; link it without -static", .0.display())]
+    #[error("{}: this program is linked statically, so its calls to the system's libraries cannot be seen; link it without -static", .0.display())]
     Static(PathBuf),
     /// It has hooks, but they belong to the thread sanitizer's own library.
-    #[error("{}: this program was built for the thread sanitizer; build it with `mazurka cc` or `mazurka c++` in place of the compiler, without -fsanitize=thread", .0.display())]
+    #[error("{}: this program was built for the thread sanitizer; build it with `mazurka cc` or `mazurka c++` instead of the compiler, without -fsanitize=thread", .0.display())]
     ThreadSanitizer(PathBuf),
     /// It was not built with the wrapper.
-    #[error("{}: this program was not built with Mazurka; build it with `mazurka cc` or `mazurka c++` in place of the compiler (CC=\"mazurka cc\"), or check its sources; in Rust let `main` call mazurka::program (feature `enforce`)", .0.display())]
+    #[error("{}: this program was not built with Mazurka; build it with `mazurka cc` or `mazurka c++` instead of the compiler (CC=\"mazurka cc\"), or check its sources; in Rust, let `main` call mazurka::program (feature `enforce`)", .0.display())]
     NotInstrumented(PathBuf),
 }
 
@@ -162,7 +162,7 @@ fn read(path: &Path) -> Result<Vec<u8>, BinaryError> {
     let is_file = fs::metadata(path).map(|file| file.is_file());
     let content = is_file.and_then(|is_file| match is_file {
         true => fs::read(path),
-        false => Err(io::Error::other("it is no regular file")),
+        false => Err(io::Error::other("it is not a regular file")),
     });
     content.map_err(|error| BinaryError::Unreadable {
         path: path.to_owned(),
@@ -174,7 +174,7 @@ fn parse<'data>(path: &Path, data: &'data [u8]) -> Result<Elf<'data>, BinaryErro
     if !data.starts_with(&elf::ELFMAG) {
         let what = match data.starts_with(b"#!") {
             true => "a script",
-            false => "no program",
+            false => "not a program",
         };
         return Err(foreign(path, what));
     }
@@ -186,7 +186,7 @@ fn parse<'data>(path: &Path, data: &'data [u8]) -> Result<Elf<'data>, BinaryErro
     match elf.elf_header().e_type(LittleEndian) {
         elf::ET_EXEC | elf::ET_DYN => Ok(elf),
         elf::ET_REL => Err(foreign(path, "an object file that is not linked")),
-        _ => Err(foreign(path, "no program")),
+        _ => Err(foreign(path, "not a program")),
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Built {
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The compiler failed and has printed why.
-    #[error("the compiler ended with {status}; what it said is above")]
+    #[error("the compiler ended with {status}; its messages are above")]
     Compiler {
         /// Its exit status.
         status: ExitStatus,
@@ -45,7 +45,7 @@ pub enum BuildError {
     Interrupted,
     /// A flag makes the compiler produce something other than a program.
     #[error(
-        "{flag}: with this flag the compiler makes {instead}; leave it out, or build with `mazurka cc` and check the program"
+        "{flag}: with this flag the compiler produces {instead}; leave it out, or build with `mazurka cc` and check the program"
     )]
     Flag {
         /// The flag.
@@ -54,7 +54,7 @@ pub enum BuildError {
         instead: &'static str,
     },
     /// The compiler reported success, but there is no program.
-    #[error("{compiler}: the compiler succeeded but made no program; choose another with --cc")]
+    #[error("{compiler}: the compiler succeeded but produced no program; choose another with --cc")]
     Nothing {
         /// The name of the compiler.
         compiler: String,
@@ -83,11 +83,11 @@ const OTHER_PURPOSES: [(&str, &str); 11] = [
     ("-shared", "a shared library"),
     (
         "-static",
-        "a program whose calls of libraries cannot be seen",
+        "a program whose calls to libraries cannot be seen",
     ),
     (
         "-static-pie",
-        "a program whose calls of libraries cannot be seen",
+        "a program whose calls to libraries cannot be seen",
     ),
     ("-o", "its output elsewhere"),
 ];

@@ -51,7 +51,7 @@ pub enum CompilerError {
     },
     /// The compiler is neither gcc nor clang.
     #[error(
-        "{command}: this is neither gcc nor clang, it says of itself {says:?}; choose gcc or clang with --cc or CC"
+        "{command}: this is neither gcc nor clang: its version message is {says:?}; choose gcc or clang with --cc or CC"
     )]
     Unknown {
         /// The command.

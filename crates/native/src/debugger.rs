@@ -24,9 +24,9 @@ set startup-with-shell off
 set breakpoint pending on
 set confirm off
 set environment ORDER @FILE
-# As the runtime library would have it: then it does not start the program once more.
+# The runtime library needs this. Otherwise it starts the program again.
 set environment LD_BIND_NOW 1
-# They watch over a program, which a debugger does.
+# Signals of the watchdog, which a debugger replaces.
 handle SIGVTALRM SIGALRM SIGURG nostop noprint pass
 tbreak mazurka_failed
 run
@@ -78,7 +78,8 @@ impl Debugger {
             ..order.clone()
         };
         let file = folder.path().join("order");
-        let text = serde_json::to_string(&order).expect("an order has no maps to serialise");
+        let text =
+            serde_json::to_string(&order).expect("an order has no maps whose keys are not strings");
         fs::write(&file, text)?;
         let script = folder.path().join("commands");
         let lines = SCRIPT.replace("ORDER", crate::ORDER);

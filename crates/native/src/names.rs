@@ -116,7 +116,7 @@ pub enum NamesError {
         error: io::Error,
     },
     /// The file is no ELF file.
-    #[error("{}: this file has no names that could be read: {error}", path.display())]
+    #[error("{}: cannot read names from this file: {error}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,

@@ -13,7 +13,8 @@ const LONGEST: usize = 64 * 1024;
 
 /// Returns the text of an order for the environment, and the file that holds it if it is too long.
 pub(crate) fn written(order: &Order) -> io::Result<(OsString, Option<File>)> {
-    let text = serde_json::to_string(order).expect("an order has no maps to serialise");
+    let text =
+        serde_json::to_string(order).expect("an order has no maps whose keys are not strings");
     if text.len() <= LONGEST {
         return Ok((text.into(), None));
     }

@@ -36,11 +36,11 @@ pub enum RuntimeLibraryError {
     Missing(PathBuf),
     /// Neither `XDG_CACHE_HOME` nor `HOME` is set.
     #[error(
-        "{RUNTIME_LIBRARY} has no place: set HOME or XDG_CACHE_HOME to a folder, or {VARIABLE} to the path of the library"
+        "there is no folder for {RUNTIME_LIBRARY}: set HOME or XDG_CACHE_HOME to a folder, or {VARIABLE} to the path of the library"
     )]
     NoCache,
     /// Another user could put a different library there.
-    #[error("{}: other users own or may write to this folder, so {RUNTIME_LIBRARY} is not used from there; remove it, or set XDG_CACHE_HOME to another one", .0.display())]
+    #[error("{}: other users own this folder or can write to it, so {RUNTIME_LIBRARY} is not used from there; remove it, or set XDG_CACHE_HOME to another folder", .0.display())]
     Shared(PathBuf),
     /// The library cannot be written.
     #[error("{}: {RUNTIME_LIBRARY} cannot be stored there: {error}; set XDG_CACHE_HOME to a folder that can be written, or {VARIABLE} to the path of the library", .folder.display())]
@@ -51,7 +51,7 @@ pub enum RuntimeLibraryError {
         error: io::Error,
     },
     /// The environment variable does not name the library.
-    #[error("{}: {VARIABLE} names this, but it is no {RUNTIME_LIBRARY}; set it to the path of the library, or unset it", .0.display())]
+    #[error("{}: {VARIABLE} names this file, but it is not {RUNTIME_LIBRARY}; set it to the path of the library, or unset it", .0.display())]
     Other(PathBuf),
 }
 

@@ -110,10 +110,7 @@ impl Display for Unseen {
                 first,
                 instructions,
             } => {
-                let function = first
-                    .function
-                    .as_deref()
-                    .unwrap_or("a function without a name");
+                let function = first.function.as_deref().unwrap_or("an unnamed function");
                 write!(formatter, "{function}")?;
                 if let (Some(file), Some(line)) = (&first.file, first.line) {
                     write!(formatter, " ({file}:{line})")?;
@@ -124,7 +121,7 @@ impl Display for Unseen {
                 };
                 write!(
                     formatter,
-                    " has {what} outside hooks, such as inline assembly: what it does is not seen; use <stdatomic.h> or __atomic builtins there"
+                    " has {what} outside hooks, such as inline assembly: its accesses are not seen; use <stdatomic.h> or __atomic builtins there"
                 )
             }
             Unseen::Assembly { places } => {
@@ -136,7 +133,7 @@ impl Display for Unseen {
                 let shown = shown.join(", ");
                 write!(
                     formatter,
-                    "inline assembly accesses memory at {shown}{more}: what it does is not seen; use <stdatomic.h> or __atomic builtins there"
+                    "inline assembly accesses memory at {shown}{more}: these accesses are not seen; use <stdatomic.h> or __atomic builtins there"
                 )
             }
             Unseen::Library { path, synchronises } => {
@@ -147,7 +144,7 @@ impl Display for Unseen {
                 };
                 write!(
                     formatter,
-                    "{path} was not compiled with Mazurka{how}: what it does to shared memory is not seen; build it with `mazurka cc` if it is yours",
+                    "{path} was not compiled with Mazurka{how}: its accesses to shared memory are not seen; build it with `mazurka cc` if it is yours",
                 )
             }
         }

@@ -146,7 +146,7 @@ impl Worker {
     pub fn answers(&mut self) -> Answers {
         let answers = self.answers.take();
         Answers {
-            output: BufReader::new(answers.expect("the answers of a worker are asked for once")),
+            output: BufReader::new(answers.expect("the answers of a worker are taken only once")),
         }
     }
 

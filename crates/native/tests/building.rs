@@ -260,7 +260,7 @@ fn other_files_are_refused_with_what_they_are() {
         (made("object.o", "-c"), "not linked"),
         (made("library.so", "-shared -fPIC"), "a shared library"),
         (workshop.file("script", "#!/bin/sh\n"), "a script"),
-        (workshop.file("text", "hello"), "no program"),
+        (workshop.file("text", "hello"), "not a program"),
         (workshop.file("torn", "\x7fELF\x02"), "damaged"),
         (workshop.folder.path().join("nothing"), "cannot read"),
         (workshop.folder.path().to_owned(), "cannot read"),

@@ -146,7 +146,7 @@ fn arrays_of_arrays_and_statics_of_functions_are_named_as_in_c() {
         case.named("grid", 4 * 6, 4, "grid[1][2]");
         case.named("grid", 4 * 6, 0, "grid[1][2]");
         case.named("grid", 0, 48, "grid");
-        case.named("grid", 4 * 2, 8, "grid[0][2] and on");
+        case.named("grid", 4 * 2, 8, "grid[0][2] and following");
         case.named("hidden", 0, 4, "hidden");
         case.named("calls", 0, 4, "count::calls");
         case.named("calls_inside", 0, 4, "count::calls_inside");

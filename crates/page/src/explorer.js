@@ -6,7 +6,7 @@ let position = null;
 let before = [];
 const told = element("p", { role: "status", "aria-live": "polite" });
 const complaint = element("p", { role: "alert", class: "bad" });
-const threads = element("section", { "aria-label": "What may come next" });
+const threads = element("section", { "aria-label": "Possible next steps" });
 const diagram = element("div");
 const watched = element("section", { "aria-label": "Search" });
 /// The tree of the search, drawn once while it runs and again at its end.
@@ -74,7 +74,7 @@ function next() {
     const waits = offers.length ? null : element("span", { class: "faint" }, position.execution.ends[column] || "has ended");
     return element("li", {}, element("strong", {}, names[column]), " ", ...offers, waits);
   };
-  threads.replaceChildren(element("h2", {}, "What may come next"),
+  threads.replaceChildren(element("h2", {}, "Possible next steps"),
     element("ul", { class: "threads" }, ...position.threads.map(card)));
 }
 
@@ -83,10 +83,10 @@ function pairs() {
   const { rows, threads, races } = position.execution;
   const name = (row) => threads[rows[row].thread] + ": " + rows[row].text;
   const item = (pair) => element("li", {},
-    element("button", { type: "button", onclick: () => visit(position.schedule, { reverse: pair }) }, "Turn round"),
+    element("button", { type: "button", onclick: () => visit(position.schedule, { reverse: pair }) }, "Reverse"),
     " " + name(pair.first) + " came before " + name(pair.second));
   const shown = races.slice(0, 50);
-  return shown.length ? element("details", { open: true }, element("summary", {}, "What if the second one had come first?"),
+  return shown.length ? element("details", { open: true }, element("summary", {}, "What if the second event had come first?"),
     element("ul", {}, ...shown.map(item)), races.length > 50 ? element("p", { class: "faint" }, (races.length - 50) + " more") : null) : null;
 }
 
@@ -94,16 +94,16 @@ function draw() {
   const failure = position.failure;
   told.className = failure ? "bad" : position.is_halted ? "bounded" : position.is_over ? "good" : "";
   told.textContent = failure ? kinds(failure.kind) + ": " + failure.message + (failure.location ? " at " + failure.location : "")
-    : position.is_halted ? "A thread was stopped at an assumption, at a bound or in a vain loop: what would follow is not known."
+    : position.is_halted ? "A thread was stopped at an assumption, at a bound or in a spin loop: its next steps are unknown."
     : position.is_over ? "The execution has ended, and nothing failed."
     : position.rows.length + (position.rows.length === 1 ? " operation so far." : " operations so far.");
   next();
   diagram.replaceChildren();
   if (position.execution.rows.length) {
     // A thread's next operation is shown with its result.
-    const ends = position.threads.map((standing, column) => standing.offers.length ? "may go on: " + standing.offers[0].text : position.execution.ends[column]);
+    const ends = position.threads.map((standing, column) => standing.offers.length ? "can continue: " + standing.offers[0].text : position.execution.ends[column]);
     const stepper = new Stepper({ ...position.execution, ends }, { tellsEnds: position.is_over });
-    const here = element("button", { type: "button", onclick: () => cut(stepper.current) }, "Go on from this event");
+    const here = element("button", { type: "button", onclick: () => cut(stepper.current) }, "Continue from this event");
     stepper.side.prepend(here);
     diagram.append(stepper.node("The execution so far"), ...[pairs()].filter(Boolean));
     stepper.go(failure ? stepper.current : position.execution.rows.length - 1, false);
@@ -149,7 +149,7 @@ async function watch() {
   if (answer.state === "idle") {
     parts.push(element("button", { type: "button", onclick: async () => { samples = []; tree.replaceChildren(); if (await ask("search", {})) watch(); } }, "Search all interleavings"));
   } else if (answer.state === "runs") {
-    parts.push(element("p", {}, (answer.line || "begins") + " · " + answer.elapsed_s.toFixed(1) + " s"));
+    parts.push(element("p", {}, (answer.line || "starting") + " · " + answer.elapsed_s.toFixed(1) + " s"));
     const count = /^([\d,]+) execution/.exec(answer.line);
     if (count) samples.push([answer.elapsed_s, Number(count[1].replaceAll(",", ""))]);
     parts.push(growth());

@@ -31,12 +31,12 @@ function why(found) {
   const count = (number, one, many) => number + " " + (number === 1 ? one : many);
   return element("p", { class: "why" }, element("strong", {}, "In the executions seen, it fails whenever "), ...pairs, ". ",
     element("span", { class: "faint" }, count(found.why.failing, "execution like this was seen and fails", "executions like this were seen and fail")
-      + ", " + count(found.why.passing, "other one passes.", "other ones pass.")));
+      + ", " + count(found.why.passing, "other execution passes.", "other executions pass.")));
 }
 
 /// Shows the most similar passing execution, with a mark at the first event that differs.
 function passing(found) {
-  const section = element("details", {}, element("summary", {}, element("h2", { class: "good inline" }, "What would have passed")));
+  const section = element("details", {}, element("summary", {}, element("h2", { class: "good inline" }, "A passing execution")));
   const stepper = new Stepper(found.passing);
   const same = (one, other) => one && other && one.text === other.text
     && found.interleaving.threads[one.thread] === found.passing.threads[other.thread];
@@ -44,10 +44,10 @@ function passing(found) {
   while (first < found.passing.rows.length && same(found.interleaving.rows[first], found.passing.rows[first])) first++;
   if (first < found.passing.rows.length) {
     stepper.mark(first, "first difference");
-    section.append(element("p", {}, "Of the executions seen that pass, this one has most events in common with the one that fails. It differs from event "
+    section.append(element("p", {}, "Of the passing executions seen, this one has the most events in common with the failing one. They differ from event "
       + (first + 1) + " on: ", element("button", { type: "button", onclick: () => stepper.go(first) }, "go there")));
   }
-  section.append(stepper.node("The nearest execution that passes"));
+  section.append(stepper.node("The most similar execution that passes"));
   stepper.go(Math.min(first, found.passing.rows.length - 1), false);
   return section;
 }
@@ -61,11 +61,11 @@ function search() {
   const count = (number) => Number(number).toLocaleString("en");
   const numbers = [
     ["complete executions", count(report.executions)], ["halted executions", count(report.halted)],
-    ["redundant executions, cut", count(report.blocked)], ["deadlocked executions", count(report.deadlocks)],
-    ["executions before the search began anew", count(report.given_up)], ["events", count(report.events)],
+    ["redundant executions, cut short", count(report.blocked)], ["deadlocked executions", count(report.deadlocks)],
+    ["executions before the search restarted", count(report.given_up)], ["events", count(report.events)],
     ["events in the longest execution", count(report.max_depth)], ["algorithm", report.algorithm.replaceAll("_", "-")],
     ["jobs", count(report.jobs)], ["seconds", report.elapsed_s.toFixed(3)],
-    ["executions in a second", count(Math.round((report.executions + report.halted + report.blocked) / Math.max(report.elapsed_s, 1e-3)))], ["memory", (report.peak_rss_bytes / 1e6).toFixed(1) + " MB"],
+    ["executions per second", count(Math.round((report.executions + report.halted + report.blocked) / Math.max(report.elapsed_s, 1e-3)))], ["memory", (report.peak_rss_bytes / 1e6).toFixed(1) + " MB"],
   ];
   const rows = numbers.map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value)));
   return element("section", {}, element("h2", {}, "The search"),

@@ -79,7 +79,7 @@ class Stepper {
     this.side.append(
       element("div", { class: "controls" },
         button("◀ Back", () => this.go(this.current - 1)), button("Next ▶", () => this.go(this.current + 1)), this.slider),
-      element("p", { class: "faint" }, "Keys: ↑ and ↓ step, Home and End go to the ends"
+      element("p", { class: "faint" }, "Keys: ↑ and ↓ step, Home and End go to the first and the last event"
         + (this.rows.some((row) => row.failed) ? ", F goes to the failure." : ".")),
       this.states);
     this.fill();
@@ -155,7 +155,7 @@ class Stepper {
 
   /// Explains the arrows that occur.
   legend() {
-    const kinds = { after: "has to come before", reads: "writes what the other one reads", sent: "sends what the other one receives", decides: "order decides" };
+    const kinds = { after: "must come before", reads: "writes the value that the other event reads", sent: "sends the message that the other event receives", decides: "order matters" };
     const has = { after: this.rows.some((row) => row.after?.length), reads: this.rows.some((row) => row.reads !== undefined),
       sent: this.rows.some((row) => typeof row.sent_in === "number"), decides: this.pairs.length > 0 };
     const items = Object.keys(kinds).filter((kind) => has[kind]).map((kind) => element("span", {},
@@ -169,9 +169,9 @@ class Stepper {
     const name = (row) => this.execution.threads[this.rows[row].thread] + ": " + this.rows[row].text;
     const item = (pair) => element("li", {},
       element("button", { type: "button", onclick: () => this.go(pair.first) }, String(pair.first + 1)), " " + name(pair.first),
-      pair === this.execution.conflict ? " — nothing orders it with — " : " — came before — ",
+      pair === this.execution.conflict ? " — is not ordered with — " : " — came before — ",
       element("button", { type: "button", onclick: () => this.go(pair.second) }, String(pair.second + 1)), " " + name(pair.second));
-    return element("div", {}, element("h3", {}, "Events whose order decides"), element("ul", {}, ...this.pairs.map(item)));
+    return element("div", {}, element("h3", {}, "Events whose order matters"), element("ul", {}, ...this.pairs.map(item)));
   }
 
   fill() {
@@ -209,7 +209,7 @@ class Stepper {
     const row = this.rows[number];
     const marks = [];
     if (row.failed) marks.push(element("span", { class: "tag bad" }, "fails here"));
-    if (this.decides.has(number)) marks.push(element("span", { class: "tag bounded" }, "order decides"));
+    if (this.decides.has(number)) marks.push(element("span", { class: "tag bounded" }, "order matters"));
     const own = element("td", { class: "own", "data-thread": this.execution.threads[row.thread] }, row.text, ...marks,
       element("div", { class: "place" }, shortPlace(row.location)));
     const cells = this.execution.threads.map((_, thread) => thread === row.thread ? own : element("td", { class: "other" }));
@@ -289,8 +289,8 @@ class Stepper {
     });
     const links = element("div", { class: "links" });
     const link = (label, to) => links.append(element("button", { type: "button", onclick: () => this.go(to) }, label + " (" + (to + 1) + ")"));
-    if (current.reads !== undefined) link("Back to where this value was written", current.reads);
-    if (typeof current.sent_in === "number") link("Where it was sent", current.sent_in);
+    if (current.reads !== undefined) link("Go to the write of this value", current.reads);
+    if (typeof current.sent_in === "number") link("Go to the sending of this message", current.sent_in);
     (current.after || []).forEach((row) => link("Comes after", row));
     this.states.replaceChildren(
       element("h3", {}, "Event " + (this.current + 1) + " of " + this.rows.length),
@@ -320,18 +320,18 @@ function drawTree(tree) {
     open.push({ number, kept: branch.kept });
     const end = { complete: "complete", bug: "bug", halted: "halted", redundant: "redundant" }[branch.end];
     const told = "Execution " + (number + 1) + ": " + end + ", " + branch.events + (branch.events === 1 ? " event" : " events")
-      + (number ? "; from event " + (branch.kept + 1) + " on it is another one" + (branch.thread ? ": " + branch.thread + " goes on" : "") : "");
+      + (number ? "; branches off at event " + (branch.kept + 1) + (branch.thread ? ", where " + branch.thread + " runs" : "") : "");
     const path = number ? `M${x(branch.kept)} ${y(parent)} V${y(number)} H${x(branch.events)}` : `M${x(0)} ${y(0)} H${x(branch.events)}`;
     const marks = branch.end === "bug" ? [svg("path", { class: "bug", d: `M${x(branch.events) - 4} ${y(number) - 4} l8 8 m0 -8 l-8 8` })]
       : branch.end === "redundant" ? [svg("path", { class: "redundant", d: `M${x(branch.events)} ${y(number) - 4} v8` })] : [];
     return svg("g", {}, svg("path", { class: end, d: path }), ...marks, svg("title", {}, told));
   });
   const count = (end) => branches.filter((branch) => branch.end === end).length;
-  const counts = [["complete", "complete"], ["bug", "with a bug (×)"], ["halted", "halted (dotted)"], ["redundant", "redundant, cut (dashed, |)"]]
+  const counts = [["complete", "complete"], ["bug", "with a bug (×)"], ["halted", "halted (dotted)"], ["redundant", "redundant, cut short (dashed, |)"]]
     .filter(([end]) => count(end)).map(([end, label]) => count(end) + " " + label).join(", ");
   const height = branches.length * step + step;
   return element("div", {}, element("h3", {}, tree.is_whole ? "The search as a tree" : "The first executions of the search, as a tree"),
-    element("p", { class: "faint" }, counts + ". Each line is an execution, events from left to right; it begins where it leaves one above it."),
+    element("p", { class: "faint" }, counts + ". Each line is an execution, with its events from left to right. It starts where it branches off from an execution above it."),
     element("div", { class: "tree", tabindex: 0, role: "group", "aria-label": "Tree of the search" },
       svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": counts }, ...lines)));
 }

@@ -224,7 +224,7 @@ impl<'a> Shown<'a> {
         let mut shown = self.rows.iter().map(|&row| &self.row(row).text);
         shown
             .any(|text| text.contains(&short))
-            .then(|| format!("(@ and a number: the line of {file} where the object is made)"))
+            .then(|| format!("(@ and a number: the line of {file} where the object is created)"))
     }
 
     /// Returns the number and the marks of a row.

@@ -36,13 +36,13 @@ impl Coverage {
         let shown: Vec<String> = shown
             .map(|line| format!("{} ({})", line.location, line.races))
             .collect();
-        debug_assert!(first.races > 0, "a line that is listed has raced");
+        debug_assert!(first.races > 0, "a listed line has raced");
         let more = match self.lines.len().saturating_sub(LINES) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
         let part = match self.looked_at < executions {
-            true => format!(", in the {} executions that were looked at", self.looked_at),
+            true => format!(", in the {} executions that were examined", self.looked_at),
             false => String::new(),
         };
         Some(format!("races at {}{more}{part}", shown.join(", ")))
@@ -77,7 +77,7 @@ mod tests {
     fn a_part_is_told_to_be_one() {
         let text = coverage(10, 64).text(100).unwrap();
         assert!(
-            text.ends_with("a.rs:7:5 (13) and 2 more, in the 64 executions that were looked at")
+            text.ends_with("a.rs:7:5 (13) and 2 more, in the 64 executions that were examined")
         );
     }
 }

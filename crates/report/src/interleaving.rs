@@ -112,7 +112,7 @@ impl Why {
             } else {
                 "were seen and fail"
             },
-            counted(self.passing, "other one"),
+            counted(self.passing, "other execution"),
             if self.passing == 1 { "passes" } else { "pass" },
         )
     }

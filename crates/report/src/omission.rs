@@ -66,7 +66,7 @@ impl FromStr for Omission {
     fn from_str(name: &str) -> Result<Omission, String> {
         let mut all = Omission::ALL.into_iter();
         all.find(|kind| kind.name() == name)
-            .ok_or_else(|| format!("nothing to accept is called {name}"))
+            .ok_or_else(|| format!("no kind of omission is called {name}"))
     }
 }
 

@@ -247,8 +247,8 @@ impl Answer {
     /// Returns the answer as one line of JSON.
     ///
     /// # Panics
-    /// Never: an answer has only maps from strings.
+    /// Never: an answer has no maps whose keys are not strings.
     pub fn line(&self) -> String {
-        serde_json::to_string(self).expect("an answer has only maps from strings")
+        serde_json::to_string(self).expect("an answer has no maps whose keys are not strings")
     }
 }

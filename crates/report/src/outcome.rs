@@ -286,10 +286,10 @@ impl FailureKind {
         match self {
             FailureKind::Panic => "A thread panics.",
             FailureKind::DataRace => {
-                "Two accesses of the same memory are not ordered, and one of them is a write and one is not atomic."
+                "Two accesses to the same memory are not ordered; one of them is a write, and one is not atomic."
             }
-            FailureKind::Deadlock => "Threads wait for each other for ever.",
-            FailureKind::Stuck => "Threads repeat a loop whose condition nothing will change.",
+            FailureKind::Deadlock => "Threads wait for each other forever.",
+            FailureKind::Stuck => "Threads repeat a loop, and nothing will change its condition.",
             FailureKind::StackOverflow => "The stack of a thread is exhausted.",
             FailureKind::Abort => "The program aborts.",
             FailureKind::Misuse => {
@@ -299,17 +299,15 @@ impl FailureKind {
             FailureKind::DeadLetter => "A message is sent to a process that has ended.",
             FailureKind::Assertion => "An assertion does not hold.",
             FailureKind::Crash => {
-                "A signal ends the program: it accesses an invalid address, divides by zero, or the like."
+                "A signal ends the program: it accesses an invalid address, divides by zero, or does something similar."
             }
             FailureKind::EndlessLoop => {
-                "A thread runs on for ever without an operation that others could see."
+                "A thread runs forever without an operation that other threads could observe."
             }
             FailureKind::UseAfterFree => "Memory is used after it was freed.",
-            FailureKind::DoubleFree => {
-                "Memory is freed that was freed before, or was never allocated."
-            }
-            FailureKind::OutOfBounds => "An access lies outside of every block of the heap.",
-            FailureKind::ExitStatus => "The program ends with a status that tells of a failure.",
+            FailureKind::DoubleFree => "Memory is freed that was already freed or never allocated.",
+            FailureKind::OutOfBounds => "An access is outside of every block of the heap.",
+            FailureKind::ExitStatus => "The program ends with a status that indicates a failure.",
             FailureKind::Unsupported => "The program does something that cannot be checked.",
             FailureKind::Leak => "Something is never dropped or freed.",
         }
@@ -323,7 +321,7 @@ pub fn bound_name(bound: Bound) -> &'static str {
         Bound::Events => "operations of a thread",
         Bound::Accesses => "plain accesses of a thread",
         Bound::Timeouts => "expired timeouts of a thread",
-        Bound::Unroll => "rounds of a loop",
-        Bound::Exploration => "interleavings of what the program does not explore",
+        Bound::Unroll => "iterations of a loop",
+        Bound::Exploration => "interleavings that the program asked to leave out",
     }
 }

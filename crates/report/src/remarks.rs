@@ -15,7 +15,7 @@ impl Shown<'_> {
         let Some(pair) = self.interleaving.conflict else {
             return Vec::new();
         };
-        let heading = "These accesses race, nothing orders them:";
+        let heading = "These accesses race; nothing orders them:";
         let mut lines = vec![String::new(), style.paint(Ink::Bold, heading)];
         let sentence = format!(
             "{} and {}",
@@ -32,10 +32,8 @@ impl Shown<'_> {
             return Vec::new();
         };
         let heading = match self.pairs.len() {
-            1 => "The order of two events matters; the other way round is another execution:",
-            _ => {
-                "The order of these events matters; each pair the other way round is another execution:"
-            }
+            1 => "The order of two events matters; reversing it gives another execution:",
+            _ => "The order of these events matters; reversing a pair gives another execution:",
         };
         let mut lines = vec![String::new()];
         lines.extend(

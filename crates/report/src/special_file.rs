@@ -49,7 +49,7 @@ pub(crate) fn write(path: &Path, mut bytes: &[u8]) -> io::Result<()> {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 if since.elapsed() > STALL {
-                    let why = "the process that reads this pipe takes nothing more";
+                    let why = "the process that reads this pipe has stopped reading";
                     return Err(io::Error::new(ErrorKind::TimedOut, why));
                 }
                 thread::sleep(LOOK);

@@ -40,7 +40,7 @@ pub enum StoredProblem {
         error: io::Error,
     },
     /// It is a directory, a device or a pipe.
-    #[error("this is no regular file; give the file that `{}` wrote", .0.command)]
+    #[error("this is not a regular file; give the file that `{}` wrote", .0.command)]
     NotAFile(Kind),
     /// The file cannot be written.
     #[error("the {} cannot be written ({error}); choose another place for it", kind.name)]
@@ -51,7 +51,7 @@ pub enum StoredProblem {
         error: io::Error,
     },
     /// The text is of another kind.
-    #[error("this is no {} file ({reason}); give the file that `{}` wrote", kind.name, kind.command)]
+    #[error("this is not a {} file ({reason}); give the file that `{}` wrote", kind.name, kind.command)]
     NotOfItsKind {
         /// The expected kind.
         kind: Kind,
@@ -82,7 +82,7 @@ pub enum StoredProblem {
     },
     /// The file was changed or damaged.
     #[error(
-        "the {} is corrupt, its checksum does not fit; let `{}` write a new one",
+        "the {} is corrupt: its checksum does not match; let `{}` write a new one",
         .0.name, .0.command
     )]
     Corrupt(Kind),
@@ -145,7 +145,8 @@ pub(crate) fn to_json<T: Serialize>(kind: Kind, content: &T) -> String {
         checksum: checksum_of(content),
         content,
     };
-    let mut text = serde_json::to_string(&stored).expect("what is stored has no maps to serialise");
+    let mut text =
+        serde_json::to_string(&stored).expect("stored data has no maps whose keys are not strings");
     text.push('\n');
     text
 }
@@ -172,7 +173,8 @@ where
 }
 
 fn checksum_of(content: &impl Serialize) -> String {
-    let content = serde_json::to_vec(content).expect("what is stored has no maps to serialise");
+    let content =
+        serde_json::to_vec(content).expect("stored data has no maps whose keys are not strings");
     checksum(&content)
 }
 

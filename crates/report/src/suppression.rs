@@ -57,7 +57,7 @@ impl Suppression {
         match kind {
             // That a program cannot be checked is not a finding.
             None | Some(FailureKind::Unsupported) => Err(format!(
-                "no kind of findings is called {name}; there are race, deadlock, stuck, assertion, crash, leak, exit-status, misuse, …"
+                "no kind of finding is called {name}; the kinds are race, deadlock, stuck, assertion, crash, leak, exit-status, misuse, …"
             )),
             Some(kind) => Ok(Suppression {
                 kind,

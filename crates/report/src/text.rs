@@ -65,11 +65,11 @@ impl Report {
                 )
             }
             (Verdict::Bounded, _) => format!(
-                "{} no bug of {name} was found, but not everything was explored",
+                "{} no bug was found in {name}, but not everything was explored",
                 style.paint(Ink::Mark, "bounded:")
             ),
             (Verdict::Bug, []) => format!(
-                "{} no execution of {name} comes to {}",
+                "{} no execution of {name} reaches {}",
                 style.paint(Ink::Bad, "bug:"),
                 match self.unreached().count() {
                     1 => "a goal".to_owned(),
@@ -164,12 +164,12 @@ impl Report {
             (self.deadlocks, "of them deadlocked"),
             (
                 self.halted,
-                "halted at an assumption, a bound or in a vain loop",
+                "halted at an assumption, a bound or in a spin loop",
             ),
             (self.blocked, "redundant and cut short"),
-            (self.given_up, "before the search began anew"),
-            (self.probes, "runs besides to compare states"),
-            (self.extra, "more after the failure to show a short one"),
+            (self.given_up, "before the search restarted"),
+            (self.probes, "more runs to compare states"),
+            (self.extra, "more after the failure to find a shorter one"),
         ] {
             if number > 0 {
                 executions.push(format!("{} {what}", count(number)));
@@ -232,7 +232,9 @@ impl Failure {
                 format!("Execution {} shows it ({events}):", count(execution))
             }
             // Executions after the failure have higher numbers.
-            _ => format!("One with fewer switches, run after the failure, shows it ({events}):"),
+            _ => format!(
+                "An execution with fewer context switches, run after the failure, shows it ({events}):"
+            ),
         };
         text.push_str(&format!("\n{}\n\n", style.paint(Ink::Bold, &heading)));
         text.push_str(&self.interleaving.text(style));
@@ -377,7 +379,7 @@ mod tests {
         };
         let text = report.to_string();
         assert!(
-            text.starts_with("bug: no execution of mutex:3,4 comes to a goal\n"),
+            text.starts_with("bug: no execution of mutex:3,4 reaches a goal\n"),
             "{text}"
         );
         assert!(

@@ -216,7 +216,8 @@ impl Trail {
     }
 
     fn write_facts(&self) {
-        let text = serde_json::to_vec(&self.facts).expect("facts have no maps to serialise");
+        let text =
+            serde_json::to_vec(&self.facts).expect("facts have no maps whose keys are not strings");
         let place = &self.words[TEXT + 1..HASTE];
         // A text that does not fit is omitted.
         let length = match text.len() <= size_of_val(place) {

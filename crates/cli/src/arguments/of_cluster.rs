@@ -11,10 +11,10 @@ use std::path::PathBuf;
 pub struct WorkerOptions {
     #[command(flatten)]
     pub server: Server,
-    /// Do so many errands at the same time [default: one for each core]
+    /// Number of parallel tasks [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Work although this is root: whoever may submit jobs is root here then
+    /// Allow running as root; everyone who can submit jobs then has root access to this machine
     #[arg(long)]
     pub as_root: bool,
 }
@@ -31,7 +31,7 @@ impl WorkerOptions {
 pub struct AttachOptions {
     #[command(flatten)]
     pub server: Server,
-    /// The job, as `mazurka jobs` shows it
+    /// Id of the job, as listed by `mazurka jobs`
     #[arg(value_name = "JOB")]
     pub job: String,
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub struct AttachOptions {
 pub struct CancelOptions {
     #[command(flatten)]
     pub server: Server,
-    /// The job, as `mazurka jobs` shows it
+    /// Id of the job, as listed by `mazurka jobs`
     #[arg(value_name = "JOB")]
     pub job: String,
 }
@@ -53,8 +53,8 @@ pub struct CancelOptions {
 pub struct SubmitTestOptions {
     #[command(flatten)]
     pub server: Server,
-    /// The executable of the tests
+    /// The test executable
     pub executable: PathBuf,
-    /// The test, as it knows itself
+    /// The full name of the test
     pub name: String,
 }

@@ -10,13 +10,13 @@ use std::path::PathBuf;
 pub struct ExploreOptions {
     #[command(flatten)]
     pub check: CheckOptions,
-    /// Begin with this schedule, which `mazurka check` or the page has saved
+    /// Start with this schedule, saved by `mazurka check` or by the page
     #[arg(long, value_name = "FILE")]
     pub schedule: Option<PathBuf>,
-    /// Search at once, as `mazurka check` does, and show how far it is
+    /// Also start a search, as `mazurka check` does, and show its progress
     #[arg(long)]
     pub search: bool,
-    /// Listen on this port of the machine itself [default: any that is free]
+    /// Listen on this port of the loopback interface [default: any free port]
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub port: Option<u16>,
 }
@@ -41,7 +41,7 @@ impl ExploreOptions {
         match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => Err(Refusal::Option {
                 option,
-                why: "the page of `mazurka explore` shows everything, and writes no file",
+                why: "`mazurka explore` shows everything on its page, and writes no files",
             }),
             None => Ok(()),
         }

@@ -7,41 +7,41 @@ use std::path::PathBuf;
 /// How the result of a search is printed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {
-    /// For people.
+    /// Human-readable text.
     Text,
     /// One JSON object in one line.
     Json,
-    /// A log of SARIF 2.1.0, for code scanning.
+    /// A SARIF 2.1.0 log, for code scanning.
     Sarif,
-    /// For people, with annotations for GitHub's workflows.
+    /// Human-readable text with annotations for GitHub workflows.
     Github,
 }
 
 /// How the result of a search is shown.
 #[derive(Args, Clone)]
 pub struct ReportOptions {
-    /// How to print the result [default: github in a workflow of GitHub, else text]
+    /// Output format [default: github in a GitHub workflow, otherwise text]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<ReportFormat>,
-    /// Print the verdict only, and no progress
+    /// Print only the verdict, and no progress
     #[arg(long, short)]
     pub quiet: bool,
-    /// Show all events of an execution, also if it is long
+    /// Show all events of an execution, even of a long one
     #[arg(long)]
     pub all_events: bool,
-    /// Find out why an execution fails, by some more executions [default: with --html]
+    /// Explain why an execution fails, with some extra executions [default with --html]
     #[arg(long)]
     pub why: bool,
-    /// Write the result to this file as a page for a browser
+    /// Write the result to this file as an HTML page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Write a test case for JUnit to this file
+    /// Write a JUnit test case to this file
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Write the execution that fails to this file, as a graph for `dot -Tsvg`
+    /// Write the failing execution to this file as a Graphviz graph (`dot -Tsvg`)
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
-    /// Write the execution that fails to this file, as a sequence diagram of Mermaid
+    /// Write the failing execution to this file as a Mermaid sequence diagram
     #[arg(long, value_name = "FILE")]
     pub mermaid: Option<PathBuf>,
 }
@@ -63,6 +63,6 @@ pub struct CompletionsOptions {
 /// Options of `man`.
 #[derive(Args)]
 pub struct ManOptions {
-    /// The command [default: all in general]
+    /// The command [default: mazurka itself]
     pub command: Option<String>,
 }

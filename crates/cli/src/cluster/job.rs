@@ -120,7 +120,7 @@ pub fn read<T: for<'d> Deserialize<'d>>(content: &[u8]) -> Option<T> {
 
 /// Serializes data for the server.
 pub fn written(value: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(value).expect("what lies on the server has only maps from strings")
+    serde_json::to_vec(value).expect("data for the server has no maps whose keys are not strings")
 }
 
 impl Job {
@@ -189,7 +189,7 @@ impl Program {
             let own = fs::read(path).map(|content| SafeTrace::checksum_of(&content));
             if own.as_ref().ok() != Some(checksum) {
                 return Ok(Some(Err(format!(
-                    "{} is another one here than where the job was submitted",
+                    "{} differs from the one on the machine that submitted the job",
                     path.display()
                 ))));
             }

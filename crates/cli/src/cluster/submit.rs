@@ -55,7 +55,7 @@ pub fn search(
             let mut report =
                 fatality::unfinished(&submitted.order, None, Limit::Interrupted, false);
             report.warnings.push(format!(
-                "the job goes on at the server: `mazurka attach {url} {id}` waits for it, `mazurka cancel {url} {id}` ends it",
+                "the job continues on the server: `mazurka attach {url} {id}` waits for it, `mazurka cancel {url} {id}` cancels it",
                 url = cluster::without_password(&server.url)
             ));
             Ok(report)
@@ -132,7 +132,7 @@ fn wait(
 /// Describes the progress of a job.
 fn told(lead: &Lead) -> String {
     if lead.term == 0 {
-        return "waits for a worker: `mazurka worker` starts one".to_owned();
+        return "waiting for a worker: `mazurka worker` starts one".to_owned();
     }
     let done = lead
         .done
@@ -170,7 +170,7 @@ pub fn jobs(server: &Server) -> Done {
         };
         let lead: Lead = read(&record).unwrap_or_default();
         let state = match lead.is_done {
-            true => "done: attach to it for the report".to_owned(),
+            true => "done: `mazurka attach` shows its report".to_owned(),
             false => told(&lead),
         };
         text.push_str(&format!(

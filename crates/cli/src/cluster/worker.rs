@@ -40,11 +40,11 @@ pub fn work(options: &WorkerOptions) -> Done {
     let stop = interruption::gentle_flag(false)?;
     let cluster = options.server.connect()?.until(Arc::clone(&stop));
     let scratch = tempfile::tempdir().map_err(|error| Refusal::System {
-        what: "make a scratch folder",
+        what: "create a scratch folder",
         error,
     })?;
     std::env::set_current_dir(scratch.path()).map_err(|error| Refusal::System {
-        what: "go to the scratch folder",
+        what: "change to the scratch folder",
         error,
     })?;
     let version = version()?;
@@ -58,7 +58,7 @@ pub fn work(options: &WorkerOptions) -> Done {
         trouble: Mutex::default(),
     };
     terminal::complain(&format!(
-        "{}: {} jobs wait for errands",
+        "{}: waiting for jobs, with {} parallel tasks",
         cluster::without_password(&options.server.url),
         options.number()
     ));
@@ -135,7 +135,7 @@ impl Workshop {
                 .program
                 .fetch(&self.cluster, id, &self.folder.join(id))?,
             false => Some(Err(format!(
-                "it was submitted by another version of mazurka ({}, this one is {})",
+                "it was submitted by another version of mazurka ({}; this is {})",
                 job.version, self.version
             ))),
         };

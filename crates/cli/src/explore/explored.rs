@@ -89,12 +89,12 @@ impl Explored {
         let _alone = alone.map(|alone| self.patiently(alone)).transpose()?;
         match (&self.subject, &self.ready) {
             (Subject::Native(_), Some(ready)) => self.ask(ready, &order),
-            (Subject::Native(_), None) => unreachable!("a program in machine code is there"),
+            (Subject::Native(_), None) => unreachable!("a native program is ready"),
             (Subject::Corpus(instance), _) => {
                 let checker = checker(&self.options).name(&order.name);
                 match checker.visit(&order, &visit, instance.program()) {
                     Ok(Answer::Position(position)) => Ok(*position),
-                    Ok(_) => unreachable!("a visit is answered by a position"),
+                    Ok(_) => unreachable!("the answer to a visit is a position"),
                     Err(error) => Err(Refusal::Check {
                         program: order.name,
                         error,
@@ -143,7 +143,7 @@ impl Explored {
                 Heard::Killed(_) => {
                     return Err(Refusal::Worker {
                         program: program(),
-                        reason: "it did not come there within 30 s".to_owned(),
+                        reason: "it did not reach this position within 30 s".to_owned(),
                     });
                 }
             }

@@ -135,7 +135,7 @@ async fn is_set(flag: &AtomicBool) {
 fn token() -> Result<String, Refusal> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| Refusal::System {
-        what: "make a token",
+        what: "create a token",
         error: io::Error::other(error.to_string()),
     })?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -160,7 +160,7 @@ async fn guarded(State(shared): State<Arc<Shared>>, request: Request, next: Next
         true => next.run(request).await,
         false => complaint(
             StatusCode::FORBIDDEN,
-            &"requests from elsewhere are refused",
+            &"requests from other pages are refused",
         ),
     };
     let headers = response.headers_mut();

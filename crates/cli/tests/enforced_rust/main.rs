@@ -160,14 +160,14 @@ fn the_commands_know_programs_in_rust_and_their_inputs() {
         ),
         (
             &["x=1", "y=1", "z=1"],
-            "--input z: safe.trace knows no input of this name, there are x (0 to 2), y (0 to 2)",
+            "--input z: safe.trace has no input of this name; its inputs are x (0 to 2), y (0 to 2)",
         ),
         (
             &["x=1", "y=1", "x=2"],
             "--input x is given twice, with 1 and 2",
         ),
         (&["x=one", "y=1"], "an input is a name and its value: n=3"),
-        (&["x=1"], "no value of y (--input y=VALUE) was given"),
+        (&["x=1"], "no value for y (--input y=VALUE) was given"),
     ] {
         let inputs: Vec<&str> = inputs.iter().flat_map(|input| ["--input", input]).collect();
         let refused = output(folder, &[&fixed, &inputs[..], &[BINARY, "cells"]].concat());
@@ -205,7 +205,7 @@ fn what_cannot_be_enforced_is_refused_when_it_is_verified_and_when_it_runs() {
     let folder = folder.path();
     let refused = verify(folder, "poison", &[]);
     assert_eq!(refused.status.code(), Some(2));
-    let why = "asks for the poison of a lock that it does not hold";
+    let why = "queries or clears the poisoning of a lock that it does not hold";
     assert!(errors(&refused).contains(why), "{}", errors(&refused));
     verify(folder, "shares", &[]);
     let ran = run(folder, "poison", 1, false);

@@ -90,7 +90,7 @@ fn a_program_that_runs_follows_a_relaxed_trace() {
     let mut errors = BufReader::new(running.stderr.take().unwrap());
     let mut line = String::new();
     errors.read_line(&mut line).unwrap();
-    let told = "nothing moves: thread 0.0 waits for event 2 of thread 0;";
+    let told = "no progress: thread 0.0 waits for event 2 of thread 0;";
     assert!(line.contains(told), "{line}");
     fs::rename(folder.join("relaxed.trace"), folder.join("safe.trace")).unwrap();
     assert!(running.wait().unwrap().success());

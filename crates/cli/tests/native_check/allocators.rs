@@ -42,11 +42,11 @@ fn memory_that_is_given_back_by_what_did_not_give_it_out_is_misused() {
     fs::write(&source, PROGRAM).unwrap();
     let flags = ["-std=c++17".to_owned(), "-w".to_owned()];
     let messages = [
-        "memory of `new[]` is given back by `delete`: byte 0 of a block of 8 bytes",
-        "memory of `new` is given back by `delete[]`",
-        "memory of `malloc` is given back by `delete`",
-        "memory of `new` is given back by `free`",
-        "memory of `new[]` is given back by `free`",
+        "memory of `new[]` is freed by `delete`: byte 0 of a block of 8 bytes",
+        "memory of `new` is freed by `delete[]`",
+        "memory of `malloc` is freed by `delete`",
+        "memory of `new` is freed by `free`",
+        "memory of `new[]` is freed by `free`",
     ];
     for compiler in ["gcc", "clang"] {
         let Some(toolchain) = Toolchain::named(compiler) else {

@@ -116,8 +116,8 @@ fn handlers_run_when_the_last_thread_has_ended_where_the_main_thread_has_ended_b
 fn what_a_thread_does_to_itself_is_told_as_that() {
     for (does, message) in [
         ("raise(SIGSEGV)", "sends itself signal 11"),
-        ("free(local)", "free of memory that is a variable's"),
-        ("free(p)", "free of memory that is a variable's"),
+        ("free(local)", "free of memory that belongs to a variable"),
+        ("free(p)", "free of memory that belongs to a variable"),
     ] {
         let source = format!(
             "#include <pthread.h>

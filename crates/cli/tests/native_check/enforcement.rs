@@ -254,7 +254,7 @@ fn who_waits_in_vain_is_told_and_goes_on_when_the_constraint_is_gone() {
     let mut line = String::new();
     let errors = running.stderr.take().unwrap();
     BufReader::new(errors).read_line(&mut line).unwrap();
-    let told = "nothing moves: thread 0.0 waits for event 1 of thread 0;";
+    let told = "no progress: thread 0.0 waits for event 1 of thread 0;";
     assert!(line.contains(told), "{line}");
     let relaxed = folder.path().join("relaxed.trace");
     fs::rename(relaxed, folder.path().join("safe.trace")).unwrap();
@@ -293,22 +293,25 @@ fn what_cannot_be_kept_is_refused_in_one_line() {
     );
     refused(
         &["run", "--safe", "program.c", "./program"],
-        "no safe trace",
+        "not a safe trace",
     );
     refused(&[&safe[..], &["./program", "3"]].concat(), "arguments");
     refused(
         &[&safe[..], &["./program.c"]].concat(),
-        "this is no program",
+        "this is not a program",
     );
     refused(&[&safe[..], &["/bin/sh"]].concat(), "mazurka cc");
-    refused(&["check-run", "safe.trace", "safe.trace"], "no record file");
+    refused(
+        &["check-run", "safe.trace", "safe.trace"],
+        "not a record file",
+    );
     run(folder.path(), 1, &["--record", "run.json"]);
     let mut other = SafeTrace::load(&folder.path().join("safe.trace")).unwrap();
     other.program_checksum.push('0');
     other.save(&folder.path().join("other.trace")).unwrap();
     refused(
         &["check-run", "run.json", "other.trace"],
-        "no record of the program",
+        "a run of another program",
     );
     let free = ["--unverified-inputs", "run-free", "./program", "3"];
     let output = output(folder.path(), &[&safe[..], &free].concat());

@@ -105,7 +105,7 @@ fn ends_the_process(source: &str, how: &str) {
             [
                 "starts T0",
                 "is_set.store(1)",
-                "goes on, and the process ends"
+                "continues, and the process ends"
             ]
         );
         assert_eq!(rows[2]["thread"], 1, "{report}");
@@ -140,7 +140,7 @@ fn a_program_that_ends_the_process_that_verifies_it_keeps_the_constraint_that_pr
     for part in [
         "SIGKILL (signal 9)",
         "Execution 3 shows it",
-        "goes on, and the process ends",
+        "continues, and the process ends",
         "1 of 1 constraints",
     ] {
         assert!(told.contains(part), "{told}");

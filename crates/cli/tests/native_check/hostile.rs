@@ -98,7 +98,7 @@ fn judge(output: &Output, way: u32) {
             "way {way}: {told}{errors}"
         );
         assert!(
-            told.contains("execution 1 (threads and their steps): main 1, T0 1"),
+            told.contains("execution 1 (threads and their numbers of steps): main 1, T0 1"),
             "{told}"
         );
         assert_eq!(code, Some(3));

@@ -25,7 +25,7 @@ const REFUSED: [Case; 8] = [
     (
         &["x=1", "y=1", "z=1"],
         None,
-        "--input z: safe.trace knows no input of this name, there are x (0 to 2), y (0 to 2); verify",
+        "--input z: safe.trace has no input of this name; its inputs are x (0 to 2), y (0 to 2); verify",
     ),
     (
         &["x=1", "y=1", "x=1"],
@@ -55,12 +55,12 @@ const REFUSED: [Case; 8] = [
     (
         &["x=1"],
         None,
-        "no value of y (--input y=VALUE) was given, but 0 to 2 were verified; verify",
+        "no value for y (--input y=VALUE) was given, but 0 to 2 were verified; verify",
     ),
     (
         &["x=1"],
         Some(("MAZURKA_INPUT_y", "one")),
-        "MAZURKA_INPUT_y in the environment is \"one\", which is no number; correct it",
+        "MAZURKA_INPUT_y in the environment is \"one\", which is not a number; correct it",
     ),
 ];
 
@@ -128,7 +128,7 @@ fn a_program_without_inputs_knows_none() {
     verify(folder.path());
     let ran = run(folder.path(), &["x=1"], None);
     assert_eq!(ran.status.code(), Some(2));
-    let part = "--input x: safe.trace knows no input of this name, the program has none; verify";
+    let part = "--input x: safe.trace has no input of this name; it has no inputs; verify";
     assert!(errors(&ran).contains(part), "{}", errors(&ran));
 }
 

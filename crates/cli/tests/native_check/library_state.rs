@@ -107,7 +107,7 @@ const CALLS: [(&str, &str, &str); 18] = [
     (
         "aio_read(&request)",
         "count = 1",
-        "lets the system read or write",
+        "uses asynchronous input or output",
     ),
     (
         "dup2(other[0], ends[0])",

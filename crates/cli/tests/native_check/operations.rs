@@ -211,7 +211,7 @@ fn memory_of_a_condition_variable_is_not_freed_under_a_wait() {
              }}"
         )
     };
-    bug("given back", "wrong.c", &program("free(s);"), &[]);
+    bug("is freed while", "wrong.c", &program("free(s);"), &[]);
     verified("right.c", &program("if (!waits) free(s);"), &[]);
 }
 

@@ -67,7 +67,7 @@ void *realloc(void *block, size_t size) {
     return block == NULL ? other : memcpy(other, block, size);
 }
 int main(void) { return malloc(1) == NULL; }";
-    refused("allocator.c", source, "a `malloc` of its own");
+    refused("allocator.c", source, "its own `malloc`");
 }
 
 #[test]
@@ -105,7 +105,11 @@ fn a_program_that_starts_other_processes_or_opens_sockets_is_refused() {
         "#include <sys/socket.h>\nint main(void) { return socket(AF_INET, SOCK_STREAM, 0) < 0; }";
     refused("talks.c", socket, "opens a socket (socket)");
     let exec = "#include <unistd.h>\nint main(void) { char *no[] = {0}; return execv(\"/bin/true\", no); }";
-    refused("becomes.c", exec, "becomes another program (execv)");
+    refused(
+        "becomes.c",
+        exec,
+        "replaces itself with another program (execv)",
+    );
 }
 
 #[test]
@@ -146,7 +150,7 @@ fn other_ways_to_start_processes_and_to_ask_for_signals_are_refused() {
                  int main(void) { pid_t p; char *no[] = {0}; return posix_spawn(&p, \"/bin/true\", 0, 0, no, no); }";
     refused("spawns.c", spawn, "starts another process (posix_spawn)");
     let alarm = "#include <unistd.h>\nint main(void) { alarm(1); return pause(); }";
-    refused("alarm.c", alarm, "asks for a signal (alarm)");
+    refused("alarm.c", alarm, "requests a signal (alarm)");
     let raise = "#include <signal.h>\nstatic void on(int n) { (void)n; }\n\
                  int main(void) { signal(SIGUSR1, on); return raise(SIGUSR1); }";
     refused("raise.c", raise, "sends itself signal 10 at raise.c:3");
@@ -183,10 +187,10 @@ fn limits_that_stop_what_is_no_event_are_refused_or_told() {
     refused(
         "time.c",
         &program("RLIMIT_CPU"),
-        "limits the time of the processor",
+        "limits the processor time",
     );
     let few = program("RLIMIT_NOFILE").replace("1 << 30", "3");
-    refused("few.c", &few, "leaves the checker no descriptors");
+    refused("few.c", &few, "too few file descriptors for the checker");
     for (kind, code) in [("RLIMIT_AS", 3), ("RLIMIT_DATA", 3), ("RLIMIT_CORE", 0)] {
         let told = said("limit.c", &program(kind), &[]);
         let all = format!("{}{}", told.output, told.errors);
@@ -268,7 +272,7 @@ fn unknown_values_are_tried_in_part_and_that_is_told() {
     assert!(told.output.contains(accept), "{}", told.output);
     let told = said("unknown.c", source, &["--accept", "asm,inputs"]);
     assert_eq!(told.code, Some(0), "{}{}", told.output, told.errors);
-    let accepted = "accepted (inputs): of the values of __VERIFIER_nondet_int";
+    let accepted = "accepted (inputs): only the values 0, 1 and -1 of __VERIFIER_nondet_int";
     assert!(told.output.contains(accepted), "{}", told.output);
     let json = ["--accept", "inputs", "--format", "json"];
     let told = said("unknown.c", source, &json);
@@ -336,7 +340,7 @@ static int of_library(struct dl_phdr_info *image, size_t size, void *name) {
         ),
         (
             "mprotect(start(), 4096, PROT_READ | PROT_WRITE | PROT_EXEC);",
-            "changes how its own code may be accessed (mprotect)",
+            "changes the access permissions of its own code (mprotect)",
         ),
     ] {
         refused("code.c", &program(does), part);

@@ -192,7 +192,7 @@ fn a_program_that_becomes_another_one_is_refused() {
         let source = format!("int main(void) {{ return {call}; }}");
         let refusal = checked(&source, &[]).unwrap_err();
         assert!(
-            refusal.contains("becomes another program"),
+            refusal.contains("replaces itself with another program"),
             "{call}: {refusal}"
         );
         assert_eq!(refusal.trim().lines().count(), 1, "{refusal}");
@@ -401,7 +401,7 @@ fn suppressions_name_functions_files_and_variables() {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{errors}");
     assert!(
-        errors.contains("known: line 2: no kind of findings is called unknown"),
+        errors.contains("known: line 2: no kind of finding is called unknown"),
         "{errors}"
     );
     assert_eq!(errors.trim().lines().count(), 1, "{errors}");

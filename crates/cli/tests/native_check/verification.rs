@@ -349,6 +349,6 @@ fn what_cannot_be_verified_is_refused_in_one_line() {
         ],
         "overhead=10%",
     );
-    refused(&["show", "program.c"], "no safe trace file");
+    refused(&["show", "program.c"], "not a safe trace file");
     refused(&["show", "missing"], "cannot be read");
 }

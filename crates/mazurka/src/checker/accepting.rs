@@ -56,7 +56,9 @@ impl Checker {
         let names = kinds.split(',').map(str::trim);
         let accepts = |name: &str| match name.parse::<Omission>() {
             Ok(kind) => kind == Omission::Hidden,
-            Err(error) => panic!("MAZURKA_ACCEPT={kinds}: {error}; programs in Rust have `hidden`"),
+            Err(error) => panic!(
+                "MAZURKA_ACCEPT={kinds}: {error}; for programs in Rust only `hidden` is valid"
+            ),
         };
         let accepts: Vec<bool> = names.filter(|name| !name.is_empty()).map(accepts).collect();
         self.accept_hidden(accepts.contains(&true))

@@ -12,7 +12,7 @@ use runtime::Trace;
 const OFFERED: u32 = 32;
 
 /// The failure message in the schedule of an execution that does not fail.
-const NO_FAILURE: &str = "no failure: the steps were chosen by hand";
+const NO_FAILURE: &str = "no failure: the steps were chosen interactively";
 
 impl Search {
     /// Returns the position that a schedule leads to.
@@ -94,7 +94,7 @@ impl Search {
         match trace.execution.len() == schedule.len() {
             true => Ok(trace),
             false => Err(CheckError::Misfit(format!(
-                "step {} cannot be done there",
+                "step {} is not possible there",
                 trace.execution.len() + 1
             ))),
         }
@@ -142,7 +142,7 @@ impl Search {
 fn misfit(interrupt: Interrupt) -> CheckError {
     match interrupt {
         Interrupt::Diverged(divergence) => {
-            CheckError::Misfit(format!("step {} cannot be done there", divergence.at + 1))
+            CheckError::Misfit(format!("step {} is not possible there", divergence.at + 1))
         }
         Interrupt::Coarsened | Interrupt::Incomparable | Interrupt::Stopped => diverged(interrupt),
     }
@@ -155,7 +155,7 @@ fn reversed(trace: &Trace, racing: Racing) -> Result<Schedule, CheckError> {
         trace.rows[race.first.index()] == racing.first
             && trace.rows[race.second.index()] == racing.second
     };
-    let why = "these two events cannot be turned round: they do not race";
+    let why = "these two events cannot be reversed: they do not race";
     let race = races.find(rows).ok_or(CheckError::Contradiction(why))?;
     Ok(turned_round(&trace.execution, *race))
 }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// The message for a checkpoint that no search could have written.
 const CONTRADICTORY: &str =
-    "the checkpoint contradicts itself or the program; begin the search anew";
+    "the checkpoint is inconsistent or does not match the program; start a new search";
 
 /// The task of a search. Only a search with the same task can resume from its state.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -88,7 +88,7 @@ impl Task {
         } = self;
         let suppressions: Vec<String> = suppressions.iter().map(ToString::to_string).collect();
         let name = match program.as_str() {
-            "" => "a nameless one".to_owned(),
+            "" => "unnamed".to_owned(),
             name => name.to_owned(),
         };
         let preemptions = options.preemptions;
@@ -98,32 +98,32 @@ impl Task {
             ("algorithm", algorithm.to_string()),
             ("seed", options.seed.to_string()),
             (
-                "bound on preemptions",
+                "preemption bound",
                 preemptions.map_or("none".to_owned(), |bound| bound.to_string()),
             ),
             (
-                "choice of cuts",
+                "kind of cuts",
                 either(options.published_cuts, "as published", "none"),
             ),
-            ("way with states", format!("{:?}", options.states)),
+            ("comparison of states", format!("{:?}", options.states)),
             (
-                "limit of operations of a thread",
+                "limit on operations per thread",
                 count(conditions.max_events.into()),
             ),
             (
-                "limit of expired timeouts of a thread",
+                "limit on timeouts per thread",
                 count(conditions.timeouts.into()),
             ),
             (
-                "verdict on panics that the program notices itself",
+                "verdict on panics that the program handles",
                 either(conditions.panics_fail, "a bug", "no bug"),
             ),
             (
-                "verdict on threads that wait when main has returned",
+                "verdict on threads that still wait when main returns",
                 either(conditions.waiting_after_main, "no bug", "a bug"),
             ),
             (
-                "way with plain accesses",
+                "treatment of plain accesses",
                 either(
                     conditions.interleaves_plain,
                     "interleaved",
@@ -131,7 +131,7 @@ impl Task {
                 ),
             ),
             (
-                "limit of rounds of a loop",
+                "limit on iterations of a loop",
                 conditions
                     .unroll
                     .map_or("none".to_owned(), |rounds| count(rounds.into())),
@@ -141,24 +141,24 @@ impl Task {
                 either(conditions.is_enforceable, "safe execution", "a check"),
             ),
             (
-                "way after a bug",
-                either(*keeps_going, "to go on", "to stop"),
+                "behaviour after a bug",
+                either(*keeps_going, "to continue", "to stop"),
             ),
             ("verdict on leaks", either(*leaks_fail, "a bug", "no bug")),
             (
-                "limit of spurious failures and wakeups of a thread",
+                "limit on spurious failures and wakeups per thread",
                 count(conditions.spurious.into()),
             ),
             (
-                "limit of allocations of a thread that reuse memory",
+                "limit on allocations per thread that reuse memory",
                 count(conditions.reuse.into()),
             ),
             (
-                "beginning of the exploration",
+                "start of the exploration",
                 either(*explores, "the first operation", "explore()"),
             ),
             (
-                "list of findings turned off",
+                "list of suppressed findings",
                 match suppressions.as_slice() {
                     [] => "none".to_owned(),
                     all => all.join(", "),
@@ -255,7 +255,7 @@ impl Checkpoint {
         self.buffer.clear();
         let buffer = std::mem::take(&mut self.buffer);
         self.buffer =
-            postcard::to_extend(state, buffer).expect("a state of plain data is serialisable");
+            postcard::to_extend(state, buffer).expect("a state consists of serialisable data");
         self.buffer.extend_from_slice(strategy);
         let written = match &mut self.slots {
             Some(slots) => slots.write(&self.buffer),

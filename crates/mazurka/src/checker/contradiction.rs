@@ -9,22 +9,22 @@ impl Settings {
     pub fn contradiction(&self) -> Result<(), CheckError> {
         if self.seed_is_set && self.algorithm.proves() {
             return Err(CheckError::Contradiction(
-                "a seed is only used by the algorithms random and pct; choose one of them or leave it out",
+                "only the algorithms random and pct use a seed; choose one of them or omit the seed",
             ));
         }
         if self.options.published_cuts && !self.algorithm.compares_states() {
             return Err(CheckError::Contradiction(
-                "cuts as published are cuts of the algorithm context-sensitive; choose it or leave them out",
+                "only the algorithm context-sensitive has published cuts; choose it or omit them",
             ));
         }
         if self.options.states != States::default() && !self.algorithm.compares_states() {
             return Err(CheckError::Contradiction(
-                "only the algorithm context-sensitive compares states; choose it or leave out how",
+                "only the algorithm context-sensitive compares states; choose it or omit the way of comparing them",
             ));
         }
         if self.options.states != States::default() && self.options.published_cuts {
             return Err(CheckError::Contradiction(
-                "cuts as published are made where states are compared at once, not where they are stored",
+                "published cuts require that states are compared immediately, not stored",
             ));
         }
         if self.max_executions == Some(0) {

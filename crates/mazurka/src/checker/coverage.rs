@@ -269,8 +269,8 @@ impl Seen {
             return self.unshared();
         }
         let is_known = self.executions == executions;
-        let warning = "no two operations race: the order of the threads makes no difference to this model, so it checks \
-                       no more than a test without it";
+        let warning = "no two operations race: the order of the threads makes no difference to this model, so a check \
+                       finds no more than an ordinary test";
         is_known.then(|| warning.to_owned()).into_iter().collect()
     }
 
@@ -286,7 +286,7 @@ impl Seen {
         });
         only.map(|(place, kind)| {
             let kind = runtime::kind_of_object(kind);
-            format!("{kind} that is made at {place} is used by one thread only")
+            format!("{kind} created at {place} is used by one thread only")
         })
         .collect()
     }

@@ -93,7 +93,7 @@ impl Search {
         }
         let failure = failure.map_or(String::new(), |message| format!(" ({message})"));
         self.model.hides(&format!(
-            "{what} when events come in another order that the model takes for equivalent{failure}"
+            "{what} when events run in another order that the model considers equivalent{failure}"
         ));
         let steps = order[..at].iter().map(|&event| execution.event(event).step);
         let mut replay = Replay::new(steps.collect());

@@ -118,7 +118,11 @@ impl Checker {
         program: impl Fn() + 'static,
         mut tell: impl FnMut(),
     ) -> Result<Report, CheckError> {
-        let gone = |error| CheckError::Misfit(format!("who gives the errands is gone: {error}"));
+        let gone = |error| {
+            CheckError::Misfit(format!(
+                "the process that assigns the work has ended: {error}"
+            ))
+        };
         let mut sliced = Sliced::new(program);
         loop {
             let words = errands.next().map_err(gone)?;
@@ -134,7 +138,7 @@ impl Checker {
 
     fn run_errand(&mut self, words: &[u8], sliced: &mut Sliced) -> Result<Brought, CheckError> {
         let told: Told = postcard::from_bytes(words)
-            .map_err(|error| CheckError::Misfit(format!("no errand: {error}")))?;
+            .map_err(|error| CheckError::Misfit(format!("invalid assignment of work: {error}")))?;
         self.settings.trail_words = self.settings.trail_words()?;
         match told {
             Told::Slice {
@@ -231,7 +235,7 @@ impl Errand<'_> {
                 (Err(error), None)
             }
             Err(error) => {
-                let what = format!("what a job brought cannot be read: {error}");
+                let what = format!("the result of a job cannot be read: {error}");
                 (Err(CheckError::Misfit(what)), None)
             }
         };

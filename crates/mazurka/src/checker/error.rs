@@ -10,18 +10,18 @@ use std::path::PathBuf;
 pub enum CheckError {
     /// The program behaved differently after the same steps.
     #[error(
-        "the program is not deterministic: {}; take out clocks, random numbers, maps with random seeds and whatever outlives an execution",
+        "the program is not deterministic: {}; remove clocks, random numbers, maps with random seeds, and anything that outlives an execution",
         told(.0)
     )]
     Nondeterministic(Divergence),
     /// The first execution had another outcome when it was repeated at the end of the search.
     #[error(
-        "the program is not deterministic: its first execution ended otherwise when it was repeated after the others; take out whatever outlives an execution, such as statics of std"
+        "the program is not deterministic: its first execution ended differently when it was repeated after the others; remove anything that outlives an execution, such as statics of std"
     )]
     Outlived,
     /// The same steps failed at first, and later failed in another way or not at all.
     #[error(
-        "the program is not deterministic: the steps that led to a failure ({}) led to {} when they were repeated; take out clocks, random numbers, maps with random seeds and whatever outlives an execution",
+        "the program is not deterministic: the steps that led to a failure ({}) led to {} when they were repeated; remove clocks, random numbers, maps with random seeds, and anything that outlives an execution",
         before.name(), now.map_or("none".to_owned(), |now| format!("another one ({})", now.name()))
     )]
     Inconstant {
@@ -31,7 +31,7 @@ pub enum CheckError {
         now: Option<FailureKind>,
     },
     /// The schedule was recorded from another program.
-    #[error("the schedule does not fit the program: {0}; was it changed since?")]
+    #[error("the schedule does not fit the program: {0}; has the program changed since then?")]
     Misfit(String),
     /// A file could not be read.
     #[error("cannot read {}: {reason}", path.display())]
@@ -50,7 +50,7 @@ pub enum CheckError {
         reason: String,
     },
     /// The checkpoint belongs to another search.
-    #[error("the checkpoint {} is of another search: its {what} is {found}, asked for is {asked}", path.display())]
+    #[error("the checkpoint {} belongs to another search: its {what} is {found}, but {asked} was requested", path.display())]
     ForeignCheckpoint {
         /// The file.
         path: PathBuf,
@@ -62,7 +62,7 @@ pub enum CheckError {
         asked: String,
     },
     /// The algorithm compares states of the program, but the program does not report them.
-    #[error("the algorithm {algorithm} compares states, which the program does not tell{}", why(.opaque))]
+    #[error("the algorithm {algorithm} compares states, but the program does not report its state{}", why(.opaque))]
     Incomparable {
         /// The algorithm.
         algorithm: Algorithm,
@@ -97,7 +97,7 @@ impl CheckError {
     /// Creates the error for a schedule with a step that the program cannot take.
     pub(super) fn misfit(divergence: &Divergence) -> CheckError {
         let Divergence { at, thread, .. } = divergence;
-        CheckError::Misfit(format!("at step {at} {thread} cannot run"))
+        CheckError::Misfit(format!("{thread} cannot run at step {at}"))
     }
 }
 
@@ -117,7 +117,7 @@ fn told(divergence: &Divergence) -> String {
     } = divergence;
     let before = match expected {
         Some(op) => format!("performed {:?}", op.kind),
-        None => "went on".to_owned(),
+        None => "continued".to_owned(),
     };
     let now = match (found, expected) {
         (Found::Op(op), Some(before)) if op.kind != before.kind => {
@@ -127,10 +127,10 @@ fn told(divergence: &Divergence) -> String {
             "now does so on another object".to_owned()
         }
         (Found::Op(_), _) => "now does so in another way".to_owned(),
-        (Found::Value, _) => "now does so on another value".to_owned(),
+        (Found::Value, _) => "now does so with another value".to_owned(),
         (Found::NotEnabled, _) => "now cannot".to_owned(),
     };
-    format!("at step {at} {thread} {before} when it was first run, and {now}")
+    format!("at step {at}, {thread} {before} in the first run, and {now}")
 }
 
 #[cfg(test)]
@@ -153,7 +153,7 @@ mod tests {
         };
         assert_eq!(
             told(&divergence),
-            "at step 7 T2 performed Store when it was first run, and now performs Load"
+            "at step 7, T2 performed Store in the first run, and now performs Load"
         );
     }
 }

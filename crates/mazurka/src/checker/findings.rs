@@ -9,12 +9,12 @@ use explore::{Interrupt, Outcome, Replay, Schedule, Strategy};
 use report::{Failure, FailureKind, Limit, Report, ScheduleFile, Verdict};
 
 /// The warning that other findings may be missed because of a suppressed race.
-const SUPPRESSED_RACE: &str = "a data race is suppressed: one order of its accesses was explored, so a value that another \
-    order leads to may be missed (--plain sc explores all orders)";
+const SUPPRESSED_RACE: &str = "a data race is suppressed: only one order of its accesses was explored, so results of \
+    other orders may be missed (--plain sc explores all orders)";
 
 /// The warning for a search without a complete execution.
-const NEVER_COMPLETE: &str = "no execution is complete: each one was halted in the middle, so what the program does later \
-    was not checked";
+const NEVER_COMPLETE: &str = "no execution is complete: each was halted before its end, so the rest of the program was \
+    not checked";
 
 impl Search {
     /// Returns the report of a search that has ended.
@@ -60,7 +60,7 @@ impl Search {
         if let Some(path) = &self.settings.resume {
             let path = path.display();
             warnings.push(format!(
-                "the search went on from {path}: what was explored before is taken from there, and was not checked again"
+                "the search resumed from {path}: earlier results come from that file and were not checked again"
             ));
         }
         let mut report = Report {

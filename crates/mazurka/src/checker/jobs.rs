@@ -125,23 +125,23 @@ impl Jobs {
 pub(super) fn indivisible(settings: &Settings) -> Option<String> {
     let algorithm = settings.algorithm;
     if !algorithm.is_divisible(Options::default()) {
-        return Some(format!("a search by {algorithm}"));
+        return Some(format!("a search with {algorithm}"));
     }
     let is_bounded = !algorithm.is_divisible(settings.options);
-    is_bounded.then(|| "a search with a bound on preemptions".to_owned())
+    is_bounded.then(|| "a search with a preemption bound".to_owned())
 }
 
 /// Returns the warning that a search was not divided, although several jobs were requested.
 pub(super) fn by_one_job(whole: &str) -> String {
-    format!("{whole} is done by one job: its parts depend on each other")
+    format!("{whole} uses only one job: its parts depend on each other")
 }
 
 /// Rejects an invalid number of jobs.
 pub(super) fn is_possible(jobs: usize) -> Result<(), CheckError> {
     let why = match jobs {
-        0 => "0 jobs check nothing; give one, or leave their number out",
+        0 => "0 jobs check nothing; use at least one job, or omit the number of jobs",
         1..=MOST_JOBS => return Ok(()),
-        _ => "more than 1,024 jobs need more threads than a process should have; give fewer",
+        _ => "more than 1,024 jobs need more threads than a process should have; use fewer jobs",
     };
     Err(CheckError::Contradiction(why))
 }

@@ -33,14 +33,14 @@ impl Search {
             }
             Limit::Interrupted => "interrupted".to_owned(),
             Limit::Observer => "stopped by an observer".to_owned(),
-            Limit::Race => "a data race decides what the program does".to_owned(),
+            Limit::Race => "the behaviour of the program depends on a data race".to_owned(),
             Limit::Replay => "one schedule was repeated".to_owned(),
             Limit::Algorithm => {
                 let algorithm = self.settings.algorithm;
-                format!("{algorithm} tries executions and proves nothing")
+                format!("{algorithm} samples executions and proves nothing")
             }
             Limit::PublishedCuts => {
-                "cuts as published lose executions: nothing is proven, and a bug may be missed"
+                "published cuts lose executions: nothing is proven, and a bug may be missed"
                     .to_owned()
             }
             Limit::Preemptions => {
@@ -56,7 +56,7 @@ impl Search {
             }
             Limit::Timeouts => self.bound_told(conditions.timeouts, Bound::Timeouts, "timeouts"),
             Limit::Exploration => {
-                "the program left interleavings out (stop_exploring, skip_branch): they are not checked"
+                "the program left out interleavings (stop_exploring, skip_branch): they are not checked"
                     .to_owned()
             }
             // The report lists these with their details.
@@ -65,7 +65,7 @@ impl Search {
             Limit::Unroll if self.settings.native.is_none() => {
                 let rounds = self.settings.noticed_rounds();
                 format!(
-                    "a thread goes at most {rounds} times round a spin loop whose effects other threads notice before it undoes them; {}",
+                    "at most {rounds} iterations of a spin loop whose effects other threads observe before the loop undoes them; {}",
                     self.raise("unroll")
                 )
             }
@@ -97,7 +97,7 @@ impl Search {
         let executions = counted(self.tally.runs(), "execution");
         let given_up = match self.tally.given_up {
             0 => String::new(),
-            given_up => format!(", {} of them before the search began anew", count(given_up)),
+            given_up => format!(", {} of them before the search restarted", count(given_up)),
         };
         format!("stopped after {executions}{given_up}")
     }

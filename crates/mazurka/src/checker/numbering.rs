@@ -109,7 +109,7 @@ mod tests {
     fn next(ledger: &Ledger) -> Task<'_> {
         match ledger.poll() {
             Poll::Ready(Some(task)) => task,
-            Poll::Ready(None) | Poll::Pending => panic!("something is left to do"),
+            Poll::Ready(None) | Poll::Pending => panic!("a task is left"),
         }
     }
 

@@ -76,7 +76,7 @@ impl Checker {
         if !name.is_empty() {
             let known = name.parse();
             self.settings.algorithm =
-                known.map_err(|_| CheckError::Misfit(format!("no algorithm is called {name}")))?;
+                known.map_err(|_| CheckError::Misfit(format!("there is no algorithm {name}")))?;
         }
         Ok(self)
     }

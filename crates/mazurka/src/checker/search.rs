@@ -319,8 +319,8 @@ impl Search {
     fn leaves_out_in_a_search(&self) -> Result<(), CheckError> {
         match self.model.has_left_out() && !self.settings.algorithm.proves() {
             true => Err(CheckError::Contradiction(
-                "the program leaves interleavings out (stop_exploring, skip_branch), but random and pct run any of them; \
-                 choose another algorithm or leave these calls out",
+                "the program leaves out interleavings (stop_exploring, skip_branch), but random and pct may run any \
+                 interleaving; choose another algorithm or remove these calls",
             )),
             false => Ok(()),
         }

@@ -95,7 +95,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Opens a regular file. Rejects directories, devices and pipes, which may have no end.
 fn open_regular(path: &Path) -> io::Result<File> {
     if !fs::metadata(path)?.is_file() {
-        let why = "it is no regular file";
+        let why = "it is not a regular file";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     File::open(path)
@@ -163,13 +163,16 @@ fn refuse_foreign(path: &Path) -> io::Result<()> {
     if start.is_empty() || is_checkpoint(&start) {
         return Ok(());
     }
-    let why = format!("{} is no checkpoint and is left as it is", path.display());
+    let why = format!(
+        "{} is not a checkpoint and is left unchanged",
+        path.display()
+    );
     Err(io::Error::new(io::ErrorKind::AlreadyExists, why))
 }
 
 /// Checks whether a file that begins like this is a checkpoint of any version.
 fn is_checkpoint(start: &[u8]) -> bool {
-    let (_, family) = MAGIC.split_last().expect("it is not empty");
+    let (_, family) = MAGIC.split_last().expect("the constant is not empty");
     start.len() == MAGIC.len() && start.starts_with(family)
 }
 
@@ -222,7 +225,7 @@ mod tests {
         fs::write(&foreign, "a letter").unwrap();
         let refused = Slots::create(&foreign, b"state").map(|_| ());
         let error = refused.unwrap_err().to_string();
-        assert!(error.contains("foreign is no checkpoint"), "{error}");
+        assert!(error.contains("foreign is not a checkpoint"), "{error}");
         assert_eq!(fs::read(&foreign).unwrap(), b"a letter");
         fs::remove_file(foreign).unwrap();
     }
@@ -256,9 +259,9 @@ mod tests {
     fn what_is_no_regular_file_is_neither_read_nor_replaced() {
         for path in ["/dev/zero", "/"].map(Path::new) {
             let error = read(path).unwrap_err().to_string();
-            assert!(error.contains("no regular file"), "{error}");
+            assert!(error.contains("not a regular file"), "{error}");
             let error = refuse_foreign(path).unwrap_err().to_string();
-            assert!(error.contains("no regular file"), "{error}");
+            assert!(error.contains("not a regular file"), "{error}");
         }
     }
 

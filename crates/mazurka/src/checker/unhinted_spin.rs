@@ -45,9 +45,9 @@ impl Search {
         let operations = count(self.settings.conditions.max_events.into());
         let thread = self.spin.as_ref().map_or("", |spin| &spin.thread);
         format!(
-            "stopped after {:?} of executions in which a thread performs {operations} operations ({thread}): if it waits \
-             for another thread in a loop, put mazurka::hint::spin_loop() or mazurka::thread::yield_now() into it; if \
-             not, raise max_events or patience",
+            "stopped after {:?} of executions in which a thread performs {operations} operations ({thread}): if it \
+             waits for another thread in a loop, call mazurka::hint::spin_loop() or mazurka::thread::yield_now() in \
+             that loop; otherwise raise max_events or patience",
             self.patience()
         )
     }

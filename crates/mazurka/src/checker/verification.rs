@@ -76,7 +76,7 @@ impl Checker {
             || settings.options.preemptions.is_some()
         {
             return Err(CheckError::Contradiction(
-                "a verification needs the algorithm source, optimal or parsimonious, without a bound on preemptions",
+                "a verification needs the algorithm source, optimal or parsimonious, without a preemption bound",
             ));
         }
         let mut search = Search::new(self, program)?;
@@ -165,7 +165,7 @@ impl Search {
     ) -> Result<Option<Verified>, CheckError> {
         let guide = first.events().map(|(_, event)| event.thread()).collect();
         let strategy = self.settings.algorithm.verifier(guide);
-        self.strategy = strategy.expect("the algorithm was asked for before");
+        self.strategy = strategy.expect("the algorithm was checked before");
         self.begin_anew();
         let mut relaxation = Relaxation::new(described);
         let mut is_stopped = false;

@@ -33,7 +33,7 @@ impl<T> Future for AbortOnDrop<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, JoinError>> {
         let task = self.task.as_mut();
-        let task = task.expect("a future is not polled after it was ready");
+        let task = task.expect("a future must not be polled after it was ready");
         let polled = Pin::new(task).poll(context);
         if polled.is_ready() {
             self.task = None;

@@ -57,7 +57,7 @@ pub(super) fn check(
     let order = serde_json::to_string(&checker.order()).expect("an order has no maps to serialise");
     let failed = |error: std::io::Error| CheckError::Elsewhere {
         message: format!(
-            "cannot run the command mazurka, which submits the test: {error}; install it, or name it in {COMMAND}"
+            "cannot run the command mazurka, which submits the test: {error}; install it, or set {COMMAND} to its path"
         ),
         is_nondeterminism: false,
     };

@@ -75,7 +75,7 @@ impl<T> JoinHandleExt for JoinHandle<T> {
     ///
     /// Always: all threads of the model would have the same id.
     fn as_pthread_t(&self) -> RawPthread {
-        panic!("a thread of a model has no pthread_t: do not ask for it in a model")
+        panic!("a thread of a model has no pthread_t: do not request it in a model")
     }
 
     /// # Panics

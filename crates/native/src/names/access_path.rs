@@ -103,7 +103,7 @@ impl Descent<'_> {
         let path = match lengths.len() {
             1 => format!("{}[{first} ... {last}]", way.path),
             // The elements may span several rows, so only the first one is named.
-            _ => format!("{}{} and on", way.path, indices(first, lengths)),
+            _ => format!("{}{} and following", way.path, indices(first, lengths)),
         };
         Part {
             path,

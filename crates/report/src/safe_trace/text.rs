@@ -8,7 +8,7 @@ use std::path::Path;
 impl SafeTrace {
     /// Describes the safe schedules, constraint by constraint.
     pub fn text(&self) -> String {
-        let mut text = format!("{}: which schedules are safe\n", self.program);
+        let mut text = format!("{}: safe schedules\n", self.program);
         for input in &self.inputs {
             let (name, lowest, highest) = (&input.name, input.lowest, input.highest);
             let _ = writeln!(text, "input {name}: {lowest} to {highest}");
@@ -31,7 +31,7 @@ impl SafeTrace {
     /// Returns a line for each case, and the file that contains them.
     pub fn summary(&self, file: &Path) -> String {
         if self.cases.is_empty() {
-            return "no execution without a bug or a data race can be relied on: nothing is saved\n".to_owned();
+            return "there is no execution without a bug or a data race to rely on, so nothing is saved\n".to_owned();
         }
         let mut text = String::new();
         for case in &self.cases {
@@ -40,7 +40,7 @@ impl SafeTrace {
         let file = file.display();
         let _ = writeln!(
             text,
-            "saved as {file}; mazurka show {file} tells the constraints"
+            "saved as {file}; `mazurka show {file}` lists the constraints"
         );
         text
     }
@@ -54,7 +54,7 @@ impl SafeTrace {
         let executions = counted(case.executions, "execution");
         let at_first = case.constraints_at_first;
         let _ = match case.constraints.len() as u64 {
-            0 if case.is_complete => write!(line, "everything is verified, by {executions}"),
+            0 if case.is_complete => write!(line, "everything is verified, after {executions}"),
             0 => write!(
                 line,
                 "no constraint of {at_first} is left, after {executions}"
