@@ -18,19 +18,19 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const REPORT: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("page.js")),
-    digest: "luNNT/Sd44VoeZSWxGjGEFktjkHJDGkC5LV+MYIiC1c=",
+    digest: "M9krJchMmwZWtY22wPomD+rSS/gW5+zOK1aHQ6kvQQQ=",
 };
 const EXPLORER: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("explorer.js")),
-    digest: "sMztV8aLFcyaYp8lnG+gwZQiW09apDIcuiSEmkYJx/c=",
+    digest: "IiuJHp/A9p1cFQD64w0WMs+FNkQUlMWQKtl4goHSbrg=",
 };
 const SAFE: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("safe.js")),
-    digest: "hmZC2lSgXXCQC3z5Fa7SNJi/yGog6cTfo1Rbex7Nmi8=",
+    digest: "jSPU+CLa/xcCd+wfoPbjdZ1DnBLZJKWjUhsBdrr1kuk=",
 };
 const COMPARISON: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("comparison.js")),
-    digest: "VuwfRdGdmnw91lFe/Wr0jCYKS83ZKMRY/J6hjiHScws=",
+    digest: "fzqCY3irYhZjnSN8+eOChw8Y3pvy5i5vC5DbbWxXPbU=",
 };
 
 /// The digest of the style, which the policy of a page permits as it does that of the script. A
