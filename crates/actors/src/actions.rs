@@ -148,7 +148,7 @@ impl<M: Message> Actions<M> {
         D: Clone + Eq + Hash + 'static,
         F: FnOnce(&Process<M>, D) + 'static,
     {
-        const { assert!(size_of::<F>() == 0, "an action captures nothing") };
+        const { assert!(size_of::<F>() == 0, "an action must not capture anything") };
         let told = Fingerprint::of((TypeId::of::<F>(), on.clone()));
         self.add(told, move |me| {
             operation(me, on);
@@ -164,7 +164,7 @@ impl<M: Message> Actions<M> {
         D: Clone + Eq + Hash + 'static,
         F: FnOnce(&Process<M>, D) -> M + 'static,
     {
-        const { assert!(size_of::<F>() == 0, "an action captures nothing") };
+        const { assert!(size_of::<F>() == 0, "an action must not capture anything") };
         let told = Fingerprint::of((TypeId::of::<F>(), on.clone()));
         self.add(told, move |me| Some(operation(me, on)));
     }

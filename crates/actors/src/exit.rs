@@ -62,5 +62,5 @@ pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a value that is no text".to_owned())
+        .unwrap_or_else(|| "a value that is not text".to_owned())
 }

@@ -110,8 +110,8 @@ impl Control {
         let exit = self.signals.read(
             |signals| signals.exit().cloned(),
             |exit| match exit {
-                Some(Exit { reason, .. }) => format!("is told to end: {reason}"),
-                None => "is not told to end".to_owned(),
+                Some(Exit { reason, .. }) => format!("finds an exit signal: {reason}"),
+                None => "finds no exit signal".to_owned(),
             },
         );
         runtime::learn(&exit);

@@ -271,8 +271,8 @@ impl<S> Object<S> {
     }
 }
 
-const NESTED: &str = "an operation inside the closure of a segment: a segment is one event, so calls, \
-                      gets and other segments come before or after it";
+const NESTED: &str = "an operation inside the closure of a segment: a segment is one event, so calls, gets and other \
+                      segments must come before or after it";
 
 /// `alloc::vec::Vec<u8>` → `Vec<u8>`
 fn short(name: &str) -> String {

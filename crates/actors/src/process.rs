@@ -114,11 +114,11 @@ impl<M: Message> Process<M> {
         let control = self.control();
         if control.is_registered(false) {
             let id = control.id.clone();
-            let text = |_: &()| format!("{} has no name any more", self.pid.name());
+            let text = |_: &()| format!("{} loses its name", self.pid.name());
             control.system.directory.write(|names| names.end(id), text);
         }
         for table in self.ties.tables.take() {
-            let text = |_: &()| "its table is gone".to_owned();
+            let text = |_: &()| "its table is deleted".to_owned();
             table.write(|is_alive| *is_alive = false, text);
         }
         let is_observed = match control.is_related(false) {

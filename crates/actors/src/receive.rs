@@ -121,7 +121,7 @@ impl<M: Message> Process<M> {
         let message = self.message_of(position, content)?;
         if !fits(&message) {
             if !is_known {
-                runtime::tell(|| format!("{message:?} does not fit and waits"));
+                runtime::tell(|| format!("{message:?} does not match and stays"));
             }
             let content = Content::Message(message);
             self.inbox().put(position, Letter::new(content, posted));
@@ -171,10 +171,10 @@ impl<M: Message> Process<M> {
         if self.control().is_unwinding() {
             return None;
         }
-        runtime::tell(|| format!("is told to end: {}", exit.reason));
+        runtime::tell(|| format!("is ended by a signal: {}", exit.reason));
         self.control().end_by(exit)
     }
 }
 
-const RECEIVES: &str = "an action of a process that is a state machine receives a message: that is what \
-                        Next::Receive and Next::ReceiveWithin are for";
+const RECEIVES: &str = "an action of a process that is a state machine receives a message: return Next::Receive or \
+                        Next::ReceiveWithin instead";

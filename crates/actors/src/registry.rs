@@ -82,12 +82,14 @@ impl System {
             |names| names.whereis(name),
             |entry| match entry {
                 Some(_) => format!("whereis({name:?}) -> a process"),
-                None => format!("whereis({name:?}) -> nobody"),
+                None => format!("whereis({name:?}) -> no process"),
             },
         );
         let found = entry.map(|entry| {
             let pid = entry.downcast::<Pid<M>>().unwrap_or_else(|_| {
-                panic!("the process called {name:?} receives other messages than whereis asks for")
+                panic!(
+                    "the process {name:?} receives messages of another type than whereis requests"
+                )
             });
             (*pid).clone()
         });

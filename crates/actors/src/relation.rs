@@ -318,7 +318,7 @@ fn write_signal(to: &Address, exit: Exit, strength: Strength, posted: Option<Pos
 
 #[track_caller]
 fn tell_down(watcher: &Address, down: Down) {
-    let text = format!("tells {} of its end", watcher.control().id);
+    let text = format!("notifies {} of its end", watcher.control().id);
     let told = Fingerprint::of((watcher.control().id.clone(), down.clone()));
     carry(watcher, (text, told), move |to, posted| {
         bring(to, Notice::Down(down), posted)
@@ -357,9 +357,9 @@ fn carry(
 fn bring(to: &Address, notice: Notice, posted: Option<Posted>) {
     let control = to.control();
     let text = || match &notice {
-        Notice::Exit(exit) => format!("exit of {} told to {}", who(exit), control.id),
-        Notice::Down(down) => format!("end of {} told to {}", down.process, control.id),
-        Notice::End(_) => format!("{} is woken to end", control.id),
+        Notice::Exit(exit) => format!("exit of {} reported to {}", who(exit), control.id),
+        Notice::Down(down) => format!("end of {} reported to {}", down.process, control.id),
+        Notice::End(_) => format!("{} is woken by an end signal", control.id),
     };
     let position = match posted {
         Some(posted) => posted.deliver(&control.mailbox, text),

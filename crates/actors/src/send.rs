@@ -87,7 +87,7 @@ impl<M: Message> Inbox<M> {
     /// Delivers one message: the code of the network's thread for it.
     fn bring(&self, posted: Posted, message: M) {
         posted.wait();
-        let text = || format!("{message:?} comes in at {}", self.control.id);
+        let text = || format!("{message:?} is delivered to {}", self.control.id);
         let position = posted.deliver(&self.control.mailbox, text);
         self.hand_in(position, message, Some(posted));
     }

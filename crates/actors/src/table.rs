@@ -72,7 +72,7 @@ impl System {
         let rows = Arc::new(Rows {
             name: name.to_owned(),
             system: self.clone(),
-            is_alive: Arc::new(State::new(&format!("life of table {name}"), true)),
+            is_alive: Arc::new(State::new(&format!("lifetime of table {name}"), true)),
             all: State::new(&format!("table {name}"), ()),
             keys: Mutex::default(),
         });
@@ -198,7 +198,7 @@ impl<K: Key, V: Value> Table<K, V> {
         let is_alive = self.rows.is_alive.read(
             |&is_alive| is_alive,
             |is_alive| match is_alive {
-                true => format!("{name} is there"),
+                true => format!("{name} exists"),
                 false => format!("{name} is gone"),
             },
         );

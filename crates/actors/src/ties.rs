@@ -92,5 +92,5 @@ impl<M> Ties<M> {
     }
 }
 
-const CAPTURES: &str = "what makes a message of the end of a process captures something, in a process that is a \
-                        state machine: what it needs belongs to the behaviour";
+const CAPTURES: &str = "in a process that is a state machine, the function that turns the end of a process into a \
+                        message captures something: store it in the behaviour";

@@ -42,7 +42,7 @@ fn who_waits_for_ever_is_named() {
     assert_eq!(failure.kind, FailureKind::Deadlock);
     assert_eq!(
         failure.message,
-        "picky waits for a message; the one in its mailbox does not fit"
+        "picky waits for a message; the one in its mailbox does not match"
     );
 }
 
@@ -142,7 +142,7 @@ fn a_resumed_search_reports_the_warnings_of_the_one_before() {
         panic!("{:?}", rest.warnings);
     };
     assert_eq!(*warning, first.warnings[0]);
-    assert!(trust.starts_with("the search went on from "), "{trust}");
+    assert!(trust.starts_with("the search resumed from "), "{trust}");
     std::fs::remove_file(file).unwrap();
 }
 

@@ -110,7 +110,7 @@ fn a_condition_that_nobody_makes_true_is_a_deadlock() {
         "{message}"
     );
     assert!(
-        message.contains("wait awaits a condition of Object<bool>@objects.rs"),
+        message.contains("wait waits for a condition of Object<bool>@objects.rs"),
         "{message}"
     );
 }
@@ -124,7 +124,7 @@ fn a_task_whose_condition_does_not_hold_is_shown_where_it_waits() {
     let shown = &report.errors[0].interleaving;
     let texts: Vec<&str> = shown.rows.iter().map(|row| row.text.as_str()).collect();
     assert!(texts[0].ends_with(".read_when() -> waits"), "{texts:?}");
-    assert!(shown.ends[0].contains("awaits a condition of Object<bool>"));
+    assert!(shown.ends[0].contains("waits for a condition of Object<bool>"));
 }
 
 #[test]

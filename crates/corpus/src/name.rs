@@ -49,7 +49,7 @@ pub enum NameError {
         given: usize,
     },
     /// A size that is not a number or not within its limits.
-    #[error("{text:?} is no size for {name}: {parameter} is a number from {min} to {max}")]
+    #[error("{text:?} is not a size for {name}: {parameter} is a number from {min} to {max}")]
     BadSize {
         /// The program.
         name: &'static str,
@@ -108,7 +108,7 @@ fn unknown(name: &str) -> NameError {
 
 fn suggestion(nearest: &[&str]) -> String {
     match nearest {
-        [] => "; `mazurka list` shows all of them".to_owned(),
+        [] => "; `mazurka list` shows all programs".to_owned(),
         names => format!("; did you mean {}?", names.join(" or ")),
     }
 }

@@ -49,7 +49,7 @@ pub fn start(order: Order) -> Result<(), String> {
         .is_some_and(|own| *own != trace.program_checksum)
     {
         return Err(format!(
-            "{} is the safe trace of another program by now",
+            "{} is now the safe trace of another program",
             order.trace.display()
         ));
     }

@@ -7,8 +7,9 @@ use report::{Point, harmless};
 /// Exit code for invalid input, and for a program that left the verified behaviour.
 const REFUSED: usize = 2;
 
-const WHAT_TO_DO: &str = "the program left what was verified: it depends on something else than its schedule and its \
-                          inputs (time, chance, files, threads without hooks), or on an input that was not declared";
+const WHAT_TO_DO: &str = "the program left the verified behaviour: it depends on something other than its schedule and \
+                          its inputs (time, randomness, files, threads without hooks), or on an input that was not \
+                          declared";
 
 /// Prints a one-line message for the user and ends the process.
 pub fn fail(message: &str) -> ! {

@@ -180,8 +180,8 @@ fn tells() -> bool {
         return false;
     }
     failure::say(&format!(
-        "nothing moves: {}; the threads that are waited for do not come (the program itself may be stuck, or wait for \
-         something outside)",
+        "no progress: {}; the awaited events do not happen (the program itself may be stuck, or may wait for something \
+         outside)",
         lines.join(", ")
     ));
     true

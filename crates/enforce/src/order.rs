@@ -50,6 +50,6 @@ impl Order {
 
     /// Returns the text of the order for the environment.
     pub fn written(&self) -> String {
-        serde_json::to_string(self).expect("an order has only maps from strings")
+        serde_json::to_string(self).expect("the keys of all maps in an order are strings")
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn written(path: &Path) -> String {
     let mut text = String::new();
     for number in path {
         let point = if text.is_empty() { "" } else { "." };
-        write!(text, "{point}{number}").expect("a string takes all");
+        write!(text, "{point}{number}").expect("writing to a string succeeds");
     }
     text
 }

@@ -465,7 +465,7 @@ mod tests {
         };
         let error = Plan::of(&case).unwrap_err();
         assert!(
-            error.to_string().contains("\"0.x\" is no thread"),
+            error.to_string().contains("\"0.x\" is not a thread"),
             "{error}"
         );
     }

@@ -42,7 +42,8 @@ pub fn start_as_told() -> Result<bool, String> {
     let Some(text) = take_variable(ENFORCE) else {
         return Ok(false);
     };
-    let order = Order::read(&text).map_err(|error| format!("{ENFORCE} is no order: {error}"))?;
+    let order =
+        Order::read(&text).map_err(|error| format!("{ENFORCE} is not a valid order: {error}"))?;
     enforcement::start(order)?;
     atexit(leave);
     // SAFETY: the function can be called at any time.

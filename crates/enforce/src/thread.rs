@@ -156,7 +156,7 @@ pub fn again() {
         return;
     };
     if let Some(why) = main.begins_too_early() {
-        failure::fail(&format!("the program cannot begin once more: {why}"));
+        failure::fail(&format!("the program cannot start again: {why}"));
     }
     main.children.set(0);
     main.likely_stop.set(0);
@@ -353,13 +353,13 @@ impl Thread {
     fn begins_too_early(&self) -> Option<String> {
         if self.origin.get().parent.is_some() {
             return Some(format!(
-                "thread {} says so, which is not the main one",
+                "thread {} requests it, which is not the main thread",
                 self.name()
             ));
         }
         let lives = |other: &&&Thread| !ptr::eq(**other, self) && !other.has_ended();
         let living = with_all(|threads| threads.iter().find(lives).map(|other| other.name()))?;
-        Some(format!("thread {living} has not ended; join it before"))
+        Some(format!("thread {living} has not ended; join it first"))
     }
 
     /// Closes its gate and those of all threads that it did not start: they perform no more events.
@@ -420,7 +420,11 @@ mod tests {
         enforcement::take_over(Plan::free());
         waiting.waits_for(point, enforcement::plan());
         assert_eq!(waiting.awaits_in_vain(0), Some(point));
-        assert_eq!(waiting.awaits_in_vain(1), None, "it is another's event");
+        assert_eq!(
+            waiting.awaits_in_vain(1),
+            None,
+            "the event belongs to another thread"
+        );
         enforcement::take_over(Plan::free());
         assert_eq!(waiting.awaits_in_vain(0), None);
         waiting.waits_for(point, enforcement::plan());
@@ -438,7 +442,7 @@ mod tests {
         }
         assert_eq!(threads::number(), before + 1);
         assert!(kept.has_ended());
-        assert_eq!(kept.0.name(), "0.0", "who holds a child can name it");
+        assert_eq!(kept.0.name(), "0.0", "the holder of a child can name it");
         let child = upcoming().expect("the calling thread is enforced");
         let grandchild = std::thread::scope(|scope| {
             let started = scope.spawn(|| {

@@ -141,7 +141,7 @@ impl fmt::Display for Algorithm {
 
 /// A name that is not the name of an algorithm.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no algorithm is called {0:?}; there are {names}", names = Algorithm::ALL.map(Algorithm::name).join(", "))]
+#[error("there is no algorithm {0:?}; the algorithms are {names}", names = Algorithm::ALL.map(Algorithm::name).join(", "))]
 pub struct UnknownAlgorithm(pub String);
 
 impl FromStr for Algorithm {
@@ -157,7 +157,7 @@ impl FromStr for Algorithm {
 
 /// A saved search that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the saved search is not readable: {0}")]
+#[error("the saved search cannot be read: {0}")]
 pub struct Unreadable(pub String);
 
 impl Algorithm {
@@ -218,7 +218,7 @@ impl Algorithm {
             .map_err(|error| Unreadable(error.to_string()))
             .and_then(|strategy| match strategy.execution().is_consistent() {
                 true => Ok(strategy),
-                false => Err(Unreadable("it contradicts itself".to_owned())),
+                false => Err(Unreadable("it is inconsistent".to_owned())),
             })
     }
 }

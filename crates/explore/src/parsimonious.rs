@@ -126,7 +126,7 @@ pub struct Parsimonious {
     /// The ancestors of the current execution.
     #[expect(
         clippy::vec_box,
-        reason = "frames go from one stack to the other with each execution"
+        reason = "frames move from one stack to the other with each execution"
     )]
     frames: Vec<Box<Frame>>,
     compared: Compared,
@@ -366,7 +366,7 @@ impl Parsimonious {
         }
         assert!(
             is_maximal,
-            "at every prefix that is not maximal some enabled thread is not blocked"
+            "at every prefix that is not maximal, some enabled thread is not blocked"
         );
         None
     }
@@ -436,8 +436,8 @@ impl Strategy for Parsimonious {
     }
 
     fn performed(&mut self, performed: &Performed<'_>) {
-        let step = self.step.expect("a step was asked for");
-        let request = self.request.as_ref().expect("a step was asked for");
+        let step = self.step.expect("a step was requested");
+        let request = self.request.as_ref().expect("a step was requested");
         self.compared.announce(request);
         self.record.push(step, request, performed);
         if self.record.execution.len() == self.kept + self.plan.steps.len() {
@@ -493,6 +493,6 @@ impl Strategy for Parsimonious {
     }
 
     fn save(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).expect("a search is plain data")
+        postcard::to_allocvec(self).expect("a search consists of serialisable data")
     }
 }

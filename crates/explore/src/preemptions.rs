@@ -53,7 +53,7 @@ impl fmt::Display for Preemptions {
 /// A text that is not a bound on preemptions.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "{0:?} is no bound on preemptions: write 2 for at most two, or 0.. for a bound that grows from zero"
+    "{0:?} is not a preemption bound: write 2 for at most two, or 0.. for a bound that grows from zero"
 )]
 pub struct NoBound(String);
 
@@ -150,6 +150,6 @@ impl Strategy for Growing {
     }
 
     fn save(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).expect("a search is plain data")
+        postcard::to_allocvec(self).expect("a search consists of serialisable data")
     }
 }

@@ -66,12 +66,12 @@ impl<'a, P: ?Sized, O: ?Sized> Beside<'a, P, O> {
 
 impl<P: Program + ?Sized, O: Observer + ?Sized> Probe for Beside<'_, P, O> {
     fn state(&mut self) -> Result<Fingerprint, Interrupt> {
-        debug_assert!(!self.has_run, "the state at hand is asked for first");
+        debug_assert!(!self.has_run, "the current state is requested first");
         self.fingerprint()
     }
 
     fn footprint(&mut self, thread: ThreadId) -> Option<Footprint> {
-        debug_assert!(!self.has_run, "the state at hand is asked for first");
+        debug_assert!(!self.has_run, "the current state is requested first");
         self.program.footprint(thread)
     }
 

@@ -199,7 +199,7 @@ pub enum Interrupt {
     #[error("the objects have become coarser; the exploration starts again")]
     Coarsened,
     /// The strategy compares states, and the program does not report its state.
-    #[error("the program does not tell its state, and the algorithm compares states")]
+    #[error("the program does not report its state, but the algorithm compares states")]
     Incomparable,
     /// The caller aborted the exploration. The current execution is incomplete and must not be
     /// counted. The strategy can no longer be used, but a state saved before this execution can.

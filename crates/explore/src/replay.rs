@@ -119,6 +119,6 @@ impl Strategy for Replay {
     }
 
     fn save(&self) -> Vec<u8> {
-        postcard::to_allocvec(&self.schedule).expect("a schedule is plain data")
+        postcard::to_allocvec(&self.schedule).expect("a schedule consists of serialisable data")
     }
 }

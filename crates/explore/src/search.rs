@@ -445,6 +445,6 @@ impl<R: Reduction> Strategy for Search<R> {
     }
 
     fn save(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).expect("a search is plain data")
+        postcard::to_allocvec(self).expect("a search consists of serialisable data")
     }
 }

@@ -38,7 +38,7 @@ fn expect_races(address: *const c_void, length: size_t) {
 }
 
 fn refuse(function: &str) {
-    tell(|code| native::refuse(code, format!("the program has fibers ({function})")));
+    tell(|code| native::refuse(code, format!("the program uses fibers ({function})")));
 }
 
 /// Returns the address for the clock of a lock's readers, beside that of the writers.

@@ -59,7 +59,7 @@ export! {
         }
         let (code, _closed) = (code(), close());
         if known!(thread) != runtime::current().index() {
-            native::refuse(code, "a thread asks for the stack of another one (pthread_getattr_np)".to_owned());
+            native::refuse(code, "a thread queries the stack of another thread (pthread_getattr_np)".to_owned());
         }
         let stack = native::own_stack();
         let stack = stack.start + native::SPARE_STACK..stack.end;

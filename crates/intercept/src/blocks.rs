@@ -251,7 +251,7 @@ fn park(number: usize) -> usize {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
     assert!(
         error == 0,
-        "no thread for the thread-local memory of one more thread: error {error}"
+        "cannot start the thread that provides thread-local memory for another thread: error {error}"
     );
     while slot.load(SeqCst) == 0 {
         std::thread::yield_now();

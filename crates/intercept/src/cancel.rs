@@ -177,7 +177,7 @@ export! {
             return libc::ESRCH;
         };
         let Some(word) = word_of(index) else {
-            native::refuse(code, format!("the program cancels a thread behind the first {MOST}"));
+            native::refuse(code, format!("the program cancels a thread beyond the first {MOST}"));
         };
         if change(word, "cancel", code, |old| old | REQUESTED) & WAITS != 0 {
             native::excuse(ThreadId::from_index(index), true);
@@ -215,7 +215,7 @@ export! {
         }
         let (code, _closed) = (code(), close());
         if kind != DEFERRED {
-            native::refuse(code, "a thread is to be cancelled at any instruction (PTHREAD_CANCEL_ASYNCHRONOUS)".to_owned());
+            native::refuse(code, "a thread allows cancellation at any instruction (PTHREAD_CANCEL_ASYNCHRONOUS)".to_owned());
         }
         if !before.is_null() {
             // SAFETY: the program passed the pointer.

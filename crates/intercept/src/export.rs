@@ -24,7 +24,7 @@ macro_rules! export {
     };
     (@compared [$(#[$meta:meta])*] $name:ident ($($argument:ident: $type:ty),*) ($(-> $result:ty)?) $body:block) => {
         const _: () = {
-            #[allow(clippy::too_many_arguments, reason = "the ABI says so")]
+            #[allow(clippy::too_many_arguments, reason = "the ABI requires them")]
             unsafe extern "C-unwind" fn hook($($argument: $type),*) $(-> $result)? $body
 
             $(#[$meta])*
@@ -63,7 +63,7 @@ macro_rules! export {
     };
     (@placed [$(#[$meta:meta])*] $name:ident ($($argument:ident: $type:ty),*) ($(-> $result:ty)?) $body:block) => {
         const _: () = {
-            #[allow(clippy::too_many_arguments, reason = "the ABI says so")]
+            #[allow(clippy::too_many_arguments, reason = "the ABI requires them")]
             unsafe extern "C-unwind" fn hook($($argument: $type),*) $(-> $result)? $body
 
             $(#[$meta])*

@@ -105,7 +105,7 @@ pub(crate) fn lost(block: usize) -> (usize, String) {
     let size = header.size;
     (
         header.site,
-        format!("{size} bytes are never given back, and nothing points to them any more"),
+        format!("{size} bytes are never freed, and nothing points to them any more"),
     )
 }
 
@@ -250,13 +250,13 @@ pub(crate) fn check_object(address: usize, code: usize) {
 
 #[cold]
 fn fail_in_ended_frame(code: usize) -> ! {
-    let message = "a local variable is accessed whose function has returned".to_owned();
+    let message = "access to a local variable whose function has returned".to_owned();
     native::fail(code, FailureKind::UseAfterFree, message)
 }
 
 #[cold]
 fn fail_in_ended_thread(code: usize) -> ! {
-    let message = "a thread-local variable is accessed whose thread has ended".to_owned();
+    let message = "access to a thread-local variable whose thread has ended".to_owned();
     native::fail(code, FailureKind::UseAfterFree, message)
 }
 
@@ -280,11 +280,11 @@ fn not_owned(address: usize, state: u8, code: usize) -> ! {
     let (kind, what) = match state & FREED {
         0 => (
             FailureKind::OutOfBounds,
-            "access outside of every block of the heap",
+            "access outside all blocks of the heap",
         ),
         _ => (
             FailureKind::UseAfterFree,
-            "use after free: the memory was given back",
+            "use after free: the memory was freed",
         ),
     };
     let message = match block_of(address) {
@@ -436,7 +436,7 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
     // SAFETY: the address is in the region.
     let found = unsafe { *state(address) };
     if found & FIRST == 0 || !address.is_multiple_of(GRANULE) {
-        let message = "free of an address at which no block begins".to_owned();
+        let message = "free of an address at which no block starts".to_owned();
         native::fail(code, FailureKind::DoubleFree, message);
     }
     if found & FREED != 0 {
@@ -450,8 +450,7 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
     }
     let size = header.size as usize;
     if native::is_condvar_waited_for_within(address, size) {
-        let message =
-            "the memory of a condition variable is given back while a thread waits for it";
+        let message = "the memory of a condition variable is freed while a thread waits for it";
         native::fail(code, FailureKind::Misuse, message.to_owned());
     }
     native::release(address, size, code);
@@ -489,7 +488,7 @@ pub(crate) fn meet(value: u64, is_atomic: bool) {
 #[cold]
 fn taken_by_another(address: usize, from: Allocator, by: Allocator, code: usize) -> ! {
     let message = format!(
-        "memory of `{}` is given back by `{}`: {}",
+        "memory of `{}` is freed by `{}`: {}",
         from.gives(),
         by.takes(),
         described(address, address)

@@ -34,8 +34,8 @@ pub(crate) fn refuse_readers() {
     let position = INPUT.get().map(|mut input| input.stream_position());
     if let Some(Ok(1..)) = position {
         refuse_now(
-            "the program reads its standard input, which a check cannot repeat; \
-             give it what it needs by --args or in a file",
+            "the program reads its standard input, which a check cannot repeat; pass the input \
+             with --args or in a file",
         );
     }
 }

@@ -28,7 +28,7 @@ export! {
         let (code, _closed) = (code(), close());
         let ways = highest.checked_sub(lowest).and_then(|last| u32::try_from(last).ok()?.checked_add(1));
         let Some(ways) = ways else {
-            let message = format!("the input {name} has no value, or more than 2^32: {lowest} to {highest}");
+            let message = format!("the input {name} has no values, or more than 2^32: {lowest} to {highest}");
             native::fail(code, FailureKind::Misuse, message);
         };
         let Some(known) = KNOWN.get() else {

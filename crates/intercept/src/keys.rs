@@ -152,7 +152,7 @@ fn leave_out_deletion() {
     if ending::has_begun() {
         return;
     }
-    let what = "another order of pthread_key_delete and of what a thread does with the key, at its end or before";
+    let what = "other orders of pthread_key_delete and of uses of the key by a thread, before or at its end";
     native::leave_out(Omission::Unseen, what);
 }
 

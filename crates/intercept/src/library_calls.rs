@@ -286,7 +286,8 @@ fn performs(state: Use, name: &str, frame: *const Frame) {
     if let Some(descriptor) = state.descriptor.filter(|_| is_of_data)
         && aliases::has_file_of(descriptor)
     {
-        let what = "accesses to a mapped file by its descriptor (mmap beside read or write)";
+        let what =
+            "accesses to a mapped file through its descriptor (mmap together with read or write)";
         native::leave_out(Omission::Unseen, what);
     }
     native::tell_call(|| {

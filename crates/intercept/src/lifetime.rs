@@ -122,7 +122,7 @@ impl Kind {
             _ if self.is_static => return,
             _ => "never initialised",
         };
-        let message = format!("a {} is used that was {what}", self.name);
+        let message = format!("use of a {} that was {what}", self.name);
         native::fail(code, FailureKind::Misuse, message)
     }
 }
@@ -131,8 +131,9 @@ impl Kind {
 pub(crate) fn check_first(name: &str, object: usize, code: usize) {
     if let Some(first) = native::initialised_at(object) {
         let place = place(first).map_or_else(String::new, |place| format!(" at {place}"));
-        let message =
-            format!("a {name} is initialised again that was initialised{place} and not destroyed");
+        let message = format!(
+            "a {name} is initialised again after it was initialised{place} and not destroyed"
+        );
         native::fail(code, FailureKind::Misuse, message)
     }
 }

@@ -41,20 +41,23 @@ pub(crate) unsafe fn meet(kind: u32, limit: *const rlimit) {
     let is_lower = new.rlim_cur < before.rlim_cur;
     match kind {
         libc::RLIMIT_FSIZE if is_lower => {
-            refuse("limits the size of files, and so those of the checker");
+            refuse("limits the size of files, which would include those of the checker");
         }
-        libc::RLIMIT_CPU if is_lower => refuse("limits the time of the processor for the checker"),
+        libc::RLIMIT_CPU if is_lower => {
+            refuse("limits the processor time, which would include that of the checker");
+        }
         libc::RLIMIT_NOFILE if new.rlim_cur < FEWEST_DESCRIPTORS => {
-            refuse("leaves the checker no descriptors");
+            refuse("leaves too few file descriptors for the checker");
         }
         _ => {}
     }
     let is_lower_for_good = new.rlim_max < before.rlim_max && new.rlim_cur <= new.rlim_max;
     if is_lower_for_good && kind != libc::RLIMIT_CORE && !may_raise_limits() {
-        refuse("lowers a hard limit, which cannot be put back");
+        refuse("lowers a hard limit, which cannot be restored");
     }
     if is_lower && NOT_ORDERED.contains(&kind) {
-        let what = "another order of setrlimit and of what other threads do that reaches the limit";
+        let what =
+            "other orders of setrlimit and of operations of other threads that reach the limit";
         native::leave_out(Omission::Unseen, what);
     }
 }

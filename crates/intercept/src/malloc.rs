@@ -141,7 +141,7 @@ fn release(pointer: *mut c_void) {
         (false, true) => {
             let (code, _closed) = (code(), close());
             if is_of_variable(pointer.addr()) {
-                let message = "free of memory that is a variable's".to_owned();
+                let message = "free of memory that belongs to a variable".to_owned();
                 native::fail(code, FailureKind::DoubleFree, message);
             }
         }

@@ -159,7 +159,7 @@ fn destroy(mutex: *mut pthread_mutex_t, code: usize) {
     heap::check_object(mutex.addr(), code);
     let lock = native::mutex_at(mutex.addr(), code);
     if !at(code, || lock.try_lock()) {
-        let message = "a mutex is destroyed that a thread holds".to_owned();
+        let message = "a mutex is destroyed while a thread holds it".to_owned();
         native::fail(code, FailureKind::Misuse, message);
     }
     // SAFETY: the program's mutex has this layout.
@@ -180,7 +180,7 @@ fn check(kind: c_int, code: usize) {
         UNWRITTEN => "never initialised",
         _ => return,
     };
-    let message = format!("a mutex is used that was {what}");
+    let message = format!("use of a mutex that was {what}");
     native::fail(code, FailureKind::Misuse, message);
 }
 

@@ -36,8 +36,8 @@ pub(crate) fn aborted(is_runner: bool) -> ! {
     let thread = if is_runner { "" } else { " in another thread" };
     let message = message().unwrap_or_default();
     refuse_now(&format!(
-        "Mazurka's process failed: it aborts{thread}, outside of the program{message} (called by {}); if valgrind finds no error in \
-         the program, this is an error of mazurka",
+        "Mazurka's process failed: it aborts{thread}, outside of the program{message} (called by {}); if valgrind \
+         finds no error in the program, this is a bug in mazurka",
         callers().join(", ")
     ));
 }

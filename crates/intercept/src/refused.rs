@@ -26,35 +26,35 @@ refused! {
     vfork() -> c_int, "starts another process";
     system(command: *const c_char) -> c_int, "starts another process";
     popen(command: *const c_char, mode: *const c_char) -> *mut c_void, "starts another process";
-    execve(path: *const c_char, arguments: *const c_void, environment: *const c_void) -> c_int, "becomes another program";
-    execv(path: *const c_char, arguments: *const c_void) -> c_int, "becomes another program";
-    execvp(path: *const c_char, arguments: *const c_void) -> c_int, "becomes another program";
-    execvpe(path: *const c_char, arguments: *const c_void, environment: *const c_void) -> c_int, "becomes another program";
-    fexecve(file: c_int, arguments: *const c_void, environment: *const c_void) -> c_int, "becomes another program";
-    execveat(folder: c_int, path: *const c_char, arguments: *const c_void, environment: *const c_void, flags: c_int) -> c_int, "becomes another program";
+    execve(path: *const c_char, arguments: *const c_void, environment: *const c_void) -> c_int, "replaces itself with another program";
+    execv(path: *const c_char, arguments: *const c_void) -> c_int, "replaces itself with another program";
+    execvp(path: *const c_char, arguments: *const c_void) -> c_int, "replaces itself with another program";
+    execvpe(path: *const c_char, arguments: *const c_void, environment: *const c_void) -> c_int, "replaces itself with another program";
+    fexecve(file: c_int, arguments: *const c_void, environment: *const c_void) -> c_int, "replaces itself with another program";
+    execveat(folder: c_int, path: *const c_char, arguments: *const c_void, environment: *const c_void, flags: c_int) -> c_int, "replaces itself with another program";
     socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, "opens a socket";
     socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut c_int) -> c_int, "opens a socket";
     posix_spawn(process: *mut c_void, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const c_void, environment: *const c_void) -> c_int, "starts another process";
     posix_spawnp(process: *mut c_void, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const c_void, environment: *const c_void) -> c_int, "starts another process";
-    quick_exit(status: c_int), "ends without its handlers for the end";
-    alarm(seconds: c_uint) -> c_uint, "asks for a signal";
-    setitimer(kind: c_int, new: *const c_void, old: *mut c_void) -> c_int, "asks for a signal";
-    timer_create(clock: c_int, event: *mut c_void, timer: *mut c_void) -> c_int, "asks for a signal";
+    quick_exit(status: c_int), "ends without running its exit handlers";
+    alarm(seconds: c_uint) -> c_uint, "requests a signal";
+    setitimer(kind: c_int, new: *const c_void, old: *mut c_void) -> c_int, "requests a signal";
+    timer_create(clock: c_int, event: *mut c_void, timer: *mut c_void) -> c_int, "requests a signal";
     pause() -> c_int, "waits for a signal";
     sigsuspend(mask: *const c_void) -> c_int, "waits for a signal";
     sigwait(set: *const c_void, signal: *mut c_int) -> c_int, "waits for a signal";
     sigwaitinfo(set: *const c_void, information: *mut c_void) -> c_int, "waits for a signal";
     sigtimedwait(set: *const c_void, information: *mut c_void, time: *const c_void) -> c_int, "waits for a signal";
-    aio_read(request: *mut c_void) -> c_int, "lets the system read or write at the same time";
-    aio_read64(request: *mut c_void) -> c_int, "lets the system read or write at the same time";
-    aio_write(request: *mut c_void) -> c_int, "lets the system read or write at the same time";
-    aio_write64(request: *mut c_void) -> c_int, "lets the system read or write at the same time";
-    aio_fsync(operation: c_int, request: *mut c_void) -> c_int, "lets the system read or write at the same time";
-    aio_fsync64(operation: c_int, request: *mut c_void) -> c_int, "lets the system read or write at the same time";
-    lio_listio(mode: c_int, list: *const c_void, count: c_int, event: *mut c_void) -> c_int, "lets the system read or write at the same time";
-    lio_listio64(mode: c_int, list: *const c_void, count: c_int, event: *mut c_void) -> c_int, "lets the system read or write at the same time";
-    getaddrinfo_a(mode: c_int, list: *const c_void, count: c_int, event: *mut c_void) -> c_int, "lets a thread of the C library work for it";
-    mq_notify(queue: c_int, event: *const c_void) -> c_int, "lets a thread of the C library work for it";
+    aio_read(request: *mut c_void) -> c_int, "uses asynchronous input or output";
+    aio_read64(request: *mut c_void) -> c_int, "uses asynchronous input or output";
+    aio_write(request: *mut c_void) -> c_int, "uses asynchronous input or output";
+    aio_write64(request: *mut c_void) -> c_int, "uses asynchronous input or output";
+    aio_fsync(operation: c_int, request: *mut c_void) -> c_int, "uses asynchronous input or output";
+    aio_fsync64(operation: c_int, request: *mut c_void) -> c_int, "uses asynchronous input or output";
+    lio_listio(mode: c_int, list: *const c_void, count: c_int, event: *mut c_void) -> c_int, "uses asynchronous input or output";
+    lio_listio64(mode: c_int, list: *const c_void, count: c_int, event: *mut c_void) -> c_int, "uses asynchronous input or output";
+    getaddrinfo_a(mode: c_int, list: *const c_void, count: c_int, event: *mut c_void) -> c_int, "uses a helper thread of the C library";
+    mq_notify(queue: c_int, event: *const c_void) -> c_int, "uses a helper thread of the C library";
     shmat(segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void, "attaches memory that outlives it";
     sem_open(name: *const c_char, flags: c_int, mode: c_uint, permits: c_uint) -> *mut c_void, "opens a semaphore that outlives it";
 }
@@ -67,7 +67,7 @@ macro_rules! refused_variadic {
                 extern "C-unwind" fn address() -> usize {
                     if is_inside() {
                         let (code, _closed) = (code(), close());
-                        native::refuse(code, concat!("the program becomes another program (", stringify!($name), ")").to_owned());
+                        native::refuse(code, concat!("the program replaces itself with another program (", stringify!($name), ")").to_owned());
                     }
                     static ADDRESS: AtomicUsize = AtomicUsize::new(0);
                     $crate::real::address(&ADDRESS, concat!(stringify!($name), "\0"))

@@ -20,7 +20,7 @@ static MAPPED: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 /// Refused changes to an image.
 const UNMAPS: &str = "unmaps its own code or data";
 const REPLACES: &str = "maps something else over its own code or data";
-const CHANGES: &str = "changes how its own code may be accessed";
+const CHANGES: &str = "changes the access permissions of its own code";
 
 /// System calls that change mappings.
 pub(crate) const CALLS: [c_long; 4] = [
@@ -62,7 +62,7 @@ fn look(pages: &Range<usize>, does: &str, function: &str) {
     HAS_CALLED_UNKNOWN.store(true, Relaxed);
     if image::overlaps(pages) {
         refuse_now(&format!(
-            "the program {does} ({function}): that cannot be put back"
+            "the program {does} ({function}): this cannot be undone"
         ));
     }
 }

@@ -28,7 +28,7 @@ fn check(lock: *mut c_int, code: usize) {
         DESTROYED => "destroyed",
         _ => "never initialised",
     };
-    let message = format!("a spin lock is used that was {what}");
+    let message = format!("use of a spin lock that was {what}");
     native::fail(code, FailureKind::Misuse, message)
 }
 

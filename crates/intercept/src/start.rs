@@ -63,7 +63,7 @@ unsafe extern "C-unwind" fn checked_main(
     let program = Program {
         main: *MAIN
             .get()
-            .expect("the program's main is known since its start"),
+            .expect("the program's main was recorded at its start"),
         count,
         arguments: arguments.expose_provenance(),
         environment: environment.expose_provenance(),
@@ -101,7 +101,8 @@ pub(crate) fn is_before_main() -> bool {
 /// Prepares the process for constructors, which find the same conditions as the program.
 fn prepare() -> Result<(), String> {
     if malloc::is_replaced() {
-        let reason = "the program has a `malloc` of its own, whose memory no execution puts back: check it without";
+        let reason = "the program has its own `malloc`, whose memory cannot be restored between executions: check \
+                      the program without it";
         return Err(reason.to_owned());
     }
     heap::reserve()?;
@@ -132,7 +133,7 @@ fn fix_addresses(arguments: *mut *mut c_char) -> Result<(), String> {
         );
     }
     Err(format!(
-        "cannot start the program again: {}",
+        "cannot restart the program: {}",
         std::io::Error::last_os_error()
     ))
 }

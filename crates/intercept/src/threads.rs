@@ -186,7 +186,7 @@ fn refuse(is_joined: bool, how: &str, code: usize) -> ! {
     let what = if is_joined { "joined" } else { "detached" };
     let message = match how == what {
         true => format!("a thread is {how} twice"),
-        false => format!("a thread is {how} that was {what}"),
+        false => format!("a thread is {how} after it was {what}"),
     };
     native::fail(code, FailureKind::Misuse, message)
 }

@@ -56,15 +56,13 @@ static UNKNOWN: OnceLock<Vec<String>> = OnceLock::new();
 pub(crate) fn tell() {
     for image in UNKNOWN.get().into_iter().flatten() {
         let what = format!(
-            "{image} has code without symbols and unwinding tables: accesses that no hook announces are not found there"
+            "{image} has code without symbols and unwinding tables: accesses without hooks are not found there"
         );
         model::leave_out(Omission::Unseen, &what);
     }
     for &place in LEFT.get().into_iter().flatten() {
         let place = source_map::place(place as usize + 1).unwrap_or_else(|| format!("{place:#x}"));
-        let what = format!(
-            "an access of memory that no hook announces ({place}): what it does is not seen"
-        );
+        let what = format!("a memory access without a hook ({place}): its effects are not seen");
         model::leave_out(Omission::Unseen, &what);
     }
 }

@@ -155,7 +155,7 @@ fn unknown() -> c_int {
     let (code, _closed) = (code(), close());
     native::leave_out(
         Omission::Inputs,
-        "of the values of __VERIFIER_nondet_int and its like only 0, 1 and -1 are tried",
+        "only the values 0, 1 and -1 of __VERIFIER_nondet_int and similar functions are tried",
     );
     TRIED[native::at(code, || runtime::choose(TRIED.len() as u32)) as usize]
 }

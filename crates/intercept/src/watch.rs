@@ -162,10 +162,10 @@ extern "C" fn on_wait(signal: c_int) {
     if TIMES.fetch_add(1, Relaxed) + 1 >= SIGNALS && gate::slam() {
         input::refuse_readers();
         let place = source_map::place(code);
-        let place = place.map_or_else(String::new, |place| format!(", behind {place}"));
+        let place = place.map_or_else(String::new, |place| format!(", after {place}"));
         refuse_now(&format!(
-            "a thread waits in the operating system{place}; all threads of a check are run by one of the system, so no \
-             other can end that: this cannot be checked"
+            "a thread waits in the operating system{place}; all threads of a check run on one system thread, so no \
+             other thread can end the wait: this cannot be checked"
         ));
     }
 }

@@ -108,10 +108,10 @@ pub(crate) fn work(program: Program) -> i32 {
 fn give_up(panic: &std::panic::PanicHookInfo<'_>) {
     refuse_now(&match IS_FROM_A_FILE.load(Relaxed) {
         true => {
-            "the checkpoint or schedule contradicts itself or the program; check the program again"
+            "the checkpoint or schedule is inconsistent or does not match the program; check the program again"
                 .to_owned()
         }
-        false => format!("an error of mazurka itself: {panic}"),
+        false => format!("an internal error of mazurka: {panic}"),
     });
 }
 
@@ -139,7 +139,7 @@ fn before_last(order: &Order, program: Program) -> Answer {
     if order.interleaves_plain {
         copies::look();
     }
-    let schedule = order.replay.as_ref().expect("what is fatal is a schedule");
+    let schedule = order.replay.as_ref().expect("a fatal order has a schedule");
     let shown = checker(order).interleaving_before_last(schedule, move || run(program));
     match shown {
         Ok(interleaving) => Answer::Interleaving(interleaving),

@@ -62,27 +62,21 @@ fn check(sig: &Signature, attrs: &[Attribute]) -> Result<()> {
         Err(Error::new_spanned(span.to_token_stream(), message))
     };
     if let Some(first) = sig.inputs.first() {
-        return refuse(
-            first,
-            "a model takes no arguments: nobody calls it with any",
-        );
+        return refuse(first, "a model takes no arguments");
     }
     if !sig.generics.params.is_empty() {
-        return refuse(
-            &sig.generics,
-            "a model is not generic: nobody says for what",
-        );
+        return refuse(&sig.generics, "a model must not be generic");
     }
     if matches!(sig.safety, syn::Safety::Unsafe(_)) {
         return refuse(
             &sig.safety,
-            "a model is a safe function: nobody sees to what it asks for",
+            "a model must be a safe function: no caller meets its safety conditions",
         );
     }
     if let Some(own) = attrs.iter().find(|attribute| is_test(attribute)) {
         return refuse(
             own,
-            "`#[mazurka::test]` makes this a test already; take away the other `#[test]`",
+            "`#[mazurka::test]` already makes this a test; remove the other `#[test]`",
         );
     }
     Ok(())

@@ -82,7 +82,7 @@ impl Parse for TestOption {
         let name = Ident::parse_any(input)?;
         let known = KNOWN.iter().find(|(known, _)| name == known);
         let Some(&(_, takes)) = known else {
-            let message = format!("no option is called `{name}`; there are {}", names());
+            let message = format!("there is no option `{name}`; the options are {}", names());
             return Err(Error::new(name.span(), message));
         };
         let call = match takes {
@@ -98,7 +98,7 @@ impl Parse for TestOption {
 }
 
 fn algorithm(name: &Ident, input: ParseStream) -> Result<TokenStream> {
-    let text: LitStr = value(name, input, "the name of an algorithm, as \"optimal\"")?;
+    let text: LitStr = value(name, input, "the name of an algorithm, such as \"optimal\"")?;
     let chosen = text.value();
     match ALGORITHMS.iter().find(|(known, _)| *known == chosen) {
         Some((_, variant)) => {
@@ -107,16 +107,16 @@ fn algorithm(name: &Ident, input: ParseStream) -> Result<TokenStream> {
         }
         None => {
             let known = ALGORITHMS.map(|(known, _)| known).join(", ");
-            let message = format!("no algorithm is called {chosen:?}; there are {known}");
+            let message = format!("there is no algorithm {chosen:?}; the algorithms are {known}");
             Err(Error::new(text.span(), message))
         }
     }
 }
 
 fn number(name: &Ident, input: ParseStream) -> Result<TokenStream> {
-    let number: LitInt = value(name, input, "a number, as 1000")?;
+    let number: LitInt = value(name, input, "a number, such as 1000")?;
     number.base10_parse::<u64>().map_err(|_| {
-        let message = format!("`{name}` takes a number of at most 64 bits, as 1000");
+        let message = format!("`{name}` takes a number of at most 64 bits, such as 1000");
         Error::new(number.span(), message)
     })?;
     Ok(quote_spanned!(number.span()=> .#name(#number)))
@@ -124,9 +124,9 @@ fn number(name: &Ident, input: ParseStream) -> Result<TokenStream> {
 
 /// Parses `2` or `0..`.
 fn bound(name: &Ident, input: ParseStream) -> Result<TokenStream> {
-    let number: LitInt = value(name, input, "a number, as 2, or 0..")?;
+    let number: LitInt = value(name, input, "a number, such as 2, or 0..")?;
     number.base10_parse::<u32>().map_err(|_| {
-        let message = format!("`{name}` takes a number of at most 32 bits, as 2, or 0..");
+        let message = format!("`{name}` takes a number of at most 32 bits, such as 2, or 0..");
         Error::new(number.span(), message)
     })?;
     let grows: Option<Token![..]> = input.parse()?;
@@ -134,10 +134,10 @@ fn bound(name: &Ident, input: ParseStream) -> Result<TokenStream> {
 }
 
 fn time(name: &Ident, input: ParseStream) -> Result<TokenStream> {
-    let text: LitStr = value(name, input, "a time, as \"30s\"")?;
+    let text: LitStr = value(name, input, "a time, such as \"30s\"")?;
     let Some(limit) = duration(&text.value()) else {
         let message = format!(
-            "{:?} is no time; write a number with ms, s, m or h behind it, like \"30s\"",
+            "{:?} is not a time; write a number followed by ms, s, m or h, such as \"30s\"",
             text.value()
         );
         return Err(Error::new(text.span(), message));
@@ -159,10 +159,10 @@ fn failure(name: &Ident, input: ParseStream) -> Result<TokenStream> {
     if !input.peek(Token![=]) {
         return Ok(quote!(.#name("")));
     }
-    let text: LitStr = value(name, input, "a part of the failure, as \"deadlock\"")?;
+    let text: LitStr = value(name, input, "a part of the failure, such as \"deadlock\"")?;
     if text.value().is_empty() {
         let message =
-            "an empty text is in every message; write `fails` alone if any failure will do";
+            "every message contains the empty text; write only `fails` to accept any failure";
         return Err(Error::new(text.span(), message));
     }
     Ok(quote!(.#name(#text)))
@@ -233,34 +233,37 @@ mod tests {
         for (options, told) in [
             (
                 "preemption = 2",
-                "no option is called `preemption`; there are algorithm, max_executions",
+                "there is no option `preemption`; the options are algorithm, max_executions",
             ),
             (
                 "algorithm = \"dpor\"",
-                "no algorithm is called \"dpor\"; there are exhaustive, sleep",
+                "there is no algorithm \"dpor\"; the algorithms are exhaustive, sleep",
             ),
             (
                 "algorithm = optimal",
-                "`algorithm` takes the name of an algorithm, as \"optimal\"",
+                "`algorithm` takes the name of an algorithm, such as \"optimal\"",
             ),
             ("algorithm", "`algorithm` takes the name of an algorithm"),
             (
                 "max_executions = \"many\"",
-                "`max_executions` takes a number, as 1000",
+                "`max_executions` takes a number, such as 1000",
             ),
             ("preemptions = -1", "`preemptions` takes a number"),
             (
                 "max_executions = 99999999999999999999",
                 "`max_executions` takes a number of at most 64 bits",
             ),
-            ("time_limit = 30", "`time_limit` takes a time, as \"30s\""),
+            (
+                "time_limit = 30",
+                "`time_limit` takes a time, such as \"30s\"",
+            ),
             (
                 "time_limit = \"soon\"",
-                "\"soon\" is no time; write a number with ms",
+                "\"soon\" is not a time; write a number followed by ms",
             ),
-            ("time_limit = \"0s\"", "\"0s\" is no time"),
+            ("time_limit = \"0s\"", "\"0s\" is not a time"),
             ("panics_fail = 1", "`panics_fail` takes true or false"),
-            ("fails = \"\"", "write `fails` alone if any failure will do"),
+            ("fails = \"\"", "write only `fails` to accept any failure"),
             ("fails, fails = \"lost\"", "`fails` is given twice"),
             ("\"optimal\"", "expected an option: algorithm"),
         ] {

@@ -194,7 +194,7 @@ impl Channel {
     pub fn try_send(&mut self, at: EventId) -> Result<Ticket, Sent> {
         debug_assert!(
             self.capacity.is_rendezvous(),
-            "elsewhere a try has two steps"
+            "without a rendezvous, a try has two steps"
         );
         if self.receiver_drop.is_some() {
             return Err(Sent::Disconnected);
@@ -247,7 +247,7 @@ impl Channel {
     pub fn try_receive(&mut self, at: EventId, was_hung_up: bool) -> Received {
         debug_assert!(
             self.capacity.is_rendezvous(),
-            "elsewhere a try has two steps"
+            "without a rendezvous, a try has two steps"
         );
         let ticket = self.receives.push(at);
         self.resolve_receive(ticket, was_hung_up)

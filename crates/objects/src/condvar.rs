@@ -64,7 +64,7 @@ impl Condvar {
 
     /// Returns the number of ways in which a signal can be performed.
     pub fn alternatives(&self) -> u32 {
-        u32::try_from(self.waiting.len().max(1)).expect("there are less than 2^32 waiters")
+        u32::try_from(self.waiting.len().max(1)).expect("there are fewer than 2^32 waiters")
     }
 
     /// Signals one waiter, by the event `at`. `choice` is its index in the order of arrival.

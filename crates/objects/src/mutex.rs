@@ -155,7 +155,7 @@ impl Mutex {
     }
 
     fn leave(&mut self, ticket: Ticket, at: EventId) {
-        debug_assert!(self.is_granted(ticket), "only the holder gives it back");
+        debug_assert!(self.is_granted(ticket), "only the holder releases it");
         self.places[ticket.index()].is_free = true;
         self.last_unlock = Some(at);
         while self

@@ -14,7 +14,7 @@ impl Ticket {
 
     /// Returns the ticket of the request with this number.
     pub(crate) fn at(index: usize) -> Ticket {
-        Ticket(u32::try_from(index).expect("an object has less than 2^32 requests"))
+        Ticket(u32::try_from(index).expect("an object has fewer than 2^32 requests"))
     }
 }
 
@@ -38,7 +38,7 @@ impl Order {
         let before = self.left_before(ticket.0);
         debug_assert!(
             self.left.get(before) != Some(&ticket.0),
-            "a request leaves once"
+            "a request leaves only once"
         );
         self.left.insert(before, ticket.0);
     }

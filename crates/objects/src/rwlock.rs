@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn a_try_succeeds_only_if_it_is_granted_at_once() {
         let mut lock = RwLock::default();
-        let reader = lock.try_read(ThreadId(0)).expect("nobody is there");
+        let reader = lock.try_read(ThreadId(0)).expect("no thread holds it");
         assert!(lock.try_write(ThreadId(1)).is_none());
         let second = lock.try_read(ThreadId(1)).expect("readers share");
         let writer = lock.write_request(ThreadId(2));

@@ -123,7 +123,7 @@ pub enum Expected {
 
 /// An object that is initialised and destroyed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum Object {
     Mutex(usize),
     RwLock(usize),
@@ -224,7 +224,7 @@ pub enum Library {
 
 /// A statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[allow(missing_docs, reason = "the fields are named by their types")]
+#[allow(missing_docs, reason = "the fields are named after their types")]
 pub enum Statement {
     /// Atomic load.
     Load { place: Place, into: usize },

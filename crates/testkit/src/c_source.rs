@@ -14,7 +14,7 @@ use std::fmt::Write;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NotInC {
     /// The program uses an operation that pthreads do not have.
-    #[error("pthreads have nothing like {0:?}")]
+    #[error("pthreads have no counterpart of {0:?}")]
     Verb(Verb),
     /// pthreads are joined once: here by the spawner, after the spawn and outside of blocks.
     #[error("thread {0} is not spawned and joined as in C")]
@@ -118,7 +118,8 @@ const DECLARATIONS: [(Sort, &str, &str); 7] = [
 
 impl Source<'_> {
     fn line(&mut self, depth: usize, line: &str) {
-        writeln!(self.text, "{:width$}{line}", "", width = 4 * depth).expect("a string takes all");
+        writeln!(self.text, "{:width$}{line}", "", width = 4 * depth)
+            .expect("writing to a string succeeds");
     }
 
     fn program(&mut self) {
@@ -297,7 +298,7 @@ fn line_of(action: &Action, initialiser: usize) -> String {
         .into
         .map_or("(void)".to_owned(), |register| format!("r{register} = "));
     let mut line = template(action.verb)
-        .expect("what is not in C was refused")
+        .expect("operations without a counterpart in C were refused")
         .replace("$into ", &into)
         .replace("$n", &initialiser.to_string());
     let sorts = action.verb.signature().sorts;

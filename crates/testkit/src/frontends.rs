@@ -157,7 +157,7 @@ fn theme(name: &str) -> Result<random::Theme, String> {
     let mut all = random::THEMES.into_iter();
     let unknown = || {
         format!(
-            "no theme is called {name:?}; there are {:?}",
+            "there is no theme {name:?}; the themes are {:?}",
             random::THEMES
         )
     };
@@ -313,7 +313,7 @@ impl Hunt {
                 subject
                     .behaviour
                     .has_race_of_objects
-                    .then_some("that destroy what others use"),
+                    .then_some("that destroy objects in use"),
                 subject.behaviour.has_deadlock.then_some("with a deadlock"),
                 is_sane(subject).then_some("that are correct"),
             ] {
@@ -354,7 +354,7 @@ impl Hunt {
             self.count("run for real");
             if let Some(outcome) = outcomes.difference(&subject.behaviour.outcomes).next() {
                 let difference = Difference(format!(
-                    "a real run ends with {outcome}, which nothing else does"
+                    "a real run ends with {outcome}, which the semantics does not allow"
                 ));
                 self.report(tools, subject, None, difference);
             }
@@ -397,7 +397,7 @@ impl Hunt {
                 Ok("checks that find the lost wakeup of std::counting_semaphore")
             }
             Err(found) if tells_lateness_by_clock(tools, subject) && found.misses_outcome() => {
-                Ok("checks of timed waits of C++ that are partly compared")
+                Ok("partly compared checks of timed waits of C++")
             }
             found => found,
         }

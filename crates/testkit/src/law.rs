@@ -393,7 +393,7 @@ impl Laws<'_> {
         self.explore(last, &mut in_parts)?;
         match at_once.traces == in_parts.traces {
             true => Ok(()),
-            false => Err("other executions for the same seed".to_owned()),
+            false => Err("different executions for the same seed".to_owned()),
         }
     }
 
@@ -409,7 +409,9 @@ impl Laws<'_> {
             let is_same =
                 again.complete == 1 && again.traces.get(key) == Some(&(*outcome, schedule.clone()));
             if !is_same {
-                return Err(format!("the replay of {schedule:?} is another execution"));
+                return Err(format!(
+                    "the replay of {schedule:?} is a different execution"
+                ));
             }
         }
         Ok(())
@@ -421,7 +423,7 @@ impl Laws<'_> {
         }
         for (key, (outcome, _)) in &seen.traces {
             match self.expected.traces.get(key) {
-                None => return Err("an execution is no trace of the program".to_owned()),
+                None => return Err("an execution is not a trace of the program".to_owned()),
                 Some(expected) if expected != outcome => {
                     return Err(format!("outcome {outcome:?} instead of {expected:?}"));
                 }

@@ -274,7 +274,7 @@ impl Thread {
     /// ticket.
     fn held(&self, lock: usize) -> (usize, Ticket) {
         let index = self.rwlocks.iter().rposition(|&(held, _)| held == lock);
-        let index = index.expect("it holds the lock");
+        let index = index.expect("the thread holds the lock");
         (index, self.rwlocks[index].1)
     }
 
@@ -334,7 +334,7 @@ impl explore::Program for Machine {
         };
         assert!(
             step.choice < request.alternatives,
-            "there are not so many alternatives"
+            "the operation has fewer alternatives"
         );
         let edges = self.edges(number);
         let before = self.token(request.op);
@@ -359,7 +359,10 @@ impl explore::Program for Machine {
         self.perform(number, step.choice);
         let after = self.token(request.op);
         self.announce_all();
-        self.records.last_mut().expect("it was just recorded").after = after;
+        self.records
+            .last_mut()
+            .expect("the event was just recorded")
+            .after = after;
         Ok(self.performed())
     }
 

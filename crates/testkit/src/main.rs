@@ -28,17 +28,17 @@ struct Arguments {
     /// Only these algorithms.
     #[arg(long)]
     algorithm: Vec<Algorithm>,
-    /// Leaves out programs with more prefixes.
+    /// Leave out programs with more prefixes.
     #[arg(long, default_value_t = Effort::default().states)]
     states: usize,
-    /// Compares the algorithms with each other on programs that have too many prefixes but at most
-    /// this many traces. Also makes programs longer.
+    /// Compare the algorithms with each other on programs that have too many prefixes but at most
+    /// this many traces. Also make programs longer.
     #[arg(long, default_value_t = Effort::default().traces)]
     traces: u64,
     /// Number of orders in which the threads are numbered.
     #[arg(long, default_value_t = Effort::default().orders)]
     orders: usize,
-    /// Checks this program instead of random ones.
+    /// Check this program instead of random ones.
     #[arg(long)]
     program: Option<String>,
 }
@@ -94,7 +94,7 @@ fn suites(names: &[String]) -> Result<Vec<Suite>, String> {
     }
     let named = |name: &String| {
         let all = SUITES.map(|suite| suite.name).join(", ");
-        let unknown = || format!("no suite is called {name:?}; there are {all}");
+        let unknown = || format!("there is no suite {name:?}; the suites are {all}");
         Suite::named(name).copied().ok_or_else(unknown)
     };
     names.iter().map(named).collect()
@@ -175,7 +175,7 @@ impl Hunt {
         });
         println!("smallest\n{smallest}");
         match check(&smallest, &algorithms, effort, &mut random) {
-            Ok(_) => println!("which holds in other orders"),
+            Ok(_) => println!("the smallest program keeps the laws in other orders"),
             Err(violation) => println!("{violation}"),
         }
     }

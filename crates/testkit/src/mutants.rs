@@ -127,7 +127,7 @@ fn run(options: &Arguments) -> Result<usize, String> {
             (Some(Found(found)), Some(_)) => {
                 missed += 1;
                 println!(
-                    "{}: not shown by what differs without it, too: {found:.200}",
+                    "{}: not shown, since the same difference occurs without it: {found:.200}",
                     mutant.name
                 );
             }
@@ -153,7 +153,7 @@ impl Found {
             .collect();
         let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok());
         let (Some(program), Some(seed)) = (number(1), number(4)) else {
-            return Err(format!("{} tells of no program: {}", mutant.name, self.0));
+            return Err(format!("{} reports no program: {}", mutant.name, self.0));
         };
         let level = if words.get(6) == Some(&"-O2") {
             "2"
@@ -217,7 +217,7 @@ fn mutants(table: &str) -> Result<Vec<Mutant>, String> {
         } else {
             let parts: Vec<&str> = line.split('|').map(str::trim).collect();
             let [name, file, anchor, law] = parts[..] else {
-                return Err(format!("no name, file, anchor and law: {line}"));
+                return Err(format!("a line without name, file, anchor and law: {line}"));
             };
             mutants.push(Mutant {
                 name: name.to_owned(),

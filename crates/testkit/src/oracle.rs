@@ -159,7 +159,7 @@ fn check_monotone(
 ) -> Result<(), Refusal> {
     let executed = before.pending()[step.thread.index()]
         .enabled()
-        .expect("it was executed")
+        .expect("the step was executed")
         .op;
     for (index, (old, new)) in before.pending().iter().zip(after.pending()).enumerate() {
         if index == step.thread.index() {

@@ -73,7 +73,7 @@ impl<T: Task> Next<T> {
         const {
             assert!(
                 size_of::<F>() == 0,
-                "what follows an await captures nothing"
+                "the continuation of an await must not capture anything"
             )
         };
         let own = future.clone();
@@ -92,7 +92,7 @@ impl<T: Task> Next<T> {
         const {
             assert!(
                 size_of::<F>() == 0,
-                "what follows an await captures nothing"
+                "the continuation of an await must not capture anything"
             )
         };
         let own = futures.to_vec();
@@ -121,7 +121,8 @@ impl Calls {
     /// Calls an object: starts `task` as a task of this object when the segment is over.
     #[track_caller]
     pub fn start<T: Task>(&mut self, object: &T::Touches, task: T) -> Future<T::Output> {
-        let number = u32::try_from(self.calls.len()).expect("a segment makes less than 2^32 calls");
+        let number =
+            u32::try_from(self.calls.len()).expect("a segment makes fewer than 2^32 calls");
         let future = Future::of(runtime::upcoming_child(number));
         let location = Location::caller();
         let callee = Fingerprint::of((object.clone(), task.clone()));
@@ -278,8 +279,7 @@ impl<T: Task> Running<T> {
     }
 }
 
-const CHANGED: &str =
-    "changed the state of its object in a segment for which it said that it only reads";
+const CHANGED: &str = "changed the state of its object in a segment that was declared as a read";
 
 fn lock<T>(local: &Mutex<T>) -> MutexGuard<'_, T> {
     local.lock().unwrap_or_else(PoisonError::into_inner)

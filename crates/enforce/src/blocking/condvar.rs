@@ -144,7 +144,7 @@ mod tests {
         assert!(leaving.gives_up());
         condvar.signal();
         assert!(waiting.is_woken() && !leaving.is_woken());
-        assert!(!waiting.gives_up(), "it has been woken");
+        assert!(!waiting.gives_up(), "the waiter has been woken");
         condvar.queue.remove(&leaving);
     }
 

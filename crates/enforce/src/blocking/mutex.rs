@@ -276,7 +276,7 @@ mod tests {
             counts.sum::<u64>()
         });
         assert_eq!(shared.1.get(), counted);
-        assert_eq!(shared.0.try_lock(None), Ok(()), "nobody holds it");
+        assert_eq!(shared.0.try_lock(None), Ok(()), "no thread holds it");
     }
 
     #[test]

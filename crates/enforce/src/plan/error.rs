@@ -20,7 +20,7 @@ impl std::fmt::Display for PlanError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             PlanError::Inputs(inputs) if inputs.is_empty() => {
-                write!(f, "the safe trace has no schedule that was verified")
+                write!(f, "the safe trace has no verified schedule")
             }
             PlanError::Inputs(inputs) => {
                 let shown: Vec<_> = inputs
@@ -44,7 +44,7 @@ impl std::fmt::Display for PlanError {
             ),
             PlanError::Path(path) => write!(
                 f,
-                "the safe trace is damaged: {path:?} is no thread; verify the program again"
+                "the safe trace is damaged: {path:?} is not a thread; verify the program again"
             ),
         }
     }

@@ -69,7 +69,7 @@ impl EventId {
     /// Returns the event at this position.
     #[inline]
     pub fn at(position: usize) -> EventId {
-        EventId(u32::try_from(position).expect("an execution has less than 2^32 events"))
+        EventId(u32::try_from(position).expect("an execution has fewer than 2^32 events"))
     }
 }
 

@@ -66,5 +66,5 @@ fn advance(
         .map(|id| Candidate::of(execution, id));
     inner
         .after_all(schedule)
-        .expect("what was executed after a schedule is not blocked by it")
+        .expect("a schedule does not block events that were executed after it")
 }

@@ -112,6 +112,6 @@ impl Strategy for Pct {
     }
 
     fn save(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).expect("a search is plain data")
+        postcard::to_allocvec(self).expect("a search consists of serialisable data")
     }
 }

@@ -58,7 +58,7 @@ unsafe extern "C-unwind" fn enforced_main(
     unsafe { std::env::remove_var(enforce::ENFORCE) };
     threads::prepare();
     let started = Order::read(&text)
-        .map_err(|error| format!("{} is no order: {error}", enforce::ENFORCE))
+        .map_err(|error| format!("{} is not a valid order: {error}", enforce::ENFORCE))
         .and_then(enforce::start);
     if let Err(reason) = started {
         enforce::fail(&reason);
@@ -69,7 +69,7 @@ unsafe extern "C-unwind" fn enforced_main(
     }
     let main = MAIN
         .get()
-        .expect("the program's main is known since its start");
+        .expect("the program's main was recorded at its start");
     // SAFETY: the arguments are those of the C library.
     unsafe { main(count, arguments, environment) }
 }

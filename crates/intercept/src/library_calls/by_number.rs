@@ -135,7 +135,7 @@ pub(crate) unsafe fn enter(number: c_long, words: [c_long; 6]) -> Option<c_long>
     };
     if known.is_none() && is_inside() {
         let _closed = close();
-        let what = format!("what system call {number} does, which is not known");
+        let what = format!("the effects of system call {number}, which is unknown");
         native::leave_out(Omission::Unseen, &what);
     }
     let words = words.map(|word| word as usize);

@@ -24,7 +24,9 @@ pub(super) unsafe fn sort(
     reporter: &mut Reporter,
 ) -> bool {
     if length > ROOM {
-        let what = format!("another thread between comparisons while {length} bytes are sorted");
+        let what = format!(
+            "operations of other threads between comparisons while {length} bytes are sorted"
+        );
         model::leave_out(Omission::Unseen, &what);
         return false;
     }

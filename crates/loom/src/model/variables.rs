@@ -8,6 +8,8 @@ pub(super) fn variable<T: FromStr>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok()?;
     match text.parse() {
         Ok(value) => Some(value),
-        Err(_) => panic!("{name} is {text:?}, which is no number: unset it or give it one"),
+        Err(_) => {
+            panic!("{name} is {text:?}, which is not a number: unset it or set it to a number")
+        }
     }
 }

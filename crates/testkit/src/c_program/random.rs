@@ -22,7 +22,7 @@ enum Role {
 
 /// The subject of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum Theme {
     Atomics,
     CompareExchange,
@@ -252,7 +252,7 @@ impl Maker<'_> {
     fn atomic_place(&mut self) -> Place {
         let region = self
             .region_of(|role| role == Role::Atomic)
-            .expect("there is one");
+            .expect("the program has a region of this role");
         self.place_in(region, 16)
     }
 
@@ -260,7 +260,7 @@ impl Maker<'_> {
     fn small_place(&mut self) -> Place {
         let region = self
             .region_of(|role| role == Role::Atomic)
-            .expect("there is one");
+            .expect("the program has a region of this role");
         self.place_in(region, 8)
     }
 }

@@ -30,11 +30,11 @@ pub fn source(programs: &[CProgram]) -> String {
     }
     text.push_str("\nstatic void (*const programs[])(void) = {\n");
     for number in 0..programs.len() {
-        writeln!(text, "    p{number},").expect("a string takes all");
+        writeln!(text, "    p{number},").expect("writing to a string succeeds");
     }
     text.push_str("};\n\nstatic void (*const resets[])(void) = {\n");
     for number in 0..programs.len() {
-        writeln!(text, "    p{number}_reset,").expect("a string takes all");
+        writeln!(text, "    p{number}_reset,").expect("writing to a string succeeds");
     }
     text.push_str("};\n\nint main(int count, char **arguments) { return run(count, arguments, programs, resets); }\n");
     text
@@ -70,7 +70,8 @@ struct Object {
 
 impl Source<'_> {
     fn line(&mut self, depth: usize, line: &str) {
-        writeln!(self.text, "{:width$}{line}", "", width = 4 * depth).expect("a string takes all");
+        writeln!(self.text, "{:width$}{line}", "", width = 4 * depth)
+            .expect("writing to a string succeeds");
     }
 
     fn state(&self) -> String {
@@ -229,11 +230,11 @@ impl Source<'_> {
         for object in objects.iter().filter(|object| object.home == Home::Static) {
             if let Some(initialiser) = object.initialiser {
                 write!(self.text, " .{} = {initialiser},", object.name)
-                    .expect("a string takes all");
+                    .expect("writing to a string succeeds");
             }
         }
         for once in 0..program.onces.len() {
-            write!(self.text, " .o{once} = ONCE_INITIAL,").expect("a string takes all");
+            write!(self.text, " .o{once} = ONCE_INITIAL,").expect("writing to a string succeeds");
         }
         self.text.push_str(" .threads = {} }\n");
         self.line(0, &format!("static struct {state} {state} = INITIAL;"));

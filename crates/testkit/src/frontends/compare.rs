@@ -77,7 +77,7 @@ pub fn compare(
         return differ("endless: a thread spins until its limit of operations".to_owned());
     }
     if limits.contains("events") || limits.contains("timeouts") {
-        return Ok("checks that are partly compared");
+        return Ok("partly compared checks");
     }
     if raced && optimises && !behaviour.has_race_of_objects {
         return Ok("checks of races that the compiler may have removed");

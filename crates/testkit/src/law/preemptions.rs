@@ -43,7 +43,7 @@ impl Laws<'_> {
         }
         let is_whole = all == self.expected.traces.len();
         match is_complete && !is_whole && !strategy.leaves_out() {
-            true => Err(format!("nothing is said to be left out {with}")),
+            true => Err(format!("nothing is reported as left out {with}")),
             false => Ok(()),
         }
     }
@@ -84,7 +84,7 @@ impl Laws<'_> {
             let smallest = allowed.position(|is_allowed| is_allowed);
             if smallest.unwrap_or(within.len()) != bound.min(within.len()) {
                 return Err(format!(
-                    "a trace is shown with {bound} preemptions for the first time, brute force needs {smallest:?}"
+                    "a trace is first shown with {bound} preemptions, but brute force needs {smallest:?}"
                 ));
             }
         }

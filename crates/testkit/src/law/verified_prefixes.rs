@@ -143,7 +143,7 @@ impl Watched {
         if enforced.ends != admissible.ends {
             let extra = enforced.ends.difference(&admissible.ends).count();
             let lost = admissible.ends.difference(&enforced.ends).count();
-            let text = format!("{constraints:?} admit {extra} other traces, and lose {lost}");
+            let text = format!("{constraints:?} allow {extra} other traces, and lose {lost}");
             return Err(what(&text));
         }
         Ok(())

@@ -21,7 +21,7 @@ impl Code {
     pub(super) fn run_on(&self, state: &mut State, thread: usize) {
         while state.threads[thread].phase == Phase::Runs && self.is_private(state, thread) {
             let mut next = self.raw_steps(state, thread);
-            *state = next.pop().expect("what is private is enabled");
+            *state = next.pop().expect("a private step is enabled");
         }
     }
 
@@ -264,7 +264,9 @@ impl Code {
                     state.threads[thread].spurious = left;
                 }
             }
-            Signal(..) | WakeInTime(_) => unreachable!("these may lead to several states"),
+            Signal(..) | WakeInTime(_) => {
+                unreachable!("these statements may lead to several states")
+            }
             Post(semaphore) => state.semaphores[semaphore] += 1,
             Take(semaphore, how) => {
                 let permits = &mut state.semaphores[semaphore];
@@ -436,7 +438,8 @@ impl State {
         let start = region * REGION;
         let registers = &mut self.threads[thread].registers;
         let bytes = &mut self.memory[start..start + REGION];
-        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+        let word =
+            |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("the slice has eight bytes"));
         match does {
             Library::Fill(register) => bytes.fill(registers[register] as u8),
             Library::Print(register) => {

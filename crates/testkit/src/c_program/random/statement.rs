@@ -44,7 +44,7 @@ impl Maker<'_> {
             Theme::Wild => {
                 let region = self
                     .region_of(|role| role == Role::Wild)
-                    .expect("there is one");
+                    .expect("the program has a region of this role");
                 vec![self.plain(region, 8)]
             }
             Theme::Messages => self.message(),
@@ -162,7 +162,7 @@ impl Maker<'_> {
         let mutex = self.random.index(self.program.mutexes.len());
         let guarded = self
             .region_of(|role| role == Role::Guarded(mutex))
-            .expect("there is one");
+            .expect("the program has a region of this role");
         let mut body = Vec::new();
         for _ in 0..1 + self.random.below(2) {
             if self.has(Theme::Libraries) {
@@ -205,7 +205,7 @@ impl Maker<'_> {
         let mutex = 0;
         let region = self
             .region_of(|role| role == Role::Guarded(mutex))
-            .expect("there is one");
+            .expect("the program has a region of this role");
         let place = Place {
             region,
             offset: 0,
@@ -277,7 +277,7 @@ impl Maker<'_> {
     fn spin_lock(&mut self, thread: usize, depth: usize) -> Statement {
         let region = self
             .region_of(|role| role == Role::Flag)
-            .expect("there is one");
+            .expect("the program has a region of this role");
         let hows = [
             TestAndSet::Exchange,
             TestAndSet::Or,
