@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Each crate with its permitted dependencies, and the additional ones of its tests.
-const ARROWS: [(&str, &[&str], &[&str]); 18] = [
+const ARROWS: [(&str, &[&str], &[&str]); 19] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
     ("report", &["explore"], &[]),
@@ -42,6 +42,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 18] = [
     ("loom", &["mazurka"], &[]),
     ("corpus", &["actors", "mazurka"], &[]),
     ("testkit", &["explore", "objects"], &[]),
+    ("xtask", &[], &[]),
     (
         "cli",
         &[

@@ -126,7 +126,7 @@ impl Program {
 
 /// Returns the directory of the corpus in the source tree of this build.
 pub fn directory() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus"))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/programs"))
 }
 
 /// Reads the C and C++ programs of a directory, in alphabetical order.

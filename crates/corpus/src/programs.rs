@@ -139,271 +139,271 @@ pub(crate) const ALL: &[Entry] = &[
     wrong_notify_fixed::ENTRY,
 ];
 
-#[path = "../../../corpus/aba-pointer/program.rs"]
+#[path = "../programs/aba-pointer/program.rs"]
 mod aba_pointer;
-#[path = "../../../corpus/aba-pointer-fixed/program.rs"]
+#[path = "../programs/aba-pointer-fixed/program.rs"]
 mod aba_pointer_fixed;
-#[path = "../../../corpus/aba-treiber/program.rs"]
+#[path = "../programs/aba-treiber/program.rs"]
 mod aba_treiber;
-#[path = "../../../corpus/aba-treiber-fixed/program.rs"]
+#[path = "../programs/aba-treiber-fixed/program.rs"]
 mod aba_treiber_fixed;
-#[path = "../../../corpus/abba-deadlock/program.rs"]
+#[path = "../programs/abba-deadlock/program.rs"]
 mod abba_deadlock;
-#[path = "../../../corpus/abba-deadlock-fixed/program.rs"]
+#[path = "../programs/abba-deadlock-fixed/program.rs"]
 mod abba_deadlock_fixed;
-#[path = "../../../corpus/accumulator/program.rs"]
+#[path = "../programs/accumulator/program.rs"]
 mod accumulator;
-#[path = "../../../corpus/assume-order/program.rs"]
+#[path = "../programs/assume-order/program.rs"]
 mod assume_order;
-#[path = "../../../corpus/async-mutex/program.rs"]
+#[path = "../programs/async-mutex/program.rs"]
 mod async_mutex;
-#[path = "../../../corpus/async-mutex-fixed/program.rs"]
+#[path = "../programs/async-mutex-fixed/program.rs"]
 mod async_mutex_fixed;
-#[path = "../../../corpus/barrier-reuse/program.rs"]
+#[path = "../programs/barrier-reuse/program.rs"]
 mod barrier_reuse;
-#[path = "../../../corpus/barrier-reuse-fixed/program.rs"]
+#[path = "../programs/barrier-reuse-fixed/program.rs"]
 mod barrier_reuse_fixed;
-#[path = "../../../corpus/bounded-buffer/program.rs"]
+#[path = "../programs/bounded-buffer/program.rs"]
 mod bounded_buffer;
-#[path = "../../../corpus/casrot/program.rs"]
+#[path = "../programs/casrot/program.rs"]
 mod casrot;
-#[path = "../../../corpus/casw/program.rs"]
+#[path = "../programs/casw/program.rs"]
 mod casw;
-#[path = "../../../corpus/channel-order/program.rs"]
+#[path = "../programs/channel-order/program.rs"]
 mod channel_order;
-#[path = "../../../corpus/channel-order-fixed/program.rs"]
+#[path = "../programs/channel-order-fixed/program.rs"]
 mod channel_order_fixed;
-#[path = "../../../corpus/choices/program.rs"]
+#[path = "../programs/choices/program.rs"]
 mod choices;
-#[path = "../../../corpus/circular-buffer/program.rs"]
+#[path = "../programs/circular-buffer/program.rs"]
 mod circular_buffer;
-#[path = "../../../corpus/dekker/program.rs"]
+#[path = "../programs/dekker/program.rs"]
 mod dekker;
-#[path = "../../../corpus/dekker-fixed/program.rs"]
+#[path = "../programs/dekker-fixed/program.rs"]
 mod dekker_fixed;
-#[path = "../../../corpus/dining-philosophers/program.rs"]
+#[path = "../programs/dining-philosophers/program.rs"]
 mod dining_philosophers;
-#[path = "../../../corpus/dining-philosophers-fixed/program.rs"]
+#[path = "../programs/dining-philosophers-fixed/program.rs"]
 mod dining_philosophers_fixed;
-#[path = "../../../corpus/distributed-lock/program.rs"]
+#[path = "../programs/distributed-lock/program.rs"]
 mod distributed_lock;
-#[path = "../../../corpus/double-checked-lock/program.rs"]
+#[path = "../programs/double-checked-lock/program.rs"]
 mod double_checked_lock;
-#[path = "../../../corpus/double-checked-lock-fixed/program.rs"]
+#[path = "../programs/double-checked-lock-fixed/program.rs"]
 mod double_checked_lock_fixed;
-#[path = "../../../corpus/double-registration/program.rs"]
+#[path = "../programs/double-registration/program.rs"]
 mod double_registration;
-#[path = "../../../corpus/double-registration-fixed/program.rs"]
+#[path = "../programs/double-registration-fixed/program.rs"]
 mod double_registration_fixed;
-#[path = "../../../corpus/expmem/program.rs"]
+#[path = "../programs/expmem/program.rs"]
 mod expmem;
-#[path = "../../../corpus/failing-try-lock/program.rs"]
+#[path = "../programs/failing-try-lock/program.rs"]
 mod failing_try_lock;
-#[path = "../../../corpus/failing-try-read/program.rs"]
+#[path = "../programs/failing-try-read/program.rs"]
 mod failing_try_read;
-#[path = "../../../corpus/fib-bench/program.rs"]
+#[path = "../programs/fib-bench/program.rs"]
 mod fib_bench;
-#[path = "../../../corpus/fibonacci/program.rs"]
+#[path = "../programs/fibonacci/program.rs"]
 mod fibonacci;
-#[path = "../../../corpus/filesystem/program.rs"]
+#[path = "../programs/filesystem/program.rs"]
 mod filesystem;
-#[path = "../../../corpus/floating-read/program.rs"]
+#[path = "../programs/floating-read/program.rs"]
 mod floating_read;
-#[path = "../../../corpus/gossip/program.rs"]
+#[path = "../programs/gossip/program.rs"]
 mod gossip;
-#[path = "../../../corpus/hang-up/program.rs"]
+#[path = "../programs/hang-up/program.rs"]
 mod hang_up;
-#[path = "../../../corpus/hang-up-fixed/program.rs"]
+#[path = "../programs/hang-up-fixed/program.rs"]
 mod hang_up_fixed;
-#[path = "../../../corpus/if-wait/program.rs"]
+#[path = "../programs/if-wait/program.rs"]
 mod if_wait;
-#[path = "../../../corpus/if-wait-fixed/program.rs"]
+#[path = "../programs/if-wait-fixed/program.rs"]
 mod if_wait_fixed;
-#[path = "../../../corpus/incr/program.rs"]
+#[path = "../programs/incr/program.rs"]
 mod incr;
-#[path = "../../../corpus/indexer/program.rs"]
+#[path = "../programs/indexer/program.rs"]
 mod indexer;
-#[path = "../../../corpus/init-twice/program.rs"]
+#[path = "../programs/init-twice/program.rs"]
 mod init_twice;
-#[path = "../../../corpus/init-twice-fixed/program.rs"]
+#[path = "../programs/init-twice-fixed/program.rs"]
 mod init_twice_fixed;
-#[path = "../../../corpus/lastwrite/program.rs"]
+#[path = "../programs/lastwrite/program.rs"]
 mod lastwrite;
-#[path = "../../../corpus/lastzero/program.rs"]
+#[path = "../programs/lastzero/program.rs"]
 mod lastzero;
-#[path = "../../../corpus/lastzero-actors/program.rs"]
+#[path = "../programs/lastzero-actors/program.rs"]
 mod lastzero_actors;
-#[path = "../../../corpus/leader-election/program.rs"]
+#[path = "../programs/leader-election/program.rs"]
 mod leader_election;
-#[path = "../../../corpus/leader-election-fixed/program.rs"]
+#[path = "../programs/leader-election-fixed/program.rs"]
 mod leader_election_fixed;
-#[path = "../../../corpus/length/program.rs"]
+#[path = "../programs/length/program.rs"]
 mod length;
-#[path = "../../../corpus/linuxrwlocks/program.rs"]
+#[path = "../programs/linuxrwlocks/program.rs"]
 mod linuxrwlocks;
-#[path = "../../../corpus/load-load-store/program.rs"]
+#[path = "../programs/load-load-store/program.rs"]
 mod load_load_store;
-#[path = "../../../corpus/lock-server/program.rs"]
+#[path = "../programs/lock-server/program.rs"]
 mod lock_server;
-#[path = "../../../corpus/lock-server-fixed/program.rs"]
+#[path = "../programs/lock-server-fixed/program.rs"]
 mod lock_server_fixed;
-#[path = "../../../corpus/lost-update/program.rs"]
+#[path = "../programs/lost-update/program.rs"]
 mod lost_update;
-#[path = "../../../corpus/lost-update-fixed/program.rs"]
+#[path = "../programs/lost-update-fixed/program.rs"]
 mod lost_update_fixed;
-#[path = "../../../corpus/mergesort/program.rs"]
+#[path = "../programs/mergesort/program.rs"]
 mod mergesort;
-#[path = "../../../corpus/missed-wakeup/program.rs"]
+#[path = "../programs/missed-wakeup/program.rs"]
 mod missed_wakeup;
-#[path = "../../../corpus/missed-wakeup-fixed/program.rs"]
+#[path = "../programs/missed-wakeup-fixed/program.rs"]
 mod missed_wakeup_fixed;
-#[path = "../../../corpus/mutex/program.rs"]
+#[path = "../programs/mutex/program.rs"]
 mod mutex;
-#[path = "../../../corpus/name-race/program.rs"]
+#[path = "../programs/name-race/program.rs"]
 mod name_race;
-#[path = "../../../corpus/name-race-fixed/program.rs"]
+#[path = "../programs/name-race-fixed/program.rs"]
 mod name_race_fixed;
-#[path = "../../../corpus/once-lock/program.rs"]
+#[path = "../programs/once-lock/program.rs"]
 mod once_lock;
-#[path = "../../../corpus/once-lock-fixed/program.rs"]
+#[path = "../programs/once-lock-fixed/program.rs"]
 mod once_lock_fixed;
-#[path = "../../../corpus/overdraft/program.rs"]
+#[path = "../programs/overdraft/program.rs"]
 mod overdraft;
-#[path = "../../../corpus/overdraft-fixed/program.rs"]
+#[path = "../programs/overdraft-fixed/program.rs"]
 mod overdraft_fixed;
-#[path = "../../../corpus/park-token/program.rs"]
+#[path = "../programs/park-token/program.rs"]
 mod park_token;
-#[path = "../../../corpus/park-token-fixed/program.rs"]
+#[path = "../programs/park-token-fixed/program.rs"]
 mod park_token_fixed;
-#[path = "../../../corpus/parts-by-arrival/program.rs"]
+#[path = "../programs/parts-by-arrival/program.rs"]
 mod parts_by_arrival;
-#[path = "../../../corpus/parts-by-arrival-fixed/program.rs"]
+#[path = "../programs/parts-by-arrival-fixed/program.rs"]
 mod parts_by_arrival_fixed;
-#[path = "../../../corpus/peterson/program.rs"]
+#[path = "../programs/peterson/program.rs"]
 mod peterson;
-#[path = "../../../corpus/peterson-fixed/program.rs"]
+#[path = "../programs/peterson-fixed/program.rs"]
 mod peterson_fixed;
-#[path = "../../../corpus/poison/program.rs"]
+#[path = "../programs/poison/program.rs"]
 mod poison;
-#[path = "../../../corpus/poison-fixed/program.rs"]
+#[path = "../programs/poison-fixed/program.rs"]
 mod poison_fixed;
-#[path = "../../../corpus/published-cuts/program.rs"]
+#[path = "../programs/published-cuts/program.rs"]
 mod published_cuts;
-#[path = "../../../corpus/put-take/program.rs"]
+#[path = "../programs/put-take/program.rs"]
 mod put_take;
-#[path = "../../../corpus/quicksort/program.rs"]
+#[path = "../programs/quicksort/program.rs"]
 mod quicksort;
-#[path = "../../../corpus/readers/program.rs"]
+#[path = "../programs/readers/program.rs"]
 mod readers;
-#[path = "../../../corpus/readers-actors/program.rs"]
+#[path = "../programs/readers-actors/program.rs"]
 mod readers_actors;
-#[path = "../../../corpus/reference-count/program.rs"]
+#[path = "../programs/reference-count/program.rs"]
 mod reference_count;
-#[path = "../../../corpus/reference-count-fixed/program.rs"]
+#[path = "../programs/reference-count-fixed/program.rs"]
 mod reference_count_fixed;
-#[path = "../../../corpus/registration/program.rs"]
+#[path = "../programs/registration/program.rs"]
 mod registration;
-#[path = "../../../corpus/relock/program.rs"]
+#[path = "../programs/relock/program.rs"]
 mod relock;
-#[path = "../../../corpus/relock-fixed/program.rs"]
+#[path = "../programs/relock-fixed/program.rs"]
 mod relock_fixed;
-#[path = "../../../corpus/rendezvous/program.rs"]
+#[path = "../programs/rendezvous/program.rs"]
 mod rendezvous;
-#[path = "../../../corpus/rendezvous-fixed/program.rs"]
+#[path = "../programs/rendezvous-fixed/program.rs"]
 mod rendezvous_fixed;
-#[path = "../../../corpus/ring-buffer/program.rs"]
+#[path = "../programs/ring-buffer/program.rs"]
 mod ring_buffer;
-#[path = "../../../corpus/ring-buffer-fixed/program.rs"]
+#[path = "../programs/ring-buffer-fixed/program.rs"]
 mod ring_buffer_fixed;
-#[path = "../../../corpus/rush-hour/program.rs"]
+#[path = "../programs/rush-hour/program.rs"]
 mod rush_hour;
-#[path = "../../../corpus/search-twice/program.rs"]
+#[path = "../programs/search-twice/program.rs"]
 mod search_twice;
-#[path = "../../../corpus/search-twice-fixed/program.rs"]
+#[path = "../programs/search-twice-fixed/program.rs"]
 mod search_twice_fixed;
-#[path = "../../../corpus/select-cancel/program.rs"]
+#[path = "../programs/select-cancel/program.rs"]
 mod select_cancel;
-#[path = "../../../corpus/select-cancel-fixed/program.rs"]
+#[path = "../programs/select-cancel-fixed/program.rs"]
 mod select_cancel_fixed;
-#[path = "../../../corpus/semaphore-deadlock/program.rs"]
+#[path = "../programs/semaphore-deadlock/program.rs"]
 mod semaphore_deadlock;
-#[path = "../../../corpus/semaphore-deadlock-fixed/program.rs"]
+#[path = "../programs/semaphore-deadlock-fixed/program.rs"]
 mod semaphore_deadlock_fixed;
-#[path = "../../../corpus/semaphore-permits/program.rs"]
+#[path = "../programs/semaphore-permits/program.rs"]
 mod semaphore_permits;
-#[path = "../../../corpus/semaphore-permits-fixed/program.rs"]
+#[path = "../programs/semaphore-permits-fixed/program.rs"]
 mod semaphore_permits_fixed;
-#[path = "../../../corpus/seqlock/program.rs"]
+#[path = "../programs/seqlock/program.rs"]
 mod seqlock;
-#[path = "../../../corpus/seqlock-fixed/program.rs"]
+#[path = "../programs/seqlock-fixed/program.rs"]
 mod seqlock_fixed;
-#[path = "../../../corpus/sigma/program.rs"]
+#[path = "../programs/sigma/program.rs"]
 mod sigma;
-#[path = "../../../corpus/spin-forever/program.rs"]
+#[path = "../programs/spin-forever/program.rs"]
 mod spin_forever;
-#[path = "../../../corpus/spin-forever-fixed/program.rs"]
+#[path = "../programs/spin-forever-fixed/program.rs"]
 mod spin_forever_fixed;
-#[path = "../../../corpus/spin-lock/program.rs"]
+#[path = "../programs/spin-lock/program.rs"]
 mod spin_lock;
-#[path = "../../../corpus/spin-lock-fixed/program.rs"]
+#[path = "../programs/spin-lock-fixed/program.rs"]
 mod spin_lock_fixed;
-#[path = "../../../corpus/stale-check/program.rs"]
+#[path = "../programs/stale-check/program.rs"]
 mod stale_check;
-#[path = "../../../corpus/stale-check-fixed/program.rs"]
+#[path = "../programs/stale-check-fixed/program.rs"]
 mod stale_check_fixed;
-#[path = "../../../corpus/stale-lock/program.rs"]
+#[path = "../programs/stale-lock/program.rs"]
 mod stale_lock;
-#[path = "../../../corpus/stale-lock-fixed/program.rs"]
+#[path = "../programs/stale-lock-fixed/program.rs"]
 mod stale_lock_fixed;
-#[path = "../../../corpus/store-buffer/program.rs"]
+#[path = "../programs/store-buffer/program.rs"]
 mod store_buffer;
-#[path = "../../../corpus/succeeding-try-receive/program.rs"]
+#[path = "../programs/succeeding-try-receive/program.rs"]
 mod succeeding_try_receive;
-#[path = "../../../corpus/supervisor/program.rs"]
+#[path = "../programs/supervisor/program.rs"]
 mod supervisor;
-#[path = "../../../corpus/supervisor-fixed/program.rs"]
+#[path = "../programs/supervisor-fixed/program.rs"]
 mod supervisor_fixed;
-#[path = "../../../corpus/three-tasks/program.rs"]
+#[path = "../programs/three-tasks/program.rs"]
 mod three_tasks;
-#[path = "../../../corpus/ticket-lock/program.rs"]
+#[path = "../programs/ticket-lock/program.rs"]
 mod ticket_lock;
-#[path = "../../../corpus/ticket-lock-fixed/program.rs"]
+#[path = "../programs/ticket-lock-fixed/program.rs"]
 mod ticket_lock_fixed;
-#[path = "../../../corpus/timed-receive/program.rs"]
+#[path = "../programs/timed-receive/program.rs"]
 mod timed_receive;
-#[path = "../../../corpus/timed-receive-fixed/program.rs"]
+#[path = "../programs/timed-receive-fixed/program.rs"]
 mod timed_receive_fixed;
-#[path = "../../../corpus/torn-publish/program.rs"]
+#[path = "../programs/torn-publish/program.rs"]
 mod torn_publish;
-#[path = "../../../corpus/torn-publish-fixed/program.rs"]
+#[path = "../programs/torn-publish-fixed/program.rs"]
 mod torn_publish_fixed;
-#[path = "../../../corpus/try-lock/program.rs"]
+#[path = "../programs/try-lock/program.rs"]
 mod try_lock;
-#[path = "../../../corpus/try-lock-fixed/program.rs"]
+#[path = "../programs/try-lock-fixed/program.rs"]
 mod try_lock_fixed;
-#[path = "../../../corpus/two-fives/program.rs"]
+#[path = "../programs/two-fives/program.rs"]
 mod two_fives;
-#[path = "../../../corpus/two-phase-commit/program.rs"]
+#[path = "../programs/two-phase-commit/program.rs"]
 mod two_phase_commit;
-#[path = "../../../corpus/two-phase-commit-fixed/program.rs"]
+#[path = "../programs/two-phase-commit-fixed/program.rs"]
 mod two_phase_commit_fixed;
-#[path = "../../../corpus/unregister-race/program.rs"]
+#[path = "../programs/unregister-race/program.rs"]
 mod unregister_race;
-#[path = "../../../corpus/unregister-race-fixed/program.rs"]
+#[path = "../programs/unregister-race-fixed/program.rs"]
 mod unregister_race_fixed;
-#[path = "../../../corpus/upgrade-deadlock/program.rs"]
+#[path = "../programs/upgrade-deadlock/program.rs"]
 mod upgrade_deadlock;
-#[path = "../../../corpus/upgrade-deadlock-fixed/program.rs"]
+#[path = "../programs/upgrade-deadlock-fixed/program.rs"]
 mod upgrade_deadlock_fixed;
-#[path = "../../../corpus/work-stealing/program.rs"]
+#[path = "../programs/work-stealing/program.rs"]
 mod work_stealing;
-#[path = "../../../corpus/work-stealing-fixed/program.rs"]
+#[path = "../programs/work-stealing-fixed/program.rs"]
 mod work_stealing_fixed;
-#[path = "../../../corpus/worker-pool/program.rs"]
+#[path = "../programs/worker-pool/program.rs"]
 mod worker_pool;
-#[path = "../../../corpus/worker-pool-fixed/program.rs"]
+#[path = "../programs/worker-pool-fixed/program.rs"]
 mod worker_pool_fixed;
-#[path = "../../../corpus/wrong-notify/program.rs"]
+#[path = "../programs/wrong-notify/program.rs"]
 mod wrong_notify;
-#[path = "../../../corpus/wrong-notify-fixed/program.rs"]
+#[path = "../programs/wrong-notify-fixed/program.rs"]
 mod wrong_notify_fixed;

@@ -5,6 +5,9 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(not(unix))]
+compile_error!("mazurka needs Unix: use Linux, or WSL on Windows");
+
 mod columns;
 mod comparison;
 mod condition;

@@ -15,6 +15,9 @@ pub fn place(location: &Location<'_>) -> String {
     format!("{}:{line}:{column}", direct(location.file()))
 }
 
+/// The link through which the package of the corpus contains the directory `corpus`.
+const CORPUS: &str = "crates/corpus/programs/";
+
 fn direct(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -25,7 +28,11 @@ fn direct(path: &str) -> String {
             false => parts.push(part),
         }
     }
-    parts.join("/")
+    let path = parts.join("/");
+    match path.strip_prefix(CORPUS) {
+        Some(program) => format!("corpus/{program}"),
+        None => path,
+    }
 }
 
 /// Splits a place into the file, and the line and the column if they are known.
@@ -70,7 +77,7 @@ mod tests {
     #[test]
     fn paths_are_told_without_detours() {
         for (path, shown) in [
-            ("crates/corpus/src/../../../corpus/a.rs", "corpus/a.rs"),
+            ("crates/corpus/src/../programs/a.rs", "corpus/a.rs"),
             ("a/b/../c.rs", "a/c.rs"),
             ("../../a.rs", "../../a.rs"),
             ("/../a.rs", "/../a.rs"),

@@ -34,6 +34,9 @@
     )
 )]
 
+#[cfg(not(unix))]
+compile_error!("mazurka needs Unix: use Linux, or WSL on Windows");
+
 mod engine;
 mod memory;
 pub mod native;

@@ -1,0 +1,42 @@
+//! What a new algorithm or a new object needs. Tests and the compiler ask for each point.
+
+/// What is added.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub enum What {
+    /// A reduction of the exhaustive search
+    Algorithm,
+    /// A synchronization object
+    Object,
+}
+
+const ALGORITHM: &str = "\
+1. crates/explore/src/reduction/NAME.rs: implement `Reduction`; the header names the paper and each
+   deviation from it.
+2. crates/explore/src/algorithm.rs: a variant of `Algorithm` with its word. The compiler asks for
+   each `match`; the laws of testkit, the corpus and the command take it from `Algorithm::ALL`.
+3. docs/book/src/algorithms.md: pseudocode, and why it is right.
+
+Check: cargo run --release --package mazurka-testkit -- --programs 100000";
+
+const OBJECT: &str = "\
+1. crates/objects/src/NAME.rs: the state machine, as requests (which never block) and waits (which
+   access nothing), with its unit tests.
+2. crates/explore/src/execution/op.rs: its operations, in `OpKind`. The compiler asks for their words and for
+   what a trace shows.
+3. crates/runtime/src/rust/NAME.rs: the object of the engine, and its entries in `Objects` and `Wait`.
+4. crates/mazurka/src/sync/NAME.rs: the mirror of the type in std.
+5. crates/testkit: an operation of random programs, so that the laws compare it with brute force.
+6. docs/book/src/algorithms.md: requests, waits and conflicts.
+
+Check: cargo run --release --package mazurka-testkit -- --programs 100000";
+
+/// Prints the checklist.
+pub fn print(what: What) {
+    println!(
+        "{}",
+        match what {
+            What::Algorithm => ALGORITHM,
+            What::Object => OBJECT,
+        }
+    );
+}
