@@ -1,8 +1,8 @@
 //! The dependencies in ARCHITECTURE.md: between crates, and of the core on external crates.
 
 use serde_json::Value;
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Each crate with its permitted dependencies, and the additional ones of its tests.
@@ -192,5 +192,111 @@ fn unsafe_code_is_forbidden_where_none_is_needed() {
                 "{root} does not forbid unsafe code"
             );
         }
+    }
+}
+
+/// Returns the Rust files below a directory.
+fn sources(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).expect("the directory can be read");
+    let paths = entries.map(|entry| entry.expect("the directory can be read").path());
+    paths
+        .flat_map(|path| match path.is_dir() {
+            true => sources(&path),
+            false => vec![path],
+        })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect()
+}
+
+/// Returns the names that follow `crate::` in a source, without its unit tests and comments.
+fn named(source: &str) -> BTreeSet<String> {
+    let code = source
+        .split("#[cfg(test)]\nmod tests")
+        .next()
+        .unwrap_or(source);
+    let lines = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    let code = lines.collect::<Vec<_>>().join(" ");
+    let first = |text: &str| {
+        let end = text.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        text[..end.unwrap_or(text.len())].to_owned()
+    };
+    let mut names = BTreeSet::new();
+    for after in code.split("crate::").skip(1) {
+        match after.strip_prefix('{') {
+            // The items of a list at its outermost level.
+            Some(list) => {
+                let (mut depth, mut item) = (0, String::new());
+                for letter in list.chars() {
+                    match letter {
+                        '{' => depth += 1,
+                        '}' if depth == 0 => break,
+                        '}' => depth -= 1,
+                        ',' if depth == 0 => {
+                            names.insert(first(item.trim()));
+                            item.clear();
+                        }
+                        _ => item.push(letter),
+                    }
+                }
+                names.insert(first(item.trim()));
+            }
+            None => drop(names.insert(first(after))),
+        }
+    }
+    names
+}
+
+/// Returns the modules of a crate that its root declares, each with those that it uses.
+fn modules(name: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let directory = crates.join(name).join("src");
+    let root = std::fs::read_to_string(directory.join("lib.rs")).expect("a crate has a root");
+    // What the root exports belongs to the module that it comes from.
+    let mut exports = BTreeMap::new();
+    for export in root.split("pub use ").skip(1) {
+        let (path, _) = export.split_once(';').expect("an item ends");
+        let (module, items) = path.split_once("::").expect("an export has a path");
+        for item in items.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
+            exports.insert(item.to_owned(), module.to_owned());
+        }
+    }
+    let mut modules: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in sources(&directory) {
+        let below = path.strip_prefix(&directory).expect("the file is below");
+        let module = below.iter().next().expect("a file has a name");
+        let module = module.to_string_lossy().trim_end_matches(".rs").to_owned();
+        let source = std::fs::read_to_string(&path).expect("a source can be read");
+        let used = named(&source).into_iter();
+        let used = used.map(|name| exports.get(&name).cloned().unwrap_or(name));
+        modules.entry(module).or_default().extend(used);
+    }
+    modules.remove("lib");
+    let known: BTreeSet<String> = modules.keys().cloned().collect();
+    for (module, used) in &mut modules {
+        used.retain(|other| other != module && known.contains(other));
+    }
+    modules
+}
+
+/// Returns the modules that lie on a cycle, or use one that does.
+fn cyclic(name: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut modules = modules(name);
+    loop {
+        let known: BTreeSet<String> = modules.keys().cloned().collect();
+        let count = modules.len();
+        modules.retain(|_, used| used.iter().any(|other| known.contains(other)));
+        if modules.len() == count {
+            return modules;
+        }
+    }
+}
+
+#[test]
+fn the_modules_of_the_core_have_no_cycle() {
+    for name in ["explore", "objects"] {
+        assert!(modules(name).len() > 10, "{name} has modules");
+        assert_eq!(cyclic(name), BTreeMap::new(), "{name}");
     }
 }

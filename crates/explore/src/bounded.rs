@@ -3,8 +3,9 @@
 //! A preemption is a step of another thread while the thread that ran last is enabled. Once the
 //! bound is reached, the strategy sees all other threads as not enabled.
 
+use crate::execution::Performed;
 use crate::execution::{Execution, ThreadId};
-use crate::program::{Divergence, Outcome, Pending, Performed};
+use crate::program::{Divergence, Outcome, Pending};
 use crate::strategy::{Decision, Strategy};
 
 /// A strategy whose executions have a bounded number of preemptions.

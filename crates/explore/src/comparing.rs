@@ -9,10 +9,11 @@
 //! step is performed (context-sensitive propagation) go beyond the paper.
 
 use crate::commutation::{Commutations, Window};
+use crate::execution::Performed;
 use crate::execution::{Execution, Race, Step};
 use crate::footprint::Footprint;
 use crate::probe::Probe;
-use crate::program::{Divergence, Interrupt, Outcome, Pending, Performed};
+use crate::program::{Divergence, Interrupt, Outcome, Pending};
 use crate::reduction::ContextSensitive;
 use crate::search::{Search, Sleeper};
 use crate::strategy::{Decision, Ending, Strategy};

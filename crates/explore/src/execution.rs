@@ -7,6 +7,7 @@ mod clock;
 mod consistent;
 mod id;
 mod op;
+mod performed;
 mod prefix;
 mod tail;
 mod waiting;
@@ -14,11 +15,11 @@ mod waiting;
 pub use id::{EventId, ObjectId, ThreadId, Token};
 pub(crate) use op::access_at;
 pub use op::{Access, Op, OpKind, Request, Schedule, Step};
+pub use performed::Performed;
 pub use prefix::{Accesses, Constraint, Point};
 pub(crate) use tail::Tail;
 pub use waiting::Waiting;
 
-use crate::program::Performed;
 use clock::Clocks;
 use serde::{Deserialize, Serialize};
 

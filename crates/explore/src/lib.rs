@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod algorithm;
+mod beside;
 mod bounded;
 mod commutation;
 mod comparing;
@@ -30,8 +31,8 @@ pub use algorithm::{Algorithm, Options, States, UnknownAlgorithm, Unreadable};
 pub use bounded::Bounded;
 pub use comparing::Comparing;
 pub use execution::{
-    Access, Accesses, Constraint, Event, EventId, Execution, ObjectId, Op, OpKind, Point, Race,
-    Request, Schedule, Step, ThreadId, Token, Waiting,
+    Access, Accesses, Constraint, Event, EventId, Execution, ObjectId, Op, OpKind, Performed,
+    Point, Race, Request, Schedule, Step, ThreadId, Token, Waiting,
 };
 pub use fingerprint::Fingerprint;
 pub use footprint::Footprint;
@@ -39,9 +40,7 @@ pub use observer::Observer;
 pub use parsimonious::Parsimonious;
 pub use preemptions::{Growing, NoBound, Preemptions};
 pub use probe::{Probe, Reached};
-pub use program::{
-    Bound, Divergence, Found, Halt, Interrupt, Outcome, Pending, Performed, Program,
-};
+pub use program::{Bound, Divergence, Found, Halt, Interrupt, Outcome, Pending, Program};
 pub use published_cuts::PublishedCuts;
 pub use random::{Pct, RandomWalk};
 pub use reduction::{
@@ -53,7 +52,7 @@ pub use storing::Storing;
 pub use strategy::{Decision, Ending, LEARNING, Part, Strategy};
 pub use verification::Verification;
 
-use probe::Beside;
+use beside::Beside;
 
 /// How an exploration ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -22,9 +22,9 @@ mod generated;
 mod record;
 mod sleep_set;
 
+use crate::execution::Performed;
 use crate::execution::{Access, Event, EventId, Execution, Race, Request, Step, ThreadId};
-use crate::program::{Divergence, Outcome, Pending, Performed};
-use crate::replay;
+use crate::program::{Divergence, Outcome, Pending, planned};
 use crate::search::{Enabled, next_after};
 use crate::strategy::{Decision, Ending, LEARNING, Part, Strategy};
 use candidate::Candidate;
@@ -424,7 +424,7 @@ impl Strategy for Parsimonious {
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
         let position = self.record.execution.len();
         let (step, request) = match self.plan.steps.get(position - self.kept) {
-            Some(&step) => (step, replay::planned(position, step, pending)?),
+            Some(&step) => (step, planned(position, step, pending)?),
             None => match self.pick(pending) {
                 Some((thread, request)) => (Step::of(thread), request),
                 None => return Ok(Decision::Stop(Ending::Maximal)),

@@ -1,7 +1,8 @@
 //! Bounds on preemptions, which may grow automatically.
 
 use crate::execution::Execution;
-use crate::program::{Divergence, Outcome, Pending, Performed};
+use crate::execution::Performed;
+use crate::program::{Divergence, Outcome, Pending};
 use crate::reduction::FewPreemptions;
 use crate::search::Search;
 use crate::strategy::{Decision, Strategy};

@@ -1,9 +1,8 @@
 //! The first seam: a program that can be run again and again.
 
-use crate::execution::{EventId, Execution, Op, Request, Step, ThreadId, Token};
+use crate::execution::{Event, EventId, Execution, Op, Performed, Request, Step, ThreadId, Token};
 use crate::fingerprint::Fingerprint;
 use crate::footprint::Footprint;
-use crate::replay;
 use serde::{Deserialize, Serialize};
 
 /// A program that can be run again and again, one visible operation at a time.
@@ -26,7 +25,13 @@ pub trait Program {
     /// begin with these events, so it pays to keep a fast way back to this point.
     fn repeat(&mut self, execution: &Execution, _returns: bool) -> Result<(), Interrupt> {
         self.reset();
-        replay::repeat(self, execution)
+        for (id, event) in execution.events() {
+            let Performed {
+                op, before, after, ..
+            } = self.step(event.step)?;
+            event.must_be(id, op, (before, after))?;
+        }
+        Ok(())
     }
 
     /// Returns how the execution ended. The result is meaningful when no thread is enabled. Before
@@ -101,42 +106,6 @@ pub enum Bound {
     Exploration,
     /// Too many plain accesses of one thread that are not operations.
     Accesses,
-}
-
-/// An operation as it was performed.
-#[derive(Clone, Copy, Debug)]
-pub struct Performed<'a> {
-    /// The operation with its actual access.
-    pub op: Op,
-    /// The value of the object before the operation. Equal tokens mean equal values.
-    pub before: Token,
-    /// The value of the object after the operation.
-    pub after: Token,
-    /// Synchronization edges: events that happen before this one in every schedule (spawn → first
-    /// event, unlock → the wait that it grants), except the thread's own previous event.
-    pub edges: &'a [EventId],
-    /// Edges known after this step: the next event of the thread has an edge from the event. All
-    /// edges of a thread's next event are known once the thread announces an access.
-    pub next_edges: &'a [(ThreadId, EventId)],
-    /// Whether the previous step's thread is preempted. Set by [`explore`](crate::explore()).
-    pub preempts: bool,
-    /// Whether no other step is tried in its place: no alternatives, and never first in a race.
-    pub is_fixed: bool,
-}
-
-impl Performed<'_> {
-    /// Returns an operation that does not change its object and has no synchronization edges.
-    pub const fn of(op: Op) -> Performed<'static> {
-        Performed {
-            op,
-            before: Token(0),
-            after: Token(0),
-            edges: &[],
-            next_edges: &[],
-            preempts: false,
-            is_fixed: false,
-        }
-    }
 }
 
 /// How an execution ended. For a maximal execution, the first variant in this order that applies.
@@ -235,4 +204,37 @@ pub enum Found {
     /// It is not enabled.
     #[error("is not enabled")]
     NotEnabled,
+}
+
+/// Returns the request that the thread of a planned step announces. The thread must be enabled.
+pub(crate) fn planned(at: usize, step: Step, pending: &[Pending]) -> Result<&Request, Divergence> {
+    pending
+        .get(step.thread.index())
+        .and_then(Pending::enabled)
+        .ok_or(Divergence {
+            at,
+            thread: step.thread,
+            expected: None,
+            found: Found::NotEnabled,
+        })
+}
+
+impl Event {
+    /// Returns an error if this event, the one at `id`, was repeated by another operation or with
+    /// other values before and after.
+    pub fn must_be(&self, id: EventId, op: Op, values: (Token, Token)) -> Result<(), Divergence> {
+        let found = if self.op != op {
+            Found::Op(op)
+        } else if (self.before, self.after) != values {
+            Found::Value
+        } else {
+            return Ok(());
+        };
+        Err(Divergence {
+            at: id.index(),
+            thread: self.thread(),
+            expected: Some(self.op),
+            found,
+        })
+    }
 }

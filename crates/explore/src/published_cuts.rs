@@ -9,9 +9,10 @@
 //! step accesses. Here, one run shows the later steps; the paper takes them from the program.
 
 use crate::comparing::Comparing;
+use crate::execution::Performed;
 use crate::execution::{Execution, Step};
 use crate::probe::Probe;
-use crate::program::{Divergence, Interrupt, Outcome, Pending, Performed};
+use crate::program::{Divergence, Interrupt, Outcome, Pending};
 use crate::search::Sleeper;
 use crate::strategy::{Decision, Strategy};
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,9 @@
 //! The path has a node for each event of the execution. Races are analysed at the end of an
 //! execution, in its new part only: a node's plan is read only when the search returns there.
 
+use crate::execution::Performed;
 use crate::execution::{Execution, Op, Race, Request, Step, ThreadId};
-use crate::program::{Divergence, Outcome, Pending, Performed};
-use crate::replay;
+use crate::program::{Divergence, Outcome, Pending, planned};
 use crate::strategy::{Decision, Ending, Part, Strategy};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -300,7 +300,7 @@ impl<R: Reduction> Search<R> {
             sleep,
             plan: plan.unwrap_or_default(),
             step: Step::of(ThreadId::MAIN),
-            request: replay::NO_REQUEST,
+            request: Request::UNKNOWN,
             done: 0,
         };
         match self.reduction.begin(&mut node, enabled) {
@@ -384,7 +384,7 @@ impl<R: Reduction> Strategy for Search<R> {
                 .path
                 .last_mut()
                 .expect("the node of a fresh step is the last one");
-            node.request = *replay::planned(position, step, pending)?;
+            node.request = *planned(position, step, pending)?;
         }
         Ok(decision)
     }

@@ -2,9 +2,10 @@
 //! exploration (Albert et al., CAV 2017). When the search completes a stored sequence and reaches
 //! the state that the other order led to, it skips the rest.
 
+use crate::execution::Performed;
 use crate::execution::{Execution, Schedule};
 use crate::probe::Probe;
-use crate::program::{Divergence, Interrupt, Outcome, Pending, Performed};
+use crate::program::{Divergence, Interrupt, Outcome, Pending};
 use crate::reduction::{StoredSequence, StoredSequences, turned_round};
 use crate::search::Search;
 use crate::strategy::{Decision, Ending, Strategy};

@@ -1,8 +1,9 @@
 //! The second seam: the choice of the next step.
 
+use crate::execution::Performed;
 use crate::execution::{Execution, Step};
 use crate::probe::Probe;
-use crate::program::{Divergence, Interrupt, Outcome, Pending, Performed};
+use crate::program::{Divergence, Interrupt, Outcome, Pending};
 
 /// The number of executions from which a strategy learns. Later executions do not change what it
 /// has learned, so the later executions of a part do not depend on where that part is searched.

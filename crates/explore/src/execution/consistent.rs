@@ -1,7 +1,7 @@
 //! Consistency check of an execution that was read from a file.
 
+use super::Performed;
 use super::{Event, EventId, Execution};
-use crate::program::Performed;
 
 impl Execution {
     /// Checks whether all derived data matches the events. Clocks, races and positions are computed

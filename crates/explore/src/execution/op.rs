@@ -196,6 +196,18 @@ pub struct Request {
 }
 
 impl Request {
+    /// The placeholder of a node whose thread's request is not known yet.
+    pub(crate) const UNKNOWN: Request = Request {
+        op: Op {
+            kind: OpKind::Choose,
+            access: Access::None,
+            object: ObjectId::NONE,
+        },
+        expects: None,
+        alternatives: 1,
+        yields: false,
+    };
+
     /// Returns an operation that can be performed in one way in every state.
     pub fn plain(op: Op) -> Request {
         Request {

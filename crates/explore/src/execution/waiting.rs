@@ -142,8 +142,8 @@ fn reached(ready: u64, awaited: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::execution::Performed;
     use crate::execution::{Access, ObjectId, Op, OpKind, Request, Step};
-    use crate::program::Performed;
 
     const MAIN: u16 = 0;
 

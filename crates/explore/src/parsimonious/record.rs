@@ -7,8 +7,8 @@
 use super::candidate::Candidate;
 use super::expression::Expression;
 use super::sleep_set::SleepSet;
+use crate::execution::Performed;
 use crate::execution::{Access, Event, EventId, Execution, Race, Request, Step, Tail};
-use crate::program::Performed;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -7,9 +7,9 @@
 //! Deviation: k is the length of the longest of the first [`LEARNING`] executions, so far.
 
 use super::generator::Generator;
+use crate::execution::Performed;
 use crate::execution::{Execution, Request, Step, ThreadId};
-use crate::program::{Divergence, Outcome, Pending, Performed};
-use crate::replay::NO_REQUEST;
+use crate::program::{Divergence, Outcome, Pending};
 use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, LEARNING, Strategy};
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ impl Pct {
             changes: [0; DEPTH - 1],
             longest: 1,
             step: Step::of(ThreadId::MAIN),
-            request: NO_REQUEST,
+            request: Request::UNKNOWN,
         }
     }
 

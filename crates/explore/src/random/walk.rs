@@ -1,9 +1,9 @@
 //! Random walk: each step draws an enabled thread and then one of its alternatives, uniformly.
 
 use super::generator::Generator;
+use crate::execution::Performed;
 use crate::execution::{Execution, Request, Step, ThreadId};
-use crate::program::{Divergence, Outcome, Pending, Performed};
-use crate::replay::NO_REQUEST;
+use crate::program::{Divergence, Outcome, Pending};
 use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, Strategy};
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ impl RandomWalk {
             generator: Generator::of_execution(seed, 0),
             execution: Execution::default(),
             step: Step::of(ThreadId::MAIN),
-            request: NO_REQUEST,
+            request: Request::UNKNOWN,
         }
     }
 }

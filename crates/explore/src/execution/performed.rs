@@ -1,0 +1,39 @@
+//! A step as it was performed.
+
+use super::{EventId, Op, ThreadId, Token};
+
+/// An operation as it was performed.
+#[derive(Clone, Copy, Debug)]
+pub struct Performed<'a> {
+    /// The operation with its actual access.
+    pub op: Op,
+    /// The value of the object before the operation. Equal tokens mean equal values.
+    pub before: Token,
+    /// The value of the object after the operation.
+    pub after: Token,
+    /// Synchronization edges: events that happen before this one in every schedule (spawn → first
+    /// event, unlock → the wait that it grants), except the thread's own previous event.
+    pub edges: &'a [EventId],
+    /// Edges known after this step: the next event of the thread has an edge from the event. All
+    /// edges of a thread's next event are known once the thread announces an access.
+    pub next_edges: &'a [(ThreadId, EventId)],
+    /// Whether the previous step's thread is preempted. Set by [`explore`](crate::explore()).
+    pub preempts: bool,
+    /// Whether no other step is tried in its place: no alternatives, and never first in a race.
+    pub is_fixed: bool,
+}
+
+impl Performed<'_> {
+    /// Returns an operation that does not change its object and has no synchronization edges.
+    pub const fn of(op: Op) -> Performed<'static> {
+        Performed {
+            op,
+            before: Token(0),
+            after: Token(0),
+            edges: &[],
+            next_edges: &[],
+            preempts: false,
+            is_fixed: false,
+        }
+    }
+}
