@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 /// A program of the corpus.
 pub struct Entry {
-    /// Its name, also that of its directory.
+    /// Its name: that of its directory, or that with `-fixed`.
     pub name: &'static str,
     /// A one-line description.
     pub about: &'static str,

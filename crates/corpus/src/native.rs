@@ -3,7 +3,8 @@
 //!
 //! Sizes are arguments of the program: `mutex:3,2` is `prog 3 2`. The expected results are in the
 //! same `expect.toml` as for the Rust program of that name, if there is one, with differences in a
-//! section `[native]`. Directories are read on demand, so adding a directory adds a program.
+//! section `[native]`. A file `fixed.toml` adds the repaired program `<name>-fixed`, which is compiled
+//! from the same source with `-DFIXED`. Directories are read on demand, so adding one adds a program.
 
 use crate::expectation::{Expected, SizeExpectation};
 use mazurka::FailureKind;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// A program in C or C++.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
-    /// Its name, also that of its directory.
+    /// Its name: that of its directory, or that with `-fixed`.
     pub name: String,
     /// Its only source file.
     pub source: PathBuf,
@@ -162,21 +163,38 @@ struct File {
 
 const SOURCES: [(&str, Language); 2] = [("prog.c", Language::C), ("prog.cpp", Language::Cpp)];
 
-fn read_program(directory: &Path) -> Result<Option<Program>, ReadError> {
+/// Reads the program of a directory, if there is one, and its repaired version, if there is one.
+fn read_program(directory: &Path) -> Result<Vec<Program>, ReadError> {
     let sources = SOURCES.map(|(file, language)| (directory.join(file), language));
     let Some((source, language)) = sources.into_iter().find(|(path, _)| path.is_file()) else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
-    let path = directory.join("expect.toml");
-    let text = fs::read_to_string(&path).map_err(|error| ReadError::unreadable(&path, error))?;
-    let file = toml::from_str(&text).map_err(|error| ReadError::malformed(&path, error))?;
     let name = directory.file_name().expect("it was listed by its name");
-    Ok(Some(Program {
-        name: name.to_string_lossy().into_owned(),
-        source,
+    let name = name.to_string_lossy().into_owned();
+    let mut programs = vec![Program {
+        name: name.clone(),
+        source: source.clone(),
         language,
-        expectation: expectation(file),
-    }))
+        expectation: read_expectation(&directory.join("expect.toml"))?,
+    }];
+    let fixed = directory.join("fixed.toml");
+    if fixed.is_file() {
+        let mut expectation = read_expectation(&fixed)?;
+        expectation.flags.push("-DFIXED".to_owned());
+        programs.push(Program {
+            name: name + "-fixed",
+            source,
+            language,
+            expectation,
+        });
+    }
+    Ok(programs)
+}
+
+fn read_expectation(path: &Path) -> Result<Expectation, ReadError> {
+    let text = fs::read_to_string(path).map_err(|error| ReadError::unreadable(path, error))?;
+    let file = toml::from_str(&text).map_err(|error| ReadError::malformed(path, error))?;
+    Ok(expectation(file))
 }
 
 fn expectation(file: File) -> Expectation {
