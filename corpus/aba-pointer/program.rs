@@ -1,5 +1,6 @@
-//! aba-pointer: like aba-treiber, but nodes are identified by their
-//! addresses. A node that was popped and pushed again has its old address.
+//! aba-pointer: as in aba-treiber, a popped node is pushed again while another thread still holds
+//! its address, but here the nodes are linked by address. The repaired program pushes a spare node
+//! instead.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicPtr, Ordering::SeqCst};
@@ -8,25 +9,31 @@ use std::{array, ptr};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "aba-pointer",
-    about: "a stack of nodes linked by address, one of which returns",
+    about: "a stack of nodes linked by address, one of which is popped and pushed again",
     parameters: &[],
-    body: |_| aba_pointer(),
+    body: |_| aba_pointer::<3>(),
     expect: include_str!("expect.toml"),
 };
 
-const NODES: usize = 3;
+pub(crate) const FIXED: Entry = Entry {
+    name: "aba-pointer-fixed",
+    about: "a stack of nodes linked by address, none of which is pushed twice",
+    parameters: &[],
+    body: |_| aba_pointer::<4>(),
+    expect: include_str!("fixed.toml"),
+};
 
 struct Node {
     next: AtomicPtr<Node>,
 }
 
 /// A stack of the first three nodes, linked by address.
-struct Stack {
+struct Stack<const NODES: usize> {
     top: AtomicPtr<Node>,
     nodes: [Node; NODES],
 }
 
-impl Stack {
+impl<const NODES: usize> Stack<NODES> {
     fn pop(&self) -> Option<&Node> {
         loop {
             let top = self.top.load(SeqCst);
@@ -55,22 +62,23 @@ impl Stack {
     }
 }
 
-fn aba_pointer() {
+fn aba_pointer<const NODES: usize>() {
     let empty = || AtomicPtr::new(ptr::null_mut());
-    let stack = Stack {
+    let stack = Stack::<NODES> {
         top: empty(),
         nodes: array::from_fn(|_| Node { next: empty() }),
     };
     for node in &stack.nodes[..3] {
         stack.push(node);
     }
+    let spare = stack.nodes.get(3);
     let mine = thread::scope(|scope| {
         scope.spawn(|| {
             stack.pop();
         });
-        let first = stack.pop().expect("three are there, two at most are gone");
+        let first = stack.pop().expect("at most two of three are popped");
         let mine = stack.pop().map(ptr::from_ref);
-        stack.push(first);
+        stack.push(spare.unwrap_or(first));
         mine
     });
     let is_shared = stack.pop().map(ptr::from_ref) == mine;

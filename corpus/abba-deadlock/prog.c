@@ -1,5 +1,5 @@
-/* abba-deadlock: two threads take the same two locks in opposite
-   orders. Each may get one lock and wait for the other one. */
+/* abba-deadlock: two threads take the same two locks in opposite orders. Each may get one
+   lock and wait for the other one. In the repaired program, both take them in the same order. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -21,8 +21,13 @@ static void *move(void *unused) {
 
 static void *swap(void *unused) {
     (void)unused;
+#ifndef FIXED
     pthread_mutex_lock(&right_lock);
     pthread_mutex_lock(&left_lock);
+#else
+    pthread_mutex_lock(&left_lock);
+    pthread_mutex_lock(&right_lock);
+#endif
     int saved = left;
     left = right;
     right = saved;

@@ -1,5 +1,6 @@
-/* barrier-reuse: after the barrier, each thread reads the other's value, but
-   nothing prevents the other from writing for the next round already. */
+/* barrier-reuse: after the barrier, each thread reads the other's value, but nothing prevents
+   the other from writing for the next round already. In the repaired program, a second wait
+   at the barrier separates the writes of the next round from the reads of this one. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,6 +18,9 @@ static void *work(void *number) {
         atomic_store(&rounds[me], round);
         pthread_barrier_wait(&barrier);
         in_step &= atomic_load(&rounds[1 - me]) == round;
+#ifdef FIXED
+        pthread_barrier_wait(&barrier);
+#endif
     }
     return (void *)in_step;
 }

@@ -1,10 +1,14 @@
-/* bit-field: two threads each write their own bit-field, but both fields are in one word. */
+/* bit-field: two threads each write their own bit-field, but both fields are in one word. In
+   the repaired program, a field of width zero puts them into separate words. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>
 
 static struct {
     unsigned is_open : 1;
+#ifdef FIXED
+    unsigned : 0;
+#endif
     unsigned is_dirty : 1;
 } state;
 

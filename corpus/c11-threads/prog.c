@@ -1,5 +1,6 @@
 /* c11-threads: threads, mutex, condition variable and call_once of C11. The consumer reads
-   the value after unlocking the mutex, while the producer may write the next one. */
+   the value after unlocking the mutex, while the producer may write the next one. In the
+   repaired program, the consumer reads the value while it holds the mutex. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,8 +35,13 @@ int main(void) {
     mtx_lock(&mutex);
     while (value == 0)
         cnd_wait(&filled, &mutex);
+#ifdef FIXED
+    int seen = value;
+    mtx_unlock(&mutex);
+#else
     mtx_unlock(&mutex);
     int seen = value;
+#endif
     assert(seen == 1 || seen == 2);
     int result;
     thrd_join(thread, &result);

@@ -1,4 +1,5 @@
-/* cancel-cleanup: a thread may be cancelled while it holds a mutex, which is never unlocked. */
+/* cancel-cleanup: a thread may be cancelled while it holds a mutex, which is never
+   unlocked. In the repaired program, a cleanup handler unlocks the mutex. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -6,13 +7,26 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int count;
 
+#ifdef FIXED
+static void unlock(void *mutex) {
+    pthread_mutex_unlock(mutex);
+}
+#endif
+
 static void *worker(void *unused) {
     (void)unused;
     pthread_mutex_lock(&mutex);
+#ifdef FIXED
+    pthread_cleanup_push(unlock, &mutex);
+#endif
     count++;
     pthread_testcancel();
     count++;
+#ifdef FIXED
+    pthread_cleanup_pop(1);
+#else
     pthread_mutex_unlock(&mutex);
+#endif
     return NULL;
 }
 

@@ -1,4 +1,6 @@
-/* dekker: Dekker's lock without its tie-break: both request entry and wait for each other. */
+/* dekker: Dekker's lock without its tie-break: both threads request entry and wait for each
+   other. In the repaired program, a thread without the turn withdraws its request until it
+   gets the turn. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -6,16 +8,30 @@
 #include <stdint.h>
 
 static atomic_bool wants[2];
+#ifdef FIXED
+static atomic_int turn;
+#endif
 static atomic_int count;
 
 static void enter(int me) {
     int other = 1 - me;
     atomic_store(&wants[me], true);
-    while (atomic_load(&wants[other]))
-        ;
+    while (atomic_load(&wants[other])) {
+#ifdef FIXED
+        if (atomic_load(&turn) == me)
+            continue;
+        atomic_store(&wants[me], false);
+        while (atomic_load(&turn) != me)
+            ;
+        atomic_store(&wants[me], true);
+#endif
+    }
 }
 
 static void leave(int me) {
+#ifdef FIXED
+    atomic_store(&turn, 1 - me);
+#endif
     atomic_store(&wants[me], false);
 }
 

@@ -1,5 +1,5 @@
-/* destroyed-mutex: main destroys the mutex after seeing the
-   result, but the worker may still have to unlock it. */
+/* destroyed-mutex: main destroys the mutex after seeing the result, but the worker may still have
+   to unlock it. In the repaired program, main destroys the mutex after the worker has ended. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,11 +19,16 @@ static void *worker(void *unused) {
 int main(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, worker, NULL);
+#ifdef FIXED
+    pthread_join(thread, NULL);
+    pthread_mutex_destroy(&mutex);
+#else
     bool is_destroyed = atomic_load(&is_finished);
     if (is_destroyed)
         pthread_mutex_destroy(&mutex);
     pthread_join(thread, NULL);
     if (!is_destroyed)
         pthread_mutex_destroy(&mutex);
+#endif
     return 0;
 }

@@ -1,5 +1,6 @@
-/* detached-thread: main waits until a detached thread has announced its result,
-   and then frees the shared memory. The thread writes to it once more. */
+/* detached-thread: main waits until a detached thread has announced its result, and then frees the
+   shared memory. The thread writes to it once more. In the repaired program, the announcement
+   follows the thread's last use of that memory. */
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -14,8 +15,13 @@ static sem_t told;
 static void *worker(void *argument) {
     struct job *job = argument;
     job->result = 42;
+#ifdef FIXED
+    job->times_told++;
+    sem_post(&told);
+#else
     sem_post(&told);
     job->times_told++;
+#endif
     return NULL;
 }
 

@@ -1,5 +1,6 @@
-/* dining-philosophers: each of N philosophers takes the left fork,
-   then the right one. All may hold one fork and wait for the next. */
+/* dining-philosophers: each of N philosophers takes the left fork, then the right one. All
+   may hold one fork and wait for the next. In the repaired program, each takes the fork with
+   the lower number first, so there is no cycle of waits. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -13,7 +14,11 @@ static int uses[MAX];
 
 static void *philosopher(void *number) {
     int left = (int)(intptr_t)number, right = (left + 1) % n;
+#ifdef FIXED
+    int first = left < right ? left : right, second = left < right ? right : left;
+#else
     int first = left, second = right;
+#endif
     pthread_mutex_lock(&forks[first]);
     pthread_mutex_lock(&forks[second]);
     uses[first]++;

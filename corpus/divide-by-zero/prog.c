@@ -1,5 +1,6 @@
-/* divide-by-zero: main checks that there are samples and then divides
-   by their number, which another thread may set to zero in between. */
+/* divide-by-zero: main checks that there are samples and then divides by their number, which
+   another thread may set to zero in between. In the repaired program, main reads the number
+   once, checks it and divides by it. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -13,7 +14,12 @@ static void *forget(void *unused) {
 }
 
 static int mean(int sum) {
+#ifdef FIXED
+    int number = atomic_load(&samples);
+    return number == 0 ? 0 : sum / number;
+#else
     return atomic_load(&samples) == 0 ? 0 : sum / atomic_load(&samples);
+#endif
 }
 
 int main(void) {

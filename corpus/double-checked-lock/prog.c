@@ -1,13 +1,19 @@
-/* double-checked-lock: double-checked locking. The load of the flag without the
-   lock is relaxed, so the value that it guards may be read before it is written. */
+/* double-checked-lock: double-checked locking. The load of the flag without the lock is
+   relaxed, so the value that the flag guards may be read before it is written. In the
+   repaired program, the flag is stored with release and loaded with acquire. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#ifdef FIXED
+#define LOAD memory_order_acquire
+#define STORE memory_order_release
+#else
 #define LOAD memory_order_relaxed
 #define STORE memory_order_relaxed
+#endif
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool is_ready;

@@ -1,5 +1,6 @@
-/* double-free: the last of two owners frees the shared memory. To determine the last
-   one, each owner decrements and reads the count in two steps; both may read zero. */
+/* double-free: the last of two owners frees the shared memory. To determine the last one, each
+   owner decrements and reads the count in two steps; both may read zero. In the repaired
+   program, each decrements and reads the count in one step. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -7,8 +8,12 @@
 static atomic_int owners = 2;
 
 static void *release(void *shared) {
+#ifdef FIXED
+    if (atomic_fetch_sub(&owners, 1) == 1)
+#else
     atomic_fetch_sub(&owners, 1);
     if (atomic_load(&owners) == 0)
+#endif
         free(shared);
     return NULL;
 }

@@ -1,4 +1,6 @@
-//! double-registration(N): N clients want one name. They check it and register in separate calls.
+//! double-registration(N): N clients want to register one name. Each checks in one step whether the
+//! name is free and registers it in another. In the repaired program, a client does both in one
+//! step.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::Object;
@@ -6,16 +8,27 @@ use std::collections::BTreeSet;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "double-registration",
-    about: "N clients ask whether a name is free and register it with another call",
+    about: "N clients check whether a name is free and register it in separate steps",
     parameters: &[Parameter::new("N", 2, 2..=1000)],
-    body: |sizes| double_registration(sizes[0]),
+    body: |sizes| double_registration(sizes[0], false),
     expect: include_str!("expect.toml"),
 };
 
-fn double_registration(n: u32) {
+pub(crate) const FIXED: Entry = Entry {
+    name: "double-registration-fixed",
+    about: "N clients check whether a name is free and register it in one step",
+    parameters: &[Parameter::new("N", 2, 2..=1000)],
+    body: |sizes| double_registration(sizes[0], true),
+    expect: include_str!("fixed.toml"),
+};
+
+fn double_registration(n: u32, is_fixed: bool) {
     let names = Object::new(BTreeSet::new());
     let register = |_| {
-        names.call("register", |names| {
+        names.call("register", move |names| {
+            if is_fixed {
+                return names.write(|names| names.insert("server"));
+            }
             let is_free = names.read(|names| !names.contains("server"));
             if is_free {
                 names.write(|names| names.insert("server"));

@@ -1,5 +1,6 @@
-/* endless-loop: main doubles a step until it reaches a limit. If another thread has set the
-   step to zero, the loop never ends. It accesses nothing that other threads could change. */
+/* endless-loop: main doubles a step until it reaches a limit. If another thread has set the step
+   to zero, the loop never ends. It accesses nothing that other threads could change. In the
+   repaired program, a step of zero counts as one. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -25,6 +26,10 @@ int main(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, reset, NULL);
     int step = atomic_load(&first_step);
+#ifdef FIXED
+    if (step == 0)
+        step = 1;
+#endif
     int count = doublings(step, 1000);
     pthread_join(thread, NULL);
     return count == 10 ? 0 : 1;

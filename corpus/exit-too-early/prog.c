@@ -1,5 +1,6 @@
-/* exit-too-early: main calls exit without joining a
-   worker, which must not run after the end of main. */
+/* exit-too-early: main calls exit without joining a worker, which must not run after the end
+   of main. An exit handler checks the worker's result. In the repaired program, main joins
+   the worker before it calls exit. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,6 +27,9 @@ int main(void) {
     atexit(say_goodbye);
     pthread_t thread;
     pthread_create(&thread, NULL, worker, NULL);
+#ifdef FIXED
+    pthread_join(thread, NULL);
+#endif
     atomic_store(&main_is_over, true);
     exit(0);
 }

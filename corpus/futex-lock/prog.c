@@ -1,5 +1,6 @@
 /* futex-lock: a mutex of one word and the futex system call (after Drepper, "Futexes are tricky").
-   A woken thread takes the lock in the state without waiters, and does not wake the next one. */
+   The bug: a woken thread may take the lock in state 1, and then does not wake the next waiter.
+   The repair: it always takes the lock in state 2. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <linux/futex.h>
@@ -22,9 +23,11 @@ static void lock(void) {
         seen = atomic_exchange(&word, 2);
     while (seen != 0) {
         syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+#ifndef FIXED
         seen = 0;
         if (atomic_compare_exchange_strong(&word, &seen, 1))
             return;
+#endif
         seen = atomic_exchange(&word, 2);
     }
 }

@@ -1,6 +1,6 @@
-/* hazard-pointer: hazard pointers (Michael, TPDS 2004). The reader
-   announces the record that it will read, but does not check again that
-   it is still current. The writer may have freed it in between. */
+/* hazard-pointer: hazard pointers (Michael, TPDS 2004). The reader announces the record that it
+   will read. The bug: it does not check again that this record is still current, so the writer may
+   have freed it in between. The repair: it announces again until the record is current. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,6 +18,12 @@ static void *reader(void *unused) {
     (void)unused;
     int *record = atomic_load(&present);
     atomic_store(&hazard, record);
+#ifdef FIXED
+    while (atomic_load(&present) != record) {
+        record = atomic_load(&present);
+        atomic_store(&hazard, record);
+    }
+#endif
     assert(*record == 1 || *record == 2);
     atomic_store(&hazard, NULL);
     return NULL;

@@ -1,5 +1,5 @@
-/* if-wait: two consumers wait for elements. A broadcast wakes both for one
-   element, and the second one does not check again: `if` instead of `while`. */
+/* if-wait: two consumers wait for elements. The bug: a broadcast wakes both for one element, and
+   the second one does not check again. The repair: `while` instead of `if`. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -11,7 +11,11 @@ static int queue[2], length;
 static void *receive(void *unused) {
     (void)unused;
     pthread_mutex_lock(&mutex);
+#ifdef FIXED
+    while (length == 0)
+#else
     if (length == 0)
+#endif
         pthread_cond_wait(&filled, &mutex);
     int element = length > 0 ? queue[--length] : 0;
     pthread_mutex_unlock(&mutex);

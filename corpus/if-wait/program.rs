@@ -1,4 +1,5 @@
-//! if-wait: two consumers are woken for one element, and the second one does not check again.
+//! if-wait: two consumers are woken for one element, and the second one does not check again. The
+//! repair: a woken consumer checks again whether there is an element.
 
 use crate::entry::Entry;
 use mazurka::sync::{Condvar, Mutex};
@@ -6,18 +7,29 @@ use mazurka::thread;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "if-wait",
-    about: "a consumer that waits once instead of until there is something",
+    about: "a consumer waits once, even if the queue is still empty when it wakes",
     parameters: &[],
-    body: |_| if_wait(),
+    body: |_| if_wait(false),
     expect: include_str!("expect.toml"),
 };
 
-fn if_wait() {
+pub(crate) const FIXED: Entry = Entry {
+    name: "if-wait-fixed",
+    about: "a consumer waits as long as the queue is empty",
+    parameters: &[],
+    body: |_| if_wait(true),
+    expect: include_str!("fixed.toml"),
+};
+
+fn if_wait(is_fixed: bool) {
     let (queue, filled) = (Mutex::new(Vec::new()), Condvar::new());
     let receive = || {
         let mut queue = queue.lock().unwrap();
-        if queue.is_empty() {
+        while queue.is_empty() {
             queue = filled.wait(queue).unwrap();
+            if !is_fixed {
+                break; // The bug: the queue may be empty again.
+            }
         }
         queue.pop()
     };

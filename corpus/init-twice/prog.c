@@ -1,5 +1,5 @@
-/* init-twice: two threads check whether something is initialised
-   and, if not, initialise it. Both may find it uninitialised. */
+/* init-twice: two threads check whether something is initialised and, if not, initialise it. Both
+   may find it uninitialised. The repair: pthread_once lets only one of them initialise it. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -7,14 +7,26 @@
 #include <stddef.h>
 
 static atomic_int count;
+#ifdef FIXED
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+#else
 static atomic_bool is_done;
+#endif
+
+static void initialise(void) {
+    atomic_fetch_add(&count, 1);
+}
 
 static void *use(void *unused) {
     (void)unused;
+#ifdef FIXED
+    pthread_once(&once, initialise);
+#else
     if (!atomic_load(&is_done)) {
-        atomic_fetch_add(&count, 1);
+        initialise();
         atomic_store(&is_done, true);
     }
+#endif
     return NULL;
 }
 

@@ -1,4 +1,5 @@
-/* leak: two threads may both find no buffer and allocate one. The first buffer is lost. */
+/* leak: two threads may both find no buffer and allocate one. The bug: the second one replaces the
+   first buffer, which is never freed. The repair: the second thread frees its own buffer. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -9,7 +10,13 @@ static void *allocate(void *unused) {
     (void)unused;
     if (atomic_load(&buffer) == NULL) {
         int *own = malloc(sizeof *own);
+#ifdef FIXED
+        int *none = NULL;
+        if (!atomic_compare_exchange_strong(&buffer, &none, own))
+            free(own);
+#else
         atomic_store(&buffer, own);
+#endif
     }
     return NULL;
 }

@@ -1,5 +1,6 @@
 /* local-static: two threads use a static variable of a function, initialised at the first use.
-   The bug is -fno-threadsafe-statics in expect.toml, with which both may initialise it. */
+   The bug is the flag -fno-threadsafe-statics in expect.toml, with which both may initialise it.
+   The repair: fixed.toml does not have the flag, so one thread initialises it. */
 #include <cassert>
 #include <string>
 #include <thread>

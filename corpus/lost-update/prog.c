@@ -1,5 +1,5 @@
-/* lost-update: two threads count with a load and a store. Both
-   may load before either stores, so that one update is lost. */
+/* lost-update: two threads count with a load and a store. Both may load before either
+   stores, so that one update is lost. The repair: one indivisible atomic_fetch_add. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,7 +9,11 @@ static atomic_int count;
 
 static void *increment(void *unused) {
     (void)unused;
+#ifdef FIXED
+    atomic_fetch_add(&count, 1);
+#else
     atomic_store(&count, atomic_load(&count) + 1);
+#endif
     return NULL;
 }
 

@@ -1,5 +1,7 @@
-/* mcs-lock: the queue lock of Mellor-Crummey and Scott (TOCS 1991). A thread without a known
-   successor empties the queue by a store. A thread that came in between waits forever. */
+/* mcs-lock: the queue lock of Mellor-Crummey and Scott (TOCS 1991). The bug: a thread without a
+   known successor empties the queue by a store, and a thread that came in between waits forever.
+   The repair: it empties the queue by a compare-exchange, and waits for the successor if that
+   fails. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -27,8 +29,16 @@ static void lock(struct node *me) {
 
 static void unlock(struct node *me) {
     if (atomic_load(&me->next) == NULL) {
+#ifdef FIXED
+        struct node *last = me;
+        if (atomic_compare_exchange_strong(&tail, &last, NULL))
+            return;
+        while (atomic_load(&me->next) == NULL)
+            ;
+#else
         atomic_store(&tail, NULL);
         return;
+#endif
     }
     atomic_store(&atomic_load(&me->next)->must_wait, false);
 }

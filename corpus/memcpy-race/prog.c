@@ -1,4 +1,5 @@
-/* memcpy-race: memcpy copies a record while another thread writes one of its fields. */
+/* memcpy-race: memcpy copies a record while another thread writes one of its fields under a mutex.
+   The repair: the mutex is locked during the copy, too. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -24,7 +25,13 @@ int main(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, deposit, NULL);
     struct record copy;
+#ifdef FIXED
+    pthread_mutex_lock(&mutex);
+#endif
     memcpy(&copy, &record, sizeof copy);
+#ifdef FIXED
+    pthread_mutex_unlock(&mutex);
+#endif
     assert(strcmp(copy.name, "account") == 0);
     pthread_join(thread, NULL);
     return 0;

@@ -1,5 +1,6 @@
-/* michael-scott-queue: the queue of Michael and Scott (PODC 1996). A store links a new
-   node behind the last one. A node that another thread links in between is lost. */
+/* michael-scott-queue: the queue of Michael and Scott (PODC 1996). The bug: a store links a new
+   node behind the last one, and a node that another thread links in between is lost. The repair:
+   a compare-exchange links the node. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,8 +16,13 @@ static struct node nodes[3];
 static _Atomic(struct node *) head = &nodes[0], tail = &nodes[0];
 
 static bool link_behind(struct node *last, struct node *node) {
+#ifdef FIXED
+    struct node *none = NULL;
+    return atomic_compare_exchange_strong(&last->next, &none, node);
+#else
     atomic_store(&last->next, node);
     return true;
+#endif
 }
 
 static void enqueue(struct node *node, int value) {

@@ -1,5 +1,6 @@
-//! missed-wakeup: the flag is set and the condition signalled between
-//! the check of the flag and the wait. There is no further signal.
+//! missed-wakeup: the flag is set and the condition signalled between the check of the flag and the
+//! wait. There is no further signal. The repair: the mutex protects the flag, so that it cannot
+//! change between the check and the wait.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -8,10 +9,18 @@ use mazurka::thread;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "missed-wakeup",
-    about: "a thread looks at a flag and then waits for the signal that may have come in between",
+    about: "a thread checks a flag and then waits for a signal that may already be over",
     parameters: &[],
     body: |_| missed_wakeup(),
     expect: include_str!("expect.toml"),
+};
+
+pub(crate) const FIXED: Entry = Entry {
+    name: "missed-wakeup-fixed",
+    about: "a thread checks a flag under the mutex with which it waits",
+    parameters: &[],
+    body: |_| missed_wakeup_fixed(),
+    expect: include_str!("fixed.toml"),
 };
 
 fn missed_wakeup() {
@@ -25,6 +34,20 @@ fn missed_wakeup() {
             }
         });
         is_ready.store(true, SeqCst);
+        condvar.notify_one();
+    });
+}
+
+fn missed_wakeup_fixed() {
+    let (is_ready, condvar) = (Mutex::new(false), Condvar::new());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut guard = is_ready.lock().unwrap();
+            while !*guard {
+                guard = condvar.wait(guard).unwrap();
+            }
+        });
+        *is_ready.lock().unwrap() = true;
         condvar.notify_one();
     });
 }

@@ -1,5 +1,6 @@
-/* mpmc-ring-buffer: a bounded queue of many producers and consumers (after Vyukov).
-   A producer releases its place for reading before it has written the value. */
+/* mpmc-ring-buffer: a bounded queue of many producers and consumers (after Vyukov). The sequence
+   number of a place says whether it can be written or read. The bug: a producer advances it before
+   it writes the value. The repair: it writes the value first. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,8 +19,13 @@ static bool enqueue(int value) {
     unsigned at = atomic_load(&enqueued);
     while (atomic_load(&places[at % PLACES].sequence) == at) {
         if (atomic_compare_exchange_strong(&enqueued, &at, at + 1)) {
+#ifdef FIXED
+            places[at % PLACES].value = value;
+            atomic_store(&places[at % PLACES].sequence, at + 1);
+#else
             atomic_store(&places[at % PLACES].sequence, at + 1);
             places[at % PLACES].value = value;
+#endif
             return true;
         }
     }

@@ -1,5 +1,6 @@
-/* notify-without-lock: a flag is set and the condition notified without the mutex. Both may
-   happen between the waiter's check of the flag and its sleep; then nothing wakes it. */
+/* notify-without-lock: a flag is set and the condition notified without the mutex. Both may happen
+   between the waiter's check of the flag and its sleep; then nothing wakes it. The repair: the flag
+   is set under the mutex. */
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -14,7 +15,12 @@ int main() {
         std::unique_lock<std::mutex> lock(mutex);
         changed.wait(lock, [] { return is_ready.load(); });
     });
-    is_ready = true;
+    {
+#ifdef FIXED
+        std::lock_guard<std::mutex> guard(mutex);
+#endif
+        is_ready = true;
+    }
     changed.notify_one();
     waiter.join();
 }

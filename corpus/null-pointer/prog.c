@@ -1,5 +1,6 @@
-/* null-pointer: the first call of pthread_once creates a table. One function uses
-   the table without that call, and finds a null pointer if it comes first. */
+/* null-pointer: the first call of pthread_once creates a table. The bug: one function uses the
+   table without that call, and finds a null pointer if it comes first. The repair: it makes the
+   call, too. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,6 +22,9 @@ static int square(int i) {
 }
 
 static int square_of_two(void) {
+#ifdef FIXED
+    pthread_once(&once, make_table);
+#endif
     return atomic_load(&table)[2];
 }
 

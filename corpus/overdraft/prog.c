@@ -1,5 +1,5 @@
-/* overdraft: the balance is read and changed under the lock, but the lock
-   is free in between. Both threads may read enough for their withdrawal. */
+/* overdraft: the balance is read and changed under the lock, but the lock is free in between. Both
+   threads may read enough for their withdrawal. The repair: one critical section for both. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -10,6 +10,11 @@ static int balance = 100;
 static void *withdraw(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
+#ifdef FIXED
+    if (balance >= 80)
+        balance -= 80;
+    pthread_mutex_unlock(&lock);
+#else
     int seen = balance;
     pthread_mutex_unlock(&lock);
     if (seen >= 80) {
@@ -17,6 +22,7 @@ static void *withdraw(void *unused) {
         balance -= 80;
         pthread_mutex_unlock(&lock);
     }
+#endif
     return NULL;
 }
 

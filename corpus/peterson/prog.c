@@ -1,5 +1,5 @@
-/* peterson: Peterson's lock with its two stores in the wrong
-   order: a thread gives the turn away before it requests entry. */
+/* peterson: Peterson's lock (1981). The bug: a thread gives the turn away before it requests
+   entry. The repair: it requests entry first. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,8 +12,13 @@ static atomic_int count;
 
 static void enter(int me) {
     int other = 1 - me;
+#ifdef FIXED
+    atomic_store(&wants[me], true);
+    atomic_store(&turn, other);
+#else
     atomic_store(&turn, other);
     atomic_store(&wants[me], true);
+#endif
     while (atomic_load(&wants[other]) && atomic_load(&turn) == other)
         ;
 }

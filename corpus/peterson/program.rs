@@ -1,5 +1,5 @@
-//! peterson: Peterson's lock with its two stores in the wrong
-//! order: a thread gives the turn away before it requests entry.
+//! peterson: Peterson's lock (1981). The bug: a thread gives the turn away before it requests
+//! entry. The repair: it requests entry first.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -7,10 +7,18 @@ use mazurka::{hint, thread};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "peterson",
-    about: "Peterson's lock that gives the turn away before it shows its wish",
+    about: "Peterson's lock with its two stores in the wrong order",
     parameters: &[],
-    body: |_| peterson(),
+    body: |_| peterson(false),
     expect: include_str!("expect.toml"),
+};
+
+pub(crate) const FIXED: Entry = Entry {
+    name: "peterson-fixed",
+    about: "Peterson's lock",
+    parameters: &[],
+    body: |_| peterson(true),
+    expect: include_str!("fixed.toml"),
 };
 
 struct Peterson {
@@ -19,10 +27,15 @@ struct Peterson {
 }
 
 impl Peterson {
-    fn enter(&self, me: usize) {
+    fn enter(&self, me: usize, is_fixed: bool) {
         let other = 1 - me;
-        self.turn.store(other, SeqCst);
-        self.wants[me].store(true, SeqCst);
+        if is_fixed {
+            self.wants[me].store(true, SeqCst);
+            self.turn.store(other, SeqCst);
+        } else {
+            self.turn.store(other, SeqCst);
+            self.wants[me].store(true, SeqCst);
+        }
         while self.wants[other].load(SeqCst) && self.turn.load(SeqCst) == other {
             hint::spin_loop();
         }
@@ -33,7 +46,7 @@ impl Peterson {
     }
 }
 
-fn peterson() {
+fn peterson(is_fixed: bool) {
     let peterson = Peterson {
         wants: [false, false].map(AtomicBool::new),
         turn: AtomicUsize::new(0),
@@ -43,7 +56,7 @@ fn peterson() {
         for me in 0..2 {
             let (peterson, count) = (&peterson, &count);
             scope.spawn(move || {
-                peterson.enter(me);
+                peterson.enter(me, is_fixed);
                 count.store(count.load(SeqCst) + 1, SeqCst);
                 peterson.leave(me);
             });

@@ -1,5 +1,6 @@
-/* promise-exception: a task fails with an exception if it runs too early. Main
-   gets the exception from future.get() and does not catch it: std::terminate. */
+/* promise-exception: a task fails with an exception if it runs too early. The bug: main gets the
+   exception from future.get() and does not catch it, so std::terminate is called. The repair:
+   main catches it. */
 #include <atomic>
 #include <cassert>
 #include <future>
@@ -16,6 +17,15 @@ static int read() {
 int main() {
     auto result = std::async(std::launch::async, read);
     is_open = true;
+#ifdef FIXED
+    try {
+        int value = result.get();
+        assert(value == 42);
+    } catch (const std::runtime_error &) {
+        assert(is_open);
+    }
+#else
     int value = result.get();
     assert(value == 42);
+#endif
 }

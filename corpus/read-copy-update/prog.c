@@ -1,5 +1,6 @@
-/* read-copy-update: read-copy-update (McKenney and Slingwine, 1998). The writer replaces
-   a record and frees the old one without waiting for readers that may still use it. */
+/* read-copy-update: read-copy-update (McKenney and Slingwine, 1998). The bug: the writer
+   replaces a record and frees the old one without waiting for readers that may still use it. The
+   repair: it waits until there is no reader. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,6 +34,10 @@ int main(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, reader, NULL);
     struct pair *old = atomic_exchange(&present, new_pair(2));
+#ifdef FIXED
+    while (atomic_load(&readers) != 0)
+        ;
+#endif
     free(old);
     pthread_join(thread, NULL);
     free(atomic_load(&present));

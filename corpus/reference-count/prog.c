@@ -1,5 +1,6 @@
-/* reference-count: the count of owners is relaxed, so nothing
-   orders the last owner's write after the other owner's read. */
+/* reference-count: the last owner of a value destroys it. The bug: the count of owners is
+   relaxed, so nothing orders the last owner's write after the other owner's read. The repair:
+   giving up a share releases, and the last owner acquires. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -7,9 +8,15 @@
 static atomic_int owners = 2;
 static int value = 1;
 
+#ifdef FIXED
+#define ORDER memory_order_acq_rel
+#else
+#define ORDER memory_order_relaxed
+#endif
+
 /* The last owner destroys the value. */
 static void release(void) {
-    if (atomic_fetch_sub_explicit(&owners, 1, memory_order_relaxed) == 1)
+    if (atomic_fetch_sub_explicit(&owners, 1, ORDER) == 1)
         value = 0;
 }
 

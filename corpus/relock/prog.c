@@ -1,5 +1,5 @@
-/* relock: a function that holds a lock calls another
-   one that takes it. The mutex is a normal one. */
+/* relock: a function that holds a lock calls another function that takes it. The bug: the mutex
+   is a normal one. The repair: a recursive mutex. */
 #define _XOPEN_SOURCE 700
 #include <assert.h>
 #include <pthread.h>
@@ -28,7 +28,11 @@ static void *increment(void *unused) {
 int main(void) {
     pthread_mutexattr_t kind;
     pthread_mutexattr_init(&kind);
+#ifdef FIXED
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+#else
     pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_NORMAL);
+#endif
     pthread_mutex_init(&lock, &kind);
     pthread_mutexattr_destroy(&kind);
     pthread_t thread;

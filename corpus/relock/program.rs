@@ -1,4 +1,5 @@
-//! relock: a method that holds a lock calls another method that takes it.
+//! relock: a method of a counter calls another one. The bug: the caller holds the lock that the
+//! called method takes. The repair: it releases the lock before the call.
 
 use crate::entry::Entry;
 use mazurka::sync::Mutex;
@@ -6,10 +7,18 @@ use mazurka::thread;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "relock",
-    about: "a method takes a lock that its caller has",
+    about: "a method that holds a lock calls a method that takes it",
     parameters: &[],
-    body: |_| relock(),
+    body: |_| relock(false),
     expect: include_str!("expect.toml"),
+};
+
+pub(crate) const FIXED: Entry = Entry {
+    name: "relock-fixed",
+    about: "a method releases a lock before it calls a method that takes it",
+    parameters: &[],
+    body: |_| relock(true),
+    expect: include_str!("fixed.toml"),
 };
 
 struct Counter(Mutex<u32>);
@@ -19,18 +28,21 @@ impl Counter {
         *self.0.lock().unwrap()
     }
 
-    fn increment(&self) -> u32 {
+    fn increment(&self, is_fixed: bool) -> u32 {
         let mut value = self.0.lock().unwrap();
         *value += 1;
+        if is_fixed {
+            drop(value);
+        }
         self.value()
     }
 }
 
-fn relock() {
+fn relock(is_fixed: bool) {
     let counter = Counter(Mutex::new(0));
     thread::scope(|scope| {
-        scope.spawn(|| counter.increment());
-        counter.increment();
+        scope.spawn(|| counter.increment(is_fixed));
+        counter.increment(is_fixed);
     });
     assert_eq!(counter.value(), 2);
 }

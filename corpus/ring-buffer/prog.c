@@ -1,5 +1,5 @@
-/* ring-buffer: a ring of one producer and one consumer. The
-   producer publishes a place before it has filled it. */
+/* ring-buffer: a ring of one producer and one consumer (Lamport). The bug: the producer
+   publishes a place before it fills it. The repair: it fills the place first. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,8 +16,13 @@ static bool push(int element) {
     unsigned end = atomic_load_explicit(&tail, memory_order_relaxed);
     if (end - atomic_load_explicit(&head, memory_order_acquire) == PLACES)
         return false;
+#ifdef FIXED
+    places[end % PLACES] = element;
+    atomic_store_explicit(&tail, end + 1, memory_order_release);
+#else
     atomic_store_explicit(&tail, end + 1, memory_order_release);
     places[end % PLACES] = element;
+#endif
     return true;
 }
 

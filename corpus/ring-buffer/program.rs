@@ -1,4 +1,5 @@
-//! ring-buffer: the producer publishes a place before it has filled it.
+//! ring-buffer: a ring of one producer and one consumer (Lamport). The bug: the producer publishes
+//! a place before it fills it. The repair: it fills the place first.
 
 use crate::Plain;
 use crate::entry::Entry;
@@ -10,10 +11,18 @@ use mazurka::thread;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ring-buffer",
-    about: "a ring for one producer and one consumer that shows a place before it is filled",
+    about: "a ring of one producer and one consumer that publishes a place before filling it",
     parameters: &[],
-    body: |_| ring_buffer(),
+    body: |_| ring_buffer(false),
     expect: include_str!("expect.toml"),
+};
+
+pub(crate) const FIXED: Entry = Entry {
+    name: "ring-buffer-fixed",
+    about: "a ring of one producer and one consumer",
+    parameters: &[],
+    body: |_| ring_buffer(true),
+    expect: include_str!("fixed.toml"),
 };
 
 const PLACES: usize = 2;
@@ -26,10 +35,13 @@ struct Ring {
 }
 
 impl Ring {
-    fn push(&self, element: u32) -> bool {
+    fn push(&self, element: u32, is_fixed: bool) -> bool {
         let tail = self.tail.load(Relaxed);
         let has_room = tail - self.head.load(Acquire) < PLACES;
-        if has_room {
+        if has_room && is_fixed {
+            self.places[tail % PLACES].set(element);
+            self.tail.store(tail + 1, Release);
+        } else if has_room {
             self.tail.store(tail + 1, Release);
             self.places[tail % PLACES].set(element);
         }
@@ -47,14 +59,14 @@ impl Ring {
     }
 }
 
-fn ring_buffer() {
+fn ring_buffer(is_fixed: bool) {
     let ring = Ring {
         places: [0, 0].map(Plain::new),
         head: AtomicUsize::new(0),
         tail: AtomicUsize::new(0),
     };
     thread::scope(|scope| {
-        scope.spawn(|| (1..=3).all(|element| ring.push(element)));
+        scope.spawn(|| (1..=3).all(|element| ring.push(element, is_fixed)));
         let popped: Vec<u32> = (0..3).filter_map(|_| ring.pop()).collect();
         assert!(popped.iter().copied().eq(1..=popped.len() as u32));
     });

@@ -1,5 +1,6 @@
-//! select-cancel: a task waits for a mutex or a stop, whichever comes first. If it is
-//! granted the mutex and then sees the stop, its wait is dropped, and the mutex is lost.
+//! select-cancel: a task waits for a mutex or a stop, whichever comes first. It may be granted the
+//! mutex and then see the stop, so that its wait is dropped. The bug: the mutex is lost. The
+//! repair: dropping the wait passes the mutex on.
 
 use crate::entry::Entry;
 use mazurka::future::{AtomicWaker, block_on, spawn};
@@ -12,15 +13,25 @@ use std::task::{Context, Poll, Waker};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "select-cancel",
-    about: "who gives up waiting drops a mutex that it was handed over meanwhile",
+    about: "a cancelled wait loses the mutex that was handed to it meanwhile",
     parameters: &[],
-    body: |_| select_cancel(),
+    body: |_| select_cancel(false),
     expect: include_str!("expect.toml"),
 };
 
+pub(crate) const FIXED: Entry = Entry {
+    name: "select-cancel-fixed",
+    about: "a cancelled wait passes on the mutex that was handed to it meanwhile",
+    parameters: &[],
+    body: |_| select_cancel(true),
+    expect: include_str!("fixed.toml"),
+};
+
 /// A mutex that is handed over to the first waiter when it is given back.
-#[derive(Default)]
-struct Handover(Mutex<State>);
+struct Handover {
+    state: Mutex<State>,
+    is_fixed: bool,
+}
 
 #[derive(Default)]
 struct State {
@@ -46,7 +57,7 @@ impl Handover {
     }
 
     fn unlock(&self) {
-        let mut state = self.0.lock().unwrap();
+        let mut state = self.state.lock().unwrap();
         match state.waiting.pop_front() {
             Some((ticket, waker)) => {
                 state.granted = Some(ticket);
@@ -62,7 +73,7 @@ impl Future for Lock<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.mutex.0.lock().unwrap();
+        let mut state = self.mutex.state.lock().unwrap();
         match self.ticket {
             Some(ticket) if state.granted == Some(ticket) => {
                 state.granted = None;
@@ -90,8 +101,13 @@ impl Future for Lock<'_> {
 impl Drop for Lock<'_> {
     fn drop(&mut self) {
         let Some(own) = self.ticket else { return };
-        let mut state = self.mutex.0.lock().unwrap();
+        let mut state = self.mutex.state.lock().unwrap();
         state.waiting.retain(|&(ticket, _)| ticket != own);
+        if self.mutex.is_fixed && state.granted == Some(own) {
+            state.granted = None;
+            drop(state);
+            self.mutex.unlock();
+        }
     }
 }
 
@@ -111,11 +127,12 @@ async fn lock_or_stop(mutex: &Handover, stop: &(AtomicBool, AtomicWaker)) -> boo
     .await
 }
 
-fn select_cancel() {
-    let shared = Arc::new((
-        Handover::default(),
-        (AtomicBool::new(false), AtomicWaker::new()),
-    ));
+fn select_cancel(is_fixed: bool) {
+    let mutex = Handover {
+        state: Mutex::default(),
+        is_fixed,
+    };
+    let shared = Arc::new((mutex, (AtomicBool::new(false), AtomicWaker::new())));
     block_on(async {
         shared.0.lock().await;
         let other = spawn({

@@ -1,5 +1,6 @@
-/* semaphore-buffer: a bounded buffer with semaphores (after Dijkstra). The consumer takes
-   the mutex first and then waits for an element, which the producer cannot add meanwhile. */
+/* semaphore-buffer: a bounded buffer with semaphores (after Dijkstra). The bug: the consumer
+   takes the mutex first and then waits for an element, which the producer cannot add meanwhile.
+   The repair: it waits for the element first. */
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -23,8 +24,13 @@ static void *producer(void *unused) {
 }
 
 static int take(void) {
+#ifdef FIXED
+    sem_wait(&full);
+    sem_wait(&mutex);
+#else
     sem_wait(&mutex);
     sem_wait(&full);
+#endif
     int element = buffer[taken++ % PLACES];
     sem_post(&mutex);
     sem_post(&empty);

@@ -1,4 +1,5 @@
-/* semaphore-permits: a semaphore for mutual exclusion has two permits. */
+/* semaphore-permits: a semaphore is used for mutual exclusion. The bug: it has two permits. The
+   repair: it has one. */
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -17,7 +18,11 @@ static void *increment(void *unused) {
 }
 
 int main(void) {
+#ifdef FIXED
+    sem_init(&permits, 0, 1);
+#else
     sem_init(&permits, 0, 2);
+#endif
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, increment, NULL);

@@ -1,5 +1,6 @@
-/* seqlock: the reader checks the sequence number before reading,
-   but not after it. So it may combine words of two writes. */
+/* seqlock: a sequence lock. The bug: the reader checks the sequence number before reading, but
+   not after it, so it may combine words of two writes. The repair: it checks the number again,
+   and gives up if it has changed. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,7 +22,11 @@ static bool read_both(int *first, int *second) {
     unsigned before = atomic_load(&sequence);
     *first = atomic_load(&words[0]);
     *second = atomic_load(&words[1]);
+#ifdef FIXED
+    return before % 2 == 0 && atomic_load(&sequence) == before;
+#else
     return before % 2 == 0;
+#endif
 }
 
 static void *writer(void *unused) {

@@ -1,4 +1,5 @@
-//! seqlock: the reader checks the sequence number before reading, but not after it.
+//! seqlock: a sequence lock. The bug: the reader checks the sequence number before reading, but not
+//! after it. The repair: it checks the number again.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -6,10 +7,18 @@ use mazurka::thread;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "seqlock",
-    about: "a sequence lock whose reader does not look twice",
+    about: "a sequence lock whose reader does not check the sequence number again after reading",
     parameters: &[],
-    body: |_| seqlock(),
+    body: |_| seqlock(false),
     expect: include_str!("expect.toml"),
+};
+
+pub(crate) const FIXED: Entry = Entry {
+    name: "seqlock-fixed",
+    about: "a sequence lock",
+    parameters: &[],
+    body: |_| seqlock(true),
+    expect: include_str!("fixed.toml"),
 };
 
 struct SeqLock {
@@ -27,15 +36,16 @@ impl SeqLock {
     }
 
     /// Reads the words. Returns `None` if a write came in between.
-    fn read(&self) -> Option<[u32; 2]> {
+    fn read(&self, is_fixed: bool) -> Option<[u32; 2]> {
         let before = self.sequence.load(SeqCst);
         let words = self.words.each_ref().map(|word| word.load(SeqCst));
-        let is_whole = before.is_multiple_of(2);
+        let is_whole =
+            before.is_multiple_of(2) && (!is_fixed || self.sequence.load(SeqCst) == before);
         is_whole.then_some(words)
     }
 }
 
-fn seqlock() {
+fn seqlock(is_fixed: bool) {
     let lock = SeqLock {
         sequence: AtomicU32::new(0),
         words: [0, 0].map(AtomicU32::new),
@@ -45,7 +55,7 @@ fn seqlock() {
             lock.write(1);
             lock.write(2);
         });
-        if let Some([first, second]) = lock.read() {
+        if let Some([first, second]) = lock.read(is_fixed) {
             assert_eq!(first, second, "a torn read");
         }
     });

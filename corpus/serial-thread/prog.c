@@ -1,5 +1,6 @@
-/* serial-thread: two threads meet at a barrier. Main assumes
-   that the barrier chooses it to add up their results. */
+/* serial-thread: two threads meet at a barrier, which chooses one of them to add up their
+   results. The bug: main assumes that it is chosen. The repair: main assumes only that one
+   thread is chosen. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -21,8 +22,13 @@ int main(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, work, (void *)1);
     void *mine = work((void *)0), *others;
+#ifndef FIXED
     assert(mine != NULL);
+#endif
     pthread_join(thread, &others);
+#ifdef FIXED
+    assert((mine != NULL) + (others != NULL) == 1);
+#endif
     assert(sum == 3);
     pthread_barrier_destroy(&barrier);
     return 0;

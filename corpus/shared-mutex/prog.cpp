@@ -1,4 +1,5 @@
-/* shared-mutex: a cache with a std::shared_mutex is filled under the read lock. */
+/* shared-mutex: a cache with a std::shared_mutex. The bug: it is filled under the read lock. The
+   repair: it is filled under the write lock. */
 #include <cassert>
 #include <map>
 #include <mutex>
@@ -15,7 +16,11 @@ static int square(int i) {
         if (found != cache.end())
             return found->second;
     }
+#ifdef FIXED
+    std::unique_lock<std::shared_mutex> writing(mutex);
+#else
     std::shared_lock<std::shared_mutex> writing(mutex);
+#endif
     return cache[i] = i * i;
 }
 

@@ -1,5 +1,6 @@
-/* shared-pointer: a thread assigns a std::shared_ptr while another
-   copies it. Its count is atomic, but the pointer itself is not. */
+/* shared-pointer: a thread assigns a std::shared_ptr while another copies it. The bug: it is
+   copied without a lock, but only its count is atomic, not the pointer itself. The repair: both
+   hold a mutex. */
 #include <cassert>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,9 @@ static std::shared_ptr<int> current = std::make_shared<int>(1);
 static std::mutex mutex;
 
 static std::shared_ptr<int> copy() {
+#ifdef FIXED
+    std::lock_guard<std::mutex> guard(mutex);
+#endif
     return current;
 }
 

@@ -1,4 +1,5 @@
-/* spin-forever: two threads each spin until the other's flag is set, and then set their own. */
+/* spin-forever: two threads each have a flag. The bug: both spin until the other's flag is set,
+   and then set their own. The repair: one thread sets its flag before it spins. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -13,8 +14,13 @@ static void await(atomic_bool *flag) {
 
 static void *player(void *unused) {
     (void)unused;
+#ifdef FIXED
+    atomic_store(&pong, true);
+    await(&ping);
+#else
     await(&ping);
     atomic_store(&pong, true);
+#endif
     return NULL;
 }
 

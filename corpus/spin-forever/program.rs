@@ -1,4 +1,5 @@
-//! spin-forever: two threads each spin until the other's flag is set, and then set their own.
+//! spin-forever: two threads each have a flag. The bug: both spin until the other's flag is set,
+//! and then set their own. The repair: one thread sets its flag before it spins.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -6,18 +7,31 @@ use mazurka::{hint, thread};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "spin-forever",
-    about: "two threads spin for each other",
+    about: "two threads each spin until the other's flag is set",
     parameters: &[],
-    body: |_| spin_forever(),
+    body: |_| spin_forever(false),
     expect: include_str!("expect.toml"),
 };
 
-fn spin_forever() {
+pub(crate) const FIXED: Entry = Entry {
+    name: "spin-forever-fixed",
+    about: "of two threads that spin until the other's flag is set, one sets its own flag first",
+    parameters: &[],
+    body: |_| spin_forever(true),
+    expect: include_str!("fixed.toml"),
+};
+
+fn spin_forever(is_fixed: bool) {
     let (ping, pong) = (AtomicBool::new(false), AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
-            await_flag(&ping);
-            pong.store(true, SeqCst);
+            if is_fixed {
+                pong.store(true, SeqCst);
+                await_flag(&ping);
+            } else {
+                await_flag(&ping);
+                pong.store(true, SeqCst);
+            }
         });
         await_flag(&pong);
         ping.store(true, SeqCst);

@@ -1,4 +1,5 @@
-/* spin-lock: checking the lock and taking it are two operations. Two threads may see it free. */
+/* spin-lock: two threads count under a spin lock. The bug: checking the lock and taking it are
+   two operations, so both threads may find it free. The repair: a compare-exchange. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,9 +10,15 @@ static atomic_bool is_locked;
 static atomic_int count;
 
 static void lock(void) {
+#ifdef FIXED
+    bool is_free = false;
+    while (!atomic_compare_exchange_strong(&is_locked, &is_free, true))
+        is_free = false;
+#else
     while (atomic_load(&is_locked))
         ;
     atomic_store(&is_locked, true);
+#endif
 }
 
 static void unlock(void) {

@@ -1,4 +1,5 @@
-/* spin-trylock: a thread does not check whether pthread_spin_trylock succeeded. */
+/* spin-trylock: two threads count under a spin lock. The bug: a thread does not check whether
+   pthread_spin_trylock succeeded. The repair: if it fails, the thread waits for the lock. */
 #define _XOPEN_SOURCE 700
 #include <assert.h>
 #include <pthread.h>
@@ -9,7 +10,12 @@ static int count;
 
 static void *increment(void *unused) {
     (void)unused;
+#ifdef FIXED
+    if (pthread_spin_trylock(&lock) != 0)
+        pthread_spin_lock(&lock);
+#else
     pthread_spin_trylock(&lock);
+#endif
     count++;
     pthread_spin_unlock(&lock);
     return NULL;

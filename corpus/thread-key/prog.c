@@ -1,5 +1,6 @@
-/* thread-key: each thread has its own buffer under a key. The destructor of the key frees it
-   at the thread's end. The thread passes its buffer to main, which reads it after that. */
+/* thread-key: each thread has its own buffer under a key. The destructor of the key frees the
+   buffer when the thread ends. The thread returns its buffer to main, which reads freed memory.
+   Repair: the thread returns the number in the buffer. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -20,7 +21,11 @@ static int *own_buffer(void) {
 static void *count(void *rounds) {
     for (intptr_t round = 0; round < (intptr_t)rounds; round++)
         ++*own_buffer();
+#ifdef FIXED
+    return (void *)(intptr_t)*own_buffer();
+#else
     return own_buffer();
+#endif
 }
 
 int main(void) {
@@ -32,7 +37,11 @@ int main(void) {
     for (int i = 0; i < 2; i++) {
         void *result;
         pthread_join(threads[i], &result);
+#ifdef FIXED
+        sum += (int)(intptr_t)result;
+#else
         sum += *(int *)result;
+#endif
     }
     assert(sum == 3);
     pthread_key_delete(key);

@@ -1,4 +1,6 @@
-/* thread-local: each thread counts its own calls in a variable that is shared, not thread_local. */
+/* thread-local: each thread counts its own calls in a static variable, which the threads share.
+   Repair: the variable is thread_local. Its destructor adds the count to a total when the thread
+   ends. */
 #include <atomic>
 #include <cassert>
 #include <thread>
@@ -11,7 +13,11 @@ struct Calls {
 };
 
 static void call() {
+#ifdef FIXED
+    static thread_local Calls calls;
+#else
     static Calls calls;
+#endif
     calls.number++;
 }
 
@@ -23,4 +29,7 @@ int main() {
     std::thread first(work), second(work);
     first.join();
     second.join();
+#ifdef FIXED
+    assert(total == 4);
+#endif
 }

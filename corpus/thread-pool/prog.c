@@ -1,5 +1,5 @@
-/* thread-pool: two workers take jobs from a queue until it is closed. Closing
-   wakes only one of them. The other sleeps forever, and main waits for it. */
+/* thread-pool: two workers take jobs from a queue until it is closed. Closing wakes only one of
+   them. The other sleeps forever, and main waits for it. Repair: closing wakes both. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -36,7 +36,11 @@ static void submit(int job) {
 static void close_queue(void) {
     pthread_mutex_lock(&mutex);
     is_closed = true;
+#ifdef FIXED
+    pthread_cond_broadcast(&changed);
+#else
     pthread_cond_signal(&changed);
+#endif
     pthread_mutex_unlock(&mutex);
 }
 

@@ -1,4 +1,5 @@
-/* ticket-lock: a ticket is drawn with load and store. Two threads may get the same and enter. */
+/* ticket-lock: a thread takes its ticket with a load and a store. Two threads may get the same
+   ticket and enter together. Repair: a thread takes its ticket with an atomic addition. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,8 +9,12 @@ static atomic_int next, serving;
 static atomic_int count;
 
 static void lock(void) {
+#ifdef FIXED
+    int ticket = atomic_fetch_add(&next, 1);
+#else
     int ticket = atomic_load(&next);
     atomic_store(&next, ticket + 1);
+#endif
     while (atomic_load(&serving) < ticket)
         ;
 }

@@ -1,4 +1,5 @@
-//! ticket-lock: two threads may draw the same ticket.
+//! ticket-lock: a thread takes its ticket with a load and a store. Two threads may get the same
+//! ticket and enter together. Repair: a thread takes its ticket with `fetch_add`.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -6,10 +7,18 @@ use mazurka::{hint, thread};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ticket-lock",
-    about: "a ticket lock that draws tickets by load and store",
+    about: "a ticket lock whose tickets are taken with a load and a store",
     parameters: &[],
-    body: |_| ticket_lock(),
+    body: |_| ticket_lock(false),
     expect: include_str!("expect.toml"),
+};
+
+pub(crate) const FIXED: Entry = Entry {
+    name: "ticket-lock-fixed",
+    about: "a ticket lock whose tickets are taken with fetch_add",
+    parameters: &[],
+    body: |_| ticket_lock(true),
+    expect: include_str!("fixed.toml"),
 };
 
 struct TicketLock {
@@ -18,9 +27,17 @@ struct TicketLock {
 }
 
 impl TicketLock {
-    fn lock(&self) {
+    fn take_ticket(&self, is_fixed: bool) -> u32 {
+        if is_fixed {
+            return self.next.fetch_add(1, SeqCst);
+        }
         let ticket = self.next.load(SeqCst);
         self.next.store(ticket + 1, SeqCst);
+        ticket
+    }
+
+    fn lock(&self, is_fixed: bool) {
+        let ticket = self.take_ticket(is_fixed);
         while self.serving.load(SeqCst) < ticket {
             hint::spin_loop();
         }
@@ -31,7 +48,7 @@ impl TicketLock {
     }
 }
 
-fn ticket_lock() {
+fn ticket_lock(is_fixed: bool) {
     let lock = TicketLock {
         next: AtomicU32::new(0),
         serving: AtomicU32::new(0),
@@ -40,7 +57,7 @@ fn ticket_lock() {
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                lock.lock();
+                lock.lock(is_fixed);
                 count.store(count.load(SeqCst) + 1, SeqCst);
                 lock.unlock();
             });

@@ -1,5 +1,6 @@
 /* treiber-stack: a Treiber stack of allocated nodes (IBM, 1986). A thread frees a popped node at
-   once, although another thread that has read it as the top may be about to read its successor. */
+   once, although another thread that has read the node as the top may be about to read its
+   successor. Repair: nodes are freed after all threads have ended. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,6 +13,9 @@ struct node {
 };
 
 static _Atomic(struct node *) top;
+#ifdef FIXED
+static struct node *nodes[2];
+#endif
 
 static struct node *push(int value) {
     struct node *node = malloc(sizeof *node), *seen = atomic_load(&top);
@@ -30,7 +34,9 @@ static int pop(void) {
     if (seen == NULL)
         return 0;
     int value = seen->value;
+#ifndef FIXED
     free(seen);
+#endif
     return value;
 }
 
@@ -42,11 +48,19 @@ static void *popper(void *unused) {
 int main(void) {
     pthread_t thread;
     for (int i = 0; i < 2; i++)
+#ifdef FIXED
+        nodes[i] = push(i + 1);
+#else
         push(i + 1);
+#endif
     pthread_create(&thread, NULL, popper, NULL);
     int mine = pop();
     void *others;
     pthread_join(thread, &others);
     assert(mine + (int)(intptr_t)others == 3);
+#ifdef FIXED
+    for (int i = 0; i < 2; i++)
+        free(nodes[i]);
+#endif
     return 0;
 }

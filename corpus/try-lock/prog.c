@@ -1,4 +1,5 @@
-/* try-lock: a thread that does not get the lock at once drops its update. */
+/* try-lock: a thread that does not get the lock at once drops its update. Repair: it waits for
+   the lock. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -9,7 +10,11 @@ static int count;
 static void *increment(void *unused) {
     (void)unused;
     if (pthread_mutex_trylock(&lock) != 0)
+#ifdef FIXED
+        pthread_mutex_lock(&lock);
+#else
         return NULL;
+#endif
     count++;
     pthread_mutex_unlock(&lock);
     return NULL;

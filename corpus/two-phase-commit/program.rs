@@ -1,4 +1,7 @@
-//! two-phase-commit(N, D): the coordinator may crash between announcements; the others then abort.
+//! two-phase-commit(N, D): the coordinator may crash between announcements of its decision.
+//! Participants without a decision then abort, although others may have committed. Repair: the
+//! coordinator logs its decision before announcing it. After a crash, a participant without a
+//! decision reads the log, and logs an abort if the log is empty.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, ExitReason, Pid, Policy, Process, System, Table};
@@ -8,8 +11,16 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "two-phase-commit",
     about: "participants abort when the coordinator crashes, although others may have committed",
     parameters: &[Parameter::new("N", 2, 2..=10), Parameter::DELIVERY],
-    body: |sizes| commit(sizes[0], delivery(sizes[1])),
+    body: |sizes| commit(sizes[0], delivery(sizes[1]), |_, decision| decision),
     expect: include_str!("expect.toml"),
+};
+
+pub(crate) const FIXED: Entry = Entry {
+    name: "two-phase-commit-fixed",
+    about: "the coordinator logs its decision, which participants look up when it crashes",
+    parameters: &[Parameter::new("N", 2, 2..=10), Parameter::DELIVERY],
+    body: |sizes| commit(sizes[0], delivery(sizes[1]), log_decision),
+    expect: include_str!("fixed.toml"),
 };
 
 #[derive(Clone, Debug)]
@@ -19,7 +30,13 @@ enum Message {
     Crash,
 }
 
-fn commit(n: u32, delivery: Delivery) {
+/// The log of the repaired version, with at most one decision.
+type Log = Table<&'static str, bool>;
+
+/// Maps the log and a proposed decision to the decision that is made.
+type Decide = fn(&Log, bool) -> bool;
+
+fn commit(n: u32, delivery: Delivery, decide: Decide) {
     let system = System::new(delivery).unhandled(Policy::Allow);
     let (log, done) = (system.table("log"), system.table("done"));
     let participants: Vec<Pid<Message>> = (0..n)
@@ -28,7 +45,7 @@ fn commit(n: u32, delivery: Delivery) {
             system.spawn(
                 &format!("participant {own}"),
                 move |me: &Process<Message>| {
-                    let decision = participate(me, &log);
+                    let decision = participate(me, &log, decide);
                     let is_new = done.insert_new("decision", decision);
                     if is_new == Ok(false) {
                         let other = done.lookup(&"decision");
@@ -39,28 +56,28 @@ fn commit(n: u32, delivery: Delivery) {
         })
         .collect();
     system.spawn("coordinator", move |me: &Process<bool>| {
-        coordinate(me, &participants, &log);
+        coordinate(me, &participants, &log, decide);
     });
 }
 
 /// Crashes after a number of announcements that the exploration chooses.
-fn coordinate(me: &Process<bool>, participants: &[Pid<Message>], _: &Table<&'static str, bool>) {
+fn coordinate(me: &Process<bool>, participants: &[Pid<Message>], log: &Log, decide: Decide) {
     for participant in participants {
         participant.send(Message::Prepare(me.pid()));
     }
     let votes = participants.iter().all(|_| me.receive());
-    let decision = votes;
-    let told = choose(participants.len() as u32 + 1) as usize;
-    for participant in &participants[..told] {
+    let decision = decide(log, votes);
+    let announced = choose(participants.len() as u32 + 1) as usize;
+    for participant in &participants[..announced] {
         participant.send(Message::Decision(decision));
     }
-    if told < participants.len() {
+    if announced < participants.len() {
         me.exit(ExitReason::Killed);
     }
 }
 
-/// Returns the decision that the participant learns.
-fn participate(me: &Process<Message>, log: &Table<&'static str, bool>) -> bool {
+/// Returns the decision that the coordinator announces or, after a crash, the participant makes.
+fn participate(me: &Process<Message>, log: &Log, decide: Decide) -> bool {
     let prepare = me.receive();
     let Message::Prepare(coordinator) = prepare else {
         unreachable!("the first message prepares")
@@ -69,11 +86,17 @@ fn participate(me: &Process<Message>, log: &Table<&'static str, bool>) -> bool {
     coordinator.send(true);
     match me.receive() {
         Message::Decision(decision) => decision,
-        Message::Crash => decide_alone(log),
+        Message::Crash => decide(log, false),
         Message::Prepare(_) => unreachable!("it is prepared"),
     }
 }
 
-fn decide_alone(_: &Table<&'static str, bool>) -> bool {
-    false
+/// Logs this decision unless another one is logged already. Returns the logged decision.
+fn log_decision(log: &Log, decision: bool) -> bool {
+    let is_first = log.insert_new("decision", decision);
+    if is_first.expect("the log exists") {
+        return decision;
+    }
+    let logged = log.lookup(&"decision").expect("the log exists");
+    logged.expect("there was a decision")
 }

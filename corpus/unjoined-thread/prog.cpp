@@ -1,5 +1,6 @@
-/* unjoined-thread: main returns early if the worker has failed already, without
-   joining it. The destructor of a joinable std::thread calls std::terminate. */
+/* unjoined-thread: main returns early if the worker has failed already, without joining it. The
+   destructor of a joinable std::thread calls std::terminate. Repair: main joins the worker on
+   every path. */
 #include <atomic>
 #include <thread>
 
@@ -8,6 +9,9 @@ static std::atomic<bool> has_failed{false};
 int main() {
     std::thread worker([] { has_failed = true; });
     if (has_failed) {
+#ifdef FIXED
+        worker.join();
+#endif
         return 0;
     }
     worker.join();

@@ -1,5 +1,5 @@
-/* use-after-free: main frees a message after it was taken,
-   but the thread that took it reads it once more. */
+/* use-after-free: main frees a message when a thread has taken it, but the thread reads the
+   message once more. Repair: main frees the message after the thread has ended. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,7 +20,11 @@ int main(void) {
     *message = 42;
     pthread_t thread;
     pthread_create(&thread, NULL, receiver, message);
+#ifdef FIXED
+    bool is_freed = false;
+#else
     bool is_freed = atomic_load(&was_taken);
+#endif
     if (is_freed)
         free(message);
     pthread_join(thread, NULL);

@@ -1,11 +1,16 @@
-/* volatile-flag: a flag is volatile, which orders neither the flag nor the data that it guards. */
+/* volatile-flag: a flag is volatile, which orders neither the accesses to the flag nor those to the
+   data that it guards. Repair: the flag is atomic. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#ifdef FIXED
+static atomic_bool is_ready;
+#else
 static volatile bool is_ready;
+#endif
 static int value;
 
 static void *producer(void *unused) {

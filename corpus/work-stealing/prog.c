@@ -1,5 +1,6 @@
-/* work-stealing: a work-stealing deque (after Chase and Lev, SPAA 2005). The owner takes
-   the last task without a compare-exchange, and a thief may steal it meanwhile. */
+/* work-stealing: a work-stealing deque (after Chase and Lev, SPAA 2005). The owner takes the last
+   task without a compare-exchange, and a thief may steal the task meanwhile. Repair: a
+   compare-exchange decides whether the owner or a thief gets the last task. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,7 +21,11 @@ static int take(void) {
     int first = atomic_load(&top);
     if (first < last)
         return last;
+#ifdef FIXED
+    bool is_mine = first == last && atomic_compare_exchange_strong(&top, &first, first + 1);
+#else
     bool is_mine = first == last;
+#endif
     atomic_store(&bottom, last + 1);
     return is_mine ? last : NONE;
 }

@@ -1,5 +1,6 @@
-//! work-stealing: the owner takes the last task without a
-//! compare-exchange, and a thief may steal it meanwhile.
+//! work-stealing: the owner of a deque takes the last task without a compare-exchange, and a thief
+//! may steal the task meanwhile. Repair: a compare-exchange decides whether the owner or a thief
+//! gets the last task (Chase and Lev, SPAA 2005).
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -7,10 +8,18 @@ use mazurka::thread;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "work-stealing",
-    about: "a work-stealing deque whose owner just takes the last task",
+    about: "a work-stealing deque whose owner takes the last task without a compare-exchange",
     parameters: &[],
-    body: |_| work_stealing(),
+    body: |_| work_stealing(false),
     expect: include_str!("expect.toml"),
+};
+
+pub(crate) const FIXED: Entry = Entry {
+    name: "work-stealing-fixed",
+    about: "a work-stealing deque whose owner takes the last task with a compare-exchange",
+    parameters: &[],
+    body: |_| work_stealing(true),
+    expect: include_str!("fixed.toml"),
 };
 
 const TASKS: usize = 2;
@@ -22,14 +31,14 @@ struct Deque {
 }
 
 impl Deque {
-    fn take(&self) -> Option<usize> {
+    fn take(&self, is_fixed: bool) -> Option<usize> {
         let bottom = self.bottom.load(SeqCst).checked_sub(1)?;
         self.bottom.store(bottom, SeqCst);
         let top = self.top.load(SeqCst);
         if top < bottom {
             return Some(bottom);
         }
-        let is_mine = top == bottom;
+        let is_mine = top == bottom && (!is_fixed || self.advance(top));
         self.bottom.store(bottom + 1, SeqCst);
         is_mine.then_some(bottom)
     }
@@ -39,15 +48,18 @@ impl Deque {
         if top >= self.bottom.load(SeqCst) {
             return None;
         }
-        let is_mine = self
-            .top
+        self.advance(top).then_some(top)
+    }
+
+    /// Removes the task at the top if the top is still `top`.
+    fn advance(&self, top: usize) -> bool {
+        self.top
             .compare_exchange(top, top + 1, SeqCst, SeqCst)
-            .is_ok();
-        is_mine.then_some(top)
+            .is_ok()
     }
 }
 
-fn work_stealing() {
+fn work_stealing(is_fixed: bool) {
     let deque = Deque {
         top: AtomicUsize::new(0),
         bottom: AtomicUsize::new(TASKS),
@@ -55,7 +67,7 @@ fn work_stealing() {
     let mut times = [0; TASKS];
     thread::scope(|scope| {
         let thief = scope.spawn(|| [deque.steal(), deque.steal()]);
-        let taken = [deque.take(), deque.take()];
+        let taken = [deque.take(is_fixed), deque.take(is_fixed)];
         for task in taken.into_iter().chain(thief.join().unwrap()).flatten() {
             times[task] += 1;
         }

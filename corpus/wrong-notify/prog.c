@@ -1,5 +1,5 @@
-/* wrong-notify: a producer and consumers wait at one condition
-   variable. A signal may wake the wrong kind, which sleeps again. */
+/* wrong-notify: a producer and consumers wait for one condition variable. A signal may wake the
+   wrong kind of thread, which sleeps again. Repair: a broadcast wakes both kinds. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -9,7 +9,11 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int place; /* 0 if empty */
 
 static void wake(void) {
+#ifdef FIXED
+    pthread_cond_broadcast(&changed);
+#else
     pthread_cond_signal(&changed);
+#endif
 }
 
 static void put(int element) {

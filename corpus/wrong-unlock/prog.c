@@ -1,5 +1,5 @@
-/* wrong-unlock: a function unlocks on every path, even on the one on
-   which it has not locked. It may unlock the mutex of another thread. */
+/* wrong-unlock: a function unlocks on every path, even on the path on which it has not locked. It
+   may unlock the mutex of another thread. Repair: it unlocks only where it has locked. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,6 +16,9 @@ static void *increment(void *unused) {
         pthread_mutex_lock(&mutex);
         count++;
     }
+#ifdef FIXED
+    if (is_open)
+#endif
         pthread_mutex_unlock(&mutex);
     return NULL;
 }
