@@ -69,7 +69,10 @@ fn is_leader(me: &Process<bool>, is_fixed: bool) -> bool {
         return false;
     }
     let is_registered = system.register("leader", &me.pid()).is_ok();
-    assert!(is_fixed || is_registered, "another process has registered the name");
+    assert!(
+        is_fixed || is_registered,
+        "another process has registered the name"
+    );
     is_registered
 }
 
