@@ -173,7 +173,7 @@ impl<M: Message> Actions<M> {
     #[track_caller]
     fn child<N: Message + Eq + Hash>(&self, name: &str) -> Pid<N> {
         let child = self.system.address(name);
-        child.inbox.tell_state();
+        child.inbox.report_state();
         child
     }
 

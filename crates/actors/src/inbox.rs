@@ -217,7 +217,7 @@ impl<M: Message> Inbox<M> {
 impl<M: Message> Letters<M> {
     /// Reports the contents of the mailbox after the current event.
     fn tell(&self, mailbox: ObjectId) {
-        runtime::tell_contents(mailbox, mailbox, || {
+        runtime::report_contents(mailbox, mailbox, || {
             let there = self.there.iter().flatten();
             let texts = there.map(|letter| match &letter.content {
                 Content::Message(message) => format!("{message:?}"),
@@ -254,17 +254,17 @@ type Snapshot<M> = (
 
 impl<M: Message + Eq + Hash> Inbox<M> {
     /// Makes the mailbox, the signals and the relations of the process report their state.
-    pub(crate) fn tell_state(self: &Arc<Inbox<M>>) {
+    pub(crate) fn report_state(self: &Arc<Inbox<M>>) {
         let control = &self.control;
         let [own, signalled, related] = [(); 3].map(|()| Arc::clone(self));
-        runtime::tell_state_of(control.mailbox.object(), move || own.snapshot());
-        runtime::tell_state_of(control.signals.object(), move || {
+        runtime::report_state_of(control.mailbox.object(), move || own.snapshot());
+        runtime::report_state_of(control.signals.object(), move || {
             // No process reads the signals of a process that has ended.
             let is_heard = !signalled.letters().is_closed;
             let signals = &signalled.control.signals;
             is_heard.then(|| signals.silently(|signals| signals.clone()))
         });
-        runtime::tell_state_of(control.relations.object(), move || {
+        runtime::report_state_of(control.relations.object(), move || {
             let relations = &related.control.relations;
             relations.silently(|relations| (relations.related(), relations.is_alive()))
         });

@@ -51,7 +51,7 @@ pub(crate) fn body<B: Behaviour>(
         }));
         me.ties.of_machine();
         let (told, ties) = (Rc::clone(&local), Rc::clone(&me.ties));
-        runtime::tell_state(move || (told.borrow().clone(), ties.snapshot()));
+        runtime::report_state(move || (told.borrow().clone(), ties.snapshot()));
         Running { me, local }.run();
     }
 }

@@ -189,7 +189,7 @@ impl<S: State> Object<S> {
             shared: Arc::new(shared),
         };
         let told = Arc::clone(&object.shared);
-        object.shared.object.tell_state(move || told.snapshot());
+        object.shared.object.report_state(move || told.snapshot());
         object
     }
 

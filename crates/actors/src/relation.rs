@@ -344,7 +344,7 @@ fn carry(
     let to = Arc::clone(to);
     let carrier = move || {
         runtime::stand_at(Some(location));
-        runtime::tell_state(move || told.clone());
+        runtime::report_state(move || told.clone());
         posted.wait();
         act(&to, Some(posted));
     };

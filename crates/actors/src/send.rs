@@ -75,7 +75,7 @@ impl<M: Message> Pid<M> {
         runtime::spawn(Some("network".to_owned()), move || {
             runtime::stand_at(Some(location));
             if let Some(told) = told {
-                runtime::tell_state(move || told.clone());
+                runtime::report_state(move || told.clone());
             }
             inbox.bring(posted, message);
         });

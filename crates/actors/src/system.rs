@@ -115,12 +115,12 @@ impl System {
         };
         let shared = Arc::new(shared);
         let told = Arc::clone(&shared);
-        runtime::tell_state_of(shared.directory.object(), move || {
+        runtime::report_state_of(shared.directory.object(), move || {
             let owners = told.directory.silently(|names| names.owners());
             (owners, told.budgets().clone())
         });
         if let Some(network) = &shared.network {
-            network.tell_state();
+            network.report_state();
         }
         System { shared }
     }
@@ -177,7 +177,7 @@ impl System {
     pub fn spawn_machine<B: Behaviour>(&self, name: &str, behaviour: B) -> Pid<B::Message> {
         self.shared.checkpoint();
         let pid = self.address(name);
-        pid.inbox.tell_state();
+        pid.inbox.report_state();
         self.start_machine(&pid, behaviour, Location::caller());
         pid
     }

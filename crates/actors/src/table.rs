@@ -76,7 +76,7 @@ impl System {
             all: State::new(&format!("table {name}"), ()),
             keys: Mutex::default(),
         });
-        Rows::tell_state(&rows);
+        Rows::report_state(&rows);
         Table { rows }
     }
 }
@@ -174,7 +174,7 @@ impl<K: Key, V: Value> Table<K, V> {
         let text = |rows: &Vec<(K, V)>| format!("{}.scan() -> {rows:?}", self.rows.name);
         let rows = self.rows.all.read(|()| self.rows.present(), text);
         let all = self.rows.all.object();
-        runtime::tell_contents(all, all, || self.rows.contents());
+        runtime::report_contents(all, all, || self.rows.contents());
         runtime::learn(&rows);
         Ok(rows)
     }
@@ -229,7 +229,7 @@ impl<K: Key, V: Value> Table<K, V> {
             true => all.object(),
             false => row.object(),
         };
-        runtime::tell_contents(all.object(), at, || self.rows.contents());
+        runtime::report_contents(all.object(), at, || self.rows.contents());
         runtime::learn(&result);
         Ok(result)
     }
@@ -243,19 +243,19 @@ impl<K: Key, V: Value> Table<K, V> {
         key.hash(&mut hasher);
         let row = Arc::new(State::part_of(&self.rows.all, hasher.finish(), None));
         keys.insert(key.clone(), Arc::clone(&row));
-        tell_state_of_part(&keys, row.object());
+        report_state_of_part(&keys, row.object());
         row
     }
 }
 
 /// Makes the rows of this object report their state. There are several if their keys have the same
 /// hash.
-fn tell_state_of_part<K: Key, V: Value>(keys: &Keys<K, V>, object: ObjectId) {
+fn report_state_of_part<K: Key, V: Value>(keys: &Keys<K, V>, object: ObjectId) {
     let same = keys.iter().filter(|(_, row)| row.object() == object);
     let same: Vec<(K, Arc<Row<V>>)> = same
         .map(|(key, row)| (key.clone(), Arc::clone(row)))
         .collect();
-    runtime::tell_state_of_part(object, move || {
+    runtime::report_state_of_part(object, move || {
         let rows = same.iter();
         let values = rows.map(|(key, row)| (key.clone(), row.silently(|row| row.clone())));
         values.collect::<Vec<_>>()
@@ -285,15 +285,15 @@ impl<K: Key, V: Value> Rows<K, V> {
 
     /// Makes the table report whether it is alive, and its contents if it is one object. Otherwise
     /// each row reports its own state.
-    fn tell_state(rows: &Arc<Rows<K, V>>) {
+    fn report_state(rows: &Arc<Rows<K, V>>) {
         let is_alive = Arc::clone(&rows.is_alive);
         let told = Arc::clone(&is_alive);
-        runtime::tell_state_of(is_alive.object(), move || told.silently(|told| *told));
+        runtime::report_state_of(is_alive.object(), move || told.silently(|told| *told));
         let (own, is_scanned) = (
             Arc::clone(rows),
             rows.all.is_coarse(Coarsening::Scanned, false),
         );
-        runtime::tell_state_of(rows.all.object(), move || is_scanned.then(|| own.present()));
+        runtime::report_state_of(rows.all.object(), move || is_scanned.then(|| own.present()));
     }
 }
 

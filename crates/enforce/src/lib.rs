@@ -65,7 +65,7 @@ pub use own::{
 };
 pub use plan::{Plan, PlanError};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use process::{is_enforced, start_as_told, take_variable};
+pub use process::{is_enforced, start_from_environment, take_variable};
 pub use report::INPUT;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use thread::{Child, adopt, again, end_thread, upcoming};

@@ -38,7 +38,7 @@ pub fn take_variable(name: &str) -> Option<String> {
 ///
 /// # Errors
 /// If the order in the environment cannot be carried out, with a one-line message for the user.
-pub fn start_as_told() -> Result<bool, String> {
+pub fn start_from_environment() -> Result<bool, String> {
     let Some(text) = take_variable(ENFORCE) else {
         return Ok(false);
     };

@@ -55,7 +55,7 @@ impl<S: Strategy> Strategy for Bounded<S> {
         match running {
             Some(running) if self.preemptions == self.bound => {
                 self.pending.clear();
-                self.pending.resize(pending.len(), Pending::Unborn);
+                self.pending.resize(pending.len(), Pending::NotStarted);
                 self.pending[running.index()] = pending[running.index()];
                 self.strategy.extend(&self.pending)
             }

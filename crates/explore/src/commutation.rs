@@ -8,7 +8,7 @@ use crate::fingerprint::Fingerprint;
 use crate::footprint::Footprint;
 use crate::probe::{Probe, Reached};
 use crate::program::Interrupt;
-use crate::reduction::{SleepSequence, turned_round};
+use crate::reduction::{SleepSequence, reversed};
 use crate::search::Sleeper;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ const MOST: usize = 100_000;
 /// Consecutive steps that can be performed in two orders.
 pub(crate) struct Window {
     straight: Vec<Step>,
-    turned: Vec<Step>,
+    reversed: Vec<Step>,
     /// The operation and the footprint of each step; `None` if one footprint is unknown.
     footprints: Option<Vec<(Op, Footprint)>>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Window {
 #[derive(Clone)]
 struct Orders {
     straight: SleepSequence,
-    turned: SleepSequence,
+    reversed: SleepSequence,
 }
 
 /// The results so far.
@@ -45,7 +45,7 @@ impl Window {
         let footprints = pair.into_iter();
         Window {
             straight: vec![first, second],
-            turned: vec![second, first],
+            reversed: vec![second, first],
             footprints: footprints
                 .map(|(own, footprint)| Some((own.op, footprint?)))
                 .collect(),
@@ -68,8 +68,8 @@ impl Window {
             return None;
         }
         let straight: Vec<Step> = events.iter().map(|id| event(id).step).collect();
-        let mut turned = straight.clone();
-        turned.rotate_left(1);
+        let mut reversed = straight.clone();
+        reversed.rotate_left(1);
         let is_in_a_row = race.second.index() - race.first.index() + 1 == events.len();
         let of_event = |id: &EventId| {
             let footprint = footprints.get(id.index())?.clone()?;
@@ -77,7 +77,7 @@ impl Window {
         };
         Some(Window {
             straight,
-            turned,
+            reversed,
             footprints: events.iter().map(of_event).collect(),
         })
     }
@@ -88,14 +88,14 @@ impl Window {
         let events = (race.first.index()..=race.second.index()).map(EventId::at);
         Some(Window {
             straight: events.map(|id| execution.event(id).step).collect(),
-            turned: turned_round(race, execution)?,
+            reversed: reversed(race, execution)?,
             footprints: None,
         })
     }
 
     /// Returns the steps in the other order.
-    pub(crate) fn turned(&self) -> &[Step] {
-        &self.turned
+    pub(crate) fn reversed(&self) -> &[Step] {
+        &self.reversed
     }
 
     /// Checks whether this is a pair that is stored in reverse: a pair has only one situation.
@@ -125,7 +125,7 @@ impl Window {
 
 impl Commutations {
     /// Returns the steps in the other order if that order leads from `prefix` to the same state.
-    pub(crate) fn turned(
+    pub(crate) fn reversed(
         &mut self,
         prefix: &[Step],
         window: &Window,
@@ -145,7 +145,7 @@ impl Commutations {
                 orders
             }
         };
-        Ok(orders.map(|orders| orders.turned))
+        Ok(orders.map(|orders| orders.reversed))
     }
 
     fn find(&self, situation: &Fingerprint) -> Option<&Option<Orders>> {
@@ -169,8 +169,8 @@ impl Orders {
     fn swapped(self, is_swapped: bool) -> Orders {
         match is_swapped {
             true => Orders {
-                straight: self.turned,
-                turned: self.straight,
+                straight: self.reversed,
+                reversed: self.straight,
             },
             false => self,
         }
@@ -186,14 +186,14 @@ fn orders(
     let Some(straight) = probe.state_after(prefix, &window.straight)? else {
         return Ok(None);
     };
-    let Some(turned) = probe.state_after(prefix, &window.turned)? else {
+    let Some(reversed) = probe.state_after(prefix, &window.reversed)? else {
         return Ok(None);
     };
-    let is_same = straight.state == turned.state;
-    let has_choice = straight.has_alternatives() || turned.has_alternatives();
+    let is_same = straight.state == reversed.state;
+    let has_choice = straight.has_alternatives() || reversed.has_alternatives();
     Ok((is_same && !has_choice).then(|| Orders {
         straight: straight.sequence(&window.straight),
-        turned: turned.sequence(&window.turned),
+        reversed: reversed.sequence(&window.reversed),
     }))
 }
 

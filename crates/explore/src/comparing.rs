@@ -95,8 +95,8 @@ impl Comparing {
             .collect();
         let mut kept = Vec::new();
         for window in windows {
-            let turned = self.commutations.turned(&prefix, &window, probe)?;
-            kept.extend(turned.map(|turned| turned[1]));
+            let reversed = self.commutations.reversed(&prefix, &window, probe)?;
+            kept.extend(reversed.map(|reversed| reversed[1]));
         }
         let node = self.search.path_mut().last_mut();
         node.expect("a step is planned there").plan.keep(kept);
@@ -122,11 +122,11 @@ impl Comparing {
         for race in self.execution().races_from(fresh).to_vec() {
             let first = race.first.index();
             let window = self.window(race);
-            let window = window.filter(|own| !self.search.path()[first].is_covered(own.turned()));
+            let window = window.filter(|own| !self.search.path()[first].is_covered(own.reversed()));
             let Some(window) = window else { continue };
             let prefix = &schedule[..first];
-            if let Some(turned) = self.commutations.turned(prefix, &window, probe)? {
-                self.search.path_mut()[first].add_sequence(turned);
+            if let Some(reversed) = self.commutations.reversed(prefix, &window, probe)? {
+                self.search.path_mut()[first].add_sequence(reversed);
             }
         }
         Ok(())

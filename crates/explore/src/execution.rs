@@ -12,7 +12,7 @@ mod prefix;
 mod tail;
 mod waiting;
 
-pub use id::{EventId, ObjectId, ThreadId, Token};
+pub use id::{EventId, ObjectId, ThreadId, ValueId};
 pub(crate) use op::access_at;
 pub use op::{Access, Op, OpKind, Request, Schedule, Step};
 pub use performed::Performed;
@@ -35,11 +35,11 @@ pub struct Event {
     /// The operation with its actual access.
     pub op: Op,
     /// The value with which a conditional operation is a write.
-    pub expects: Option<Token>,
+    pub expects: Option<ValueId>,
     /// The value of the object before the event.
-    pub before: Token,
+    pub before: ValueId,
     /// The value of the object after the event.
-    pub after: Token,
+    pub after: ValueId,
     /// Whether the event preempts another thread, which was enabled and had not yielded.
     pub preempts: bool,
     /// Whether the thread of the event yielded right before the event.
@@ -69,7 +69,7 @@ impl Event {
     }
 
     /// κ(op, v): returns the access of the event when its object holds `value`.
-    pub fn access_at(&self, value: Token) -> Access {
+    pub fn access_at(&self, value: ValueId) -> Access {
         access_at(self.op.access, self.expects, value)
     }
 }

@@ -32,7 +32,7 @@ pub use bounded::Bounded;
 pub use comparing::Comparing;
 pub use execution::{
     Access, Accesses, Constraint, Event, EventId, Execution, ObjectId, Op, OpKind, Performed,
-    Point, Race, Request, Schedule, Step, ThreadId, Token, Waiting,
+    Point, Race, Request, Schedule, Step, ThreadId, ValueId, Waiting,
 };
 pub use fingerprint::Fingerprint;
 pub use footprint::Footprint;

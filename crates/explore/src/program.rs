@@ -1,6 +1,8 @@
 //! The first seam: a program that can be run again and again.
 
-use crate::execution::{Event, EventId, Execution, Op, Performed, Request, Step, ThreadId, Token};
+use crate::execution::{
+    Event, EventId, Execution, Op, Performed, Request, Step, ThreadId, ValueId,
+};
 use crate::fingerprint::Fingerprint;
 use crate::footprint::Footprint;
 use serde::{Deserialize, Serialize};
@@ -53,7 +55,7 @@ pub trait Program {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pending {
     /// Not started in this execution.
-    Unborn,
+    NotStarted,
     /// Can perform this operation.
     Enabled(Request),
     /// Suspended at a wait that is not granted yet.
@@ -71,7 +73,7 @@ impl Pending {
     pub fn enabled(&self) -> Option<&Request> {
         match self {
             Pending::Enabled(request) => Some(request),
-            Pending::Unborn
+            Pending::NotStarted
             | Pending::Waiting(_)
             | Pending::Halted(_)
             | Pending::Failed
@@ -149,7 +151,7 @@ impl Outcome {
                 }
                 Pending::Halted(Halt::Await) => Outcome::Stuck,
                 Pending::Waiting(_) => Outcome::Deadlock,
-                Pending::Unborn | Pending::Finished | Pending::Enabled(_) => Outcome::Completed,
+                Pending::NotStarted | Pending::Finished | Pending::Enabled(_) => Outcome::Completed,
             };
             outcome = outcome.min(own);
         }
@@ -222,7 +224,12 @@ pub(crate) fn planned(at: usize, step: Step, pending: &[Pending]) -> Result<&Req
 impl Event {
     /// Returns an error if this event, the one at `id`, was repeated by another operation or with
     /// other values before and after.
-    pub fn must_be(&self, id: EventId, op: Op, values: (Token, Token)) -> Result<(), Divergence> {
+    pub fn must_be(
+        &self,
+        id: EventId,
+        op: Op,
+        values: (ValueId, ValueId),
+    ) -> Result<(), Divergence> {
         let found = if self.op != op {
             Found::Op(op)
         } else if (self.before, self.after) != values {

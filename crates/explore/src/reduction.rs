@@ -13,7 +13,7 @@ mod wakeup_tree;
 
 pub use classic::Classic;
 pub use context_sensitive::ContextSensitive;
-pub(crate) use context_sensitive::{SleepSequence, turned_round};
+pub(crate) use context_sensitive::{SleepSequence, reversed};
 pub use exhaustive::Exhaustive;
 pub use few_preemptions::FewPreemptions;
 pub use optimal::Optimal;

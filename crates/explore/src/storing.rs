@@ -6,7 +6,7 @@ use crate::execution::Performed;
 use crate::execution::{Execution, Schedule};
 use crate::probe::Probe;
 use crate::program::{Divergence, Interrupt, Outcome, Pending};
-use crate::reduction::{StoredSequence, StoredSequences, turned_round};
+use crate::reduction::{StoredSequence, StoredSequences, reversed};
 use crate::search::Search;
 use crate::strategy::{Decision, Ending, Strategy};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ impl Storing {
         let states = probe.states_along(&schedule[..fresh], &schedule[fresh..])?;
         for race in self.execution().races_from(fresh).to_vec() {
             let second = race.second.index();
-            let Some(steps) = turned_round(race, self.execution()) else {
+            let Some(steps) = reversed(race, self.execution()) else {
                 continue;
             };
             let sequence = StoredSequence {

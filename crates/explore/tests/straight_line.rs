@@ -4,7 +4,7 @@
 
 use explore::{
     Access, Algorithm, Event, EventId, Execution, Interrupt, ObjectId, Observer, Op, OpKind,
-    Options, Outcome, Pending, Performed, Preemptions, Program, Request, Step, Strategy, Token,
+    Options, Outcome, Pending, Performed, Preemptions, Program, Request, Step, Strategy, ValueId,
     explore,
 };
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ impl Straight {
                 };
                 let op = op(OpKind::CompareExchange, access, x);
                 Request {
-                    expects: Some(Token(expected)),
+                    expects: Some(ValueId(expected)),
                     ..Request::plain(op)
                 }
             }
@@ -112,7 +112,7 @@ impl Program for Straight {
         }
         self.position[thread] += 1;
         self.announce();
-        let (before, after) = (Token(before), Token(after));
+        let (before, after) = (ValueId(before), ValueId(after));
         Ok(Performed {
             before,
             after,

@@ -316,7 +316,7 @@ pub(crate) unsafe extern "C-unwind" fn call(
 }
 
 /// Closes the gate at a signal, before the checker's code runs. Returns whether it was open.
-pub(crate) fn slam() -> bool {
+pub(crate) fn interrupt() -> bool {
     let inside = INSIDE.swap(0, Relaxed);
     SLAMMED.store(inside, Relaxed);
     if inside != 0 && inside != CHECKER.load(Relaxed) {
@@ -329,7 +329,7 @@ pub(crate) fn slam() -> bool {
 static SLAMMED: AtomicUsize = AtomicUsize::new(0);
 
 /// Continues the program where the signal interrupted it.
-pub(crate) fn unslam() {
+pub(crate) fn cancel_interrupt() {
     let inside = SLAMMED.swap(0, Relaxed);
     if inside != 0 {
         reopen(inside);

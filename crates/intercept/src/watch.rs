@@ -36,7 +36,7 @@ const SIGNALS: u64 = 2;
 pub(crate) fn begin(is_debugged: bool) {
     RUNNER.store(own_number(), Relaxed);
     own_failure::begin();
-    runtime::native::catch_crashes(on_signal, gate::unslam);
+    runtime::native::catch_crashes(on_signal, gate::cancel_interrupt);
     if is_debugged {
         runtime::native::tell_debugger();
         return;
@@ -110,7 +110,7 @@ fn on_signal(signal: i32, address: usize) -> bool {
         }
         let beat = gate::beat();
         let stands_still = SEEN.swap(beat, Relaxed) == beat;
-        return stands_still && gate::slam();
+        return stands_still && gate::interrupt();
     }
     // Other threads of the process belong to the checker.
     let is_runner = own_number() == RUNNER.load(Relaxed);
@@ -121,7 +121,7 @@ fn on_signal(signal: i32, address: usize) -> bool {
         }
     }
     if is_runner {
-        gate::slam();
+        gate::interrupt();
     }
     true
 }
@@ -159,7 +159,7 @@ extern "C" fn on_wait(signal: c_int) {
         return;
     }
     let code = gate::code();
-    if TIMES.fetch_add(1, Relaxed) + 1 >= SIGNALS && gate::slam() {
+    if TIMES.fetch_add(1, Relaxed) + 1 >= SIGNALS && gate::interrupt() {
         input::refuse_readers();
         let place = source_map::place(code);
         let place = place.map_or_else(String::new, |place| format!(", after {place}"));

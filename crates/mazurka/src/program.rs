@@ -63,7 +63,7 @@ pub fn program(body: impl Fn() + 'static) {
     if let Some(text) = take_variable(ORDER) {
         work(&text, body);
     }
-    match enforce::start_as_told() {
+    match enforce::start_from_environment() {
         Ok(_) => body(),
         Err(reason) => enforce::fail(&reason),
     }

@@ -109,7 +109,7 @@ impl Mutex {
     }
 
     /// Records that the thread of the place changed nothing and is stopped permanently.
-    pub fn was_idle(&mut self, ticket: Ticket) {
+    pub fn made_no_progress(&mut self, ticket: Ticket) {
         self.places[ticket.index()].is_idle = true;
     }
 

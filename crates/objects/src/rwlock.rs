@@ -131,7 +131,7 @@ impl RwLock {
     }
 
     /// Records that the thread of the place changed nothing and is stopped permanently.
-    pub fn was_idle(&mut self, ticket: Ticket) {
+    pub fn made_no_progress(&mut self, ticket: Ticket) {
         self.places[ticket.index()].is_idle = true;
     }
 

@@ -11,7 +11,7 @@ pub(crate) mod current;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod endless_loop;
 pub(crate) mod final_state;
-pub(crate) mod grain;
+pub(crate) mod granularity;
 pub(crate) mod life;
 pub(crate) mod model;
 pub(crate) mod names;
@@ -36,7 +36,7 @@ pub(crate) use thread::{Job, Thread, ThreadLife};
 
 use crate::engine::control_words::ControlWords;
 use crate::engine::coroutine::Suspender;
-use crate::engine::grain::Grain;
+use crate::engine::granularity::StepGranularity;
 use crate::engine::life::{Life, life};
 use crate::engine::model::Config;
 use crate::engine::names::Names;
@@ -56,14 +56,14 @@ use crate::rust::owner::Owned;
 use crate::rust::plain::State as PlainState;
 use crate::rust::thread::forget_panic;
 use crate::trace::failure::Failures;
-use crate::trace::look::Noted;
 use crate::trace::recorder::Recorder;
+use crate::trace::sampling::Sampled;
 use crate::watch::happens_before::HappensBefore;
 use crate::watch::heap_changes::HeapSegment;
 use crate::watch::hidden::Hidden;
 use crate::watch::snapshot::Snapshots;
 use crate::watch::undone::History;
-use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, Token};
+use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, ValueId};
 use objects::Coarsening;
 use report::{Goal, LeftOut, Shortcut};
 use std::cell::RefCell;
@@ -92,8 +92,8 @@ pub(crate) struct Engine {
     pub(crate) choice: u32,
     /// The current operation as it is performed.
     pub(crate) op: Op,
-    pub(crate) before: Token,
-    pub(crate) after: Token,
+    pub(crate) before: ValueId,
+    pub(crate) after: ValueId,
     pub(crate) edges: Vec<EventId>,
     /// The synchronization edges of the wait that ends.
     pub(crate) granting: Vec<EventId>,
@@ -101,7 +101,7 @@ pub(crate) struct Engine {
     pub(crate) late: Option<Vec<ThreadId>>,
     /// Whether a thread that starts another one lets it run to its first operation.
     pub(crate) children_go_first: bool,
-    pub(crate) grain: Grain,
+    pub(crate) granularity: StepGranularity,
     /// The execution that is repeated, and the number of its events to repeat.
     pub(crate) script: *const Execution,
     pub(crate) script_end: usize,
@@ -140,7 +140,7 @@ pub(crate) struct Engine {
     pub(crate) names: Names,
     pub(crate) happens_before: HappensBefore,
     pub(crate) recorder: Recorder,
-    pub(crate) noted: Noted,
+    pub(crate) sampled: Sampled,
     pub(crate) snapshots: Snapshots,
     pub(crate) native: native::State,
     pub(crate) savepoints: Savepoints,
@@ -154,7 +154,7 @@ life! {
         /// Indexed by thread.
         pub(crate) pending: Vec<Pending>,
         /// Threads that were started in this execution, in that order.
-        pub(crate) born: Vec<ThreadId>,
+        pub(crate) started: Vec<ThreadId>,
         /// Number of started threads that have not reached the end of their code.
         pub(crate) live: usize,
         /// Number of events so far, which is the number of the current event.
@@ -176,7 +176,7 @@ life! {
         pub(crate) is_coarsened: bool,
         pub(crate) objects: Objects,
         /// Indexed by object: the value that was last written. Known while reads are watched.
-        pub(crate) values: Vec<Option<Token>>,
+        pub(crate) values: Vec<Option<ValueId>>,
     }
 }
 
@@ -186,7 +186,7 @@ pub(crate) struct Watch {
     /// The execution is recorded for users.
     pub(crate) records: bool,
     /// The places of events are recorded.
-    pub(crate) looks: bool,
+    pub(crate) samples: bool,
     /// One of the two above is set.
     pub(crate) notes: bool,
     /// The execution is audited.
@@ -225,13 +225,13 @@ impl Watch {
     /// Begins or ends recording executions.
     pub(crate) fn record(&mut self, records: bool) {
         self.records = records;
-        self.notes = records | self.looks;
+        self.notes = records | self.samples;
     }
 
     /// Begins or ends recording the places of events.
-    pub(crate) fn look(&mut self, looks: bool) {
-        self.looks = looks;
-        self.notes = looks | self.records;
+    pub(crate) fn sample(&mut self, samples: bool) {
+        self.samples = samples;
+        self.notes = samples | self.records;
     }
 }
 
@@ -285,18 +285,18 @@ impl Engine {
             is_effect_noted: false,
             choice: 0,
             op: objects::Thread::SPAWN.on(ObjectId::NONE),
-            before: Token::default(),
-            after: Token::default(),
+            before: ValueId::default(),
+            after: ValueId::default(),
             edges: Vec::new(),
             granting: Vec::new(),
             late: None,
             children_go_first: false,
-            grain: Grain::of_search(&config),
+            granularity: StepGranularity::of_search(&config),
             script: ptr::null(),
             script_end: 0,
             watch: Watch {
                 records: false,
-                looks: false,
+                samples: false,
                 notes: false,
                 audits: false,
                 compares: false,
@@ -326,7 +326,7 @@ impl Engine {
             names,
             happens_before: HappensBefore::default(),
             recorder: Recorder::default(),
-            noted: Noted::default(),
+            sampled: Sampled::default(),
             snapshots: Snapshots::default(),
             native,
             savepoints: Savepoints::default(),
@@ -338,10 +338,10 @@ impl Engine {
     /// Forgets the execution, whose threads have all ended.
     pub(crate) fn clear(&mut self) {
         self.snapshots.clear();
-        self.forget_look();
+        self.forget_sample();
         let mut left = 0;
         // Remove the youngest thread first: its name may be on the heap of an older one.
-        while let Some(id) = self.life.born.pop() {
+        while let Some(id) = self.life.started.pop() {
             let thread = &mut self.threads[id.index()];
             thread.panic.take().into_iter().for_each(forget_panic);
             thread.life.name = None;
@@ -378,7 +378,7 @@ impl Engine {
     /// Gives each column that is indexed by thread an entry for every thread.
     pub(crate) fn fit_columns(&mut self) {
         let count = self.threads.len();
-        self.life.pending.resize(count, Pending::Unborn);
+        self.life.pending.resize(count, Pending::NotStarted);
         let objects = &mut self.life.objects;
         objects.parks.resize_with(count, objects::Park::default);
         objects.ends.resize_with(count, objects::Thread::default);
@@ -399,10 +399,10 @@ impl Engine {
         self.names.meet_plain_memory();
         self.watch.races = true;
         self.happens_before.clear();
-        for &thread in &self.life.born {
-            self.happens_before.born(thread, None);
+        for &thread in &self.life.started {
+            self.happens_before.started(thread, None);
         }
-        self.life.is_coarsened |= self.life.born.len() > 1;
+        self.life.is_coarsened |= self.life.started.len() > 1;
     }
 
     /// Returns the next object of the running thread.
@@ -438,7 +438,7 @@ impl Engine {
 
     /// Records the values of the object before and after the current event.
     #[inline(always)]
-    pub(crate) fn note(&mut self, before: Token, after: Token) {
+    pub(crate) fn note(&mut self, before: ValueId, after: ValueId) {
         self.before = before;
         self.after = after;
     }
@@ -466,7 +466,7 @@ impl Engine {
     }
 
     /// Returns the threads of the execution, in the order in which they were started.
-    pub(crate) fn born(&self) -> &[ThreadId] {
-        &self.life.born
+    pub(crate) fn started(&self) -> &[ThreadId] {
+        &self.life.started
     }
 }

@@ -67,7 +67,7 @@ pub use rust::goal::{goal, reach};
 pub use rust::hint::{hint, unreachable_unchecked, yields};
 pub use rust::lazy::Lazy;
 pub use rust::local::{AccessError, LocalKey};
-pub use rust::mailbox::{Mailbox, Network, Policy, Posted, tell, tell_contents};
+pub use rust::mailbox::{Mailbox, Network, Policy, Posted, report_contents, tell};
 pub use rust::mutex::{Mutex, expire};
 pub use rust::naming::{call_thread, note};
 pub use rust::notify::Notify;
@@ -89,11 +89,11 @@ pub use rust::thread::{
     spawn, spawn_at, stand_at, unpark, upcoming_child,
 };
 pub use trace::failure::Wanted;
-pub use trace::look::Look;
 pub use trace::recorder::kind_of_object;
+pub use trace::sampling::Sample;
 pub use trace::source::Spot;
 pub use trace::{Described, Shown, Trace};
 pub use watch::hidden::{Beginning, Difference, in_object};
 pub use watch::snapshot::{
-    Opaque, forget, learn, operations, tell_state, tell_state_of, tell_state_of_part,
+    Opaque, forget, learn, operations, report_state, report_state_of, report_state_of_part,
 };

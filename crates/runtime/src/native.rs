@@ -7,12 +7,12 @@
 mod annotations;
 mod atomics;
 mod audit;
+mod await_rule;
 mod copies;
 mod debugging;
 mod ended_frames;
 mod foreign;
 mod futex;
-mod laps;
 mod lock_several;
 mod objects;
 mod own;
@@ -34,13 +34,13 @@ pub use annotations::{acquire_at, expect_races, ignore, release_at};
 pub use atomics::{compare_exchange, fence, load, load_within, modify, modify_within, store};
 pub(crate) use audit::Audit;
 pub use audit::{HAS_CALLED_LIBRARY, call_program, enter_program, leave_program};
+pub use await_rule::{Frame, HAS_CALLED_UNKNOWN};
 pub use copies::{copy, copy_at_once, fill, read_on};
 pub use debugging::{mazurka_failed, mazurka_failure, stop_for_debugger, tell_debugger};
 pub use ended_frames::{FRAME, is_in_ended_frame};
 pub use foreign::changes;
 pub(crate) use foreign::meet_stack;
 pub use futex::{Futex, futex_wait, futex_wake};
-pub use laps::{Frame, HAS_CALLED_UNKNOWN};
 pub use lock_several::{failed_to_lock, waits_for_lock};
 pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
@@ -71,7 +71,7 @@ pub use threads::{
 };
 
 pub use unrolling::{IS_BOUNDED, enter_function};
-pub(crate) use visits::Laps;
+pub(crate) use visits::Visits;
 
 pub use crate::engine::control_words::ControlWords;
 pub use crate::engine::coroutine::on_own_stack;

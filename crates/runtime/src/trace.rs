@@ -2,8 +2,8 @@
 
 pub(crate) mod deciding;
 pub(crate) mod failure;
-pub(crate) mod look;
 pub(crate) mod recorder;
+pub(crate) mod sampling;
 pub(crate) mod source;
 
 use crate::engine::Engine;
@@ -139,7 +139,7 @@ impl Engine {
     fn columns(&self) -> Vec<ThreadId> {
         let mut columns: Vec<ThreadId> = Vec::new();
         let events = self.recorder.events.iter().map(|event| event.thread);
-        for thread in events.chain(self.born().iter().copied()) {
+        for thread in events.chain(self.started().iter().copied()) {
             if !columns.contains(&thread) {
                 columns.push(thread);
             }

@@ -4,7 +4,7 @@ use explore::{
     Algorithm, End, Fingerprint, Interrupt, Options, Outcome, Program, Step, ThreadId, explore,
 };
 use runtime::{
-    Atomic, Config, Model, Opaque, Plain, choose, fence, join, park, spawn, tell_state, unpark,
+    Atomic, Config, Model, Opaque, Plain, choose, fence, join, park, report_state, spawn, unpark,
 };
 use std::cell::Cell;
 use std::rc::Rc;
@@ -33,7 +33,7 @@ fn opaque(body: impl Fn() + 'static, threads: &[u16]) -> Option<Opaque> {
 fn machine(rounds: u32) {
     let round = Rc::new(Cell::new(0));
     let told = Rc::clone(&round);
-    tell_state(move || told.get());
+    report_state(move || told.get());
     while round.get() < rounds {
         choose(1);
         round.set(round.get() + 1);
@@ -83,7 +83,7 @@ fn threads_and_objects_that_tell_nothing_are_named() {
     let atomic = || {
         let x = Rc::new(Atomic::new(0u32).settled());
         let thread = spawn(None, move || {
-            tell_state(|| ());
+            report_state(|| ());
             x.store(1, SeqCst);
         });
         drop(join(thread));
@@ -96,7 +96,7 @@ fn threads_and_objects_that_tell_nothing_are_named() {
     assert_eq!(opaque(plain, &[0]), Some(Opaque::Object));
     let parks = || {
         let thread = spawn(None, || {
-            tell_state(|| ());
+            report_state(|| ());
             park();
         });
         unpark(thread);
@@ -109,7 +109,7 @@ fn threads_and_objects_that_tell_nothing_are_named() {
 fn what_a_thread_panicked_with_is_a_part_of_the_state() {
     let body = || {
         let thread = spawn(None, || {
-            tell_state(|| ());
+            report_state(|| ());
             match choose(2) {
                 0 => panic!("zero"),
                 _ => panic!("one"),

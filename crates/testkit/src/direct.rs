@@ -65,7 +65,7 @@ struct Thread {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Status {
-    Unborn,
+    NotStarted,
     Running,
     /// Before its end, which is polled.
     Ending,
@@ -118,7 +118,7 @@ impl State {
             status: if is_root {
                 Status::Running
             } else {
-                Status::Unborn
+                Status::NotStarted
             },
             stage: Stage::Start,
             mutexes: Vec::new(),
@@ -170,7 +170,7 @@ impl State {
 
     fn end(&self, plan: &Plan) -> Final {
         let place = |number: usize, thread: &Thread| match thread.status {
-            Status::Unborn => Place::Unborn,
+            Status::NotStarted => Place::NotStarted,
             Status::Finished | Status::Ending => Place::Finished,
             Status::Failed => Place::Failed,
             Status::Assuming => Place::Assuming,
@@ -225,7 +225,7 @@ impl State {
                 state.threads[number].status = Status::Finished;
                 return into.push(state);
             }
-            Status::Unborn | Status::Assuming | Status::Failed | Status::Finished => return,
+            Status::NotStarted | Status::Assuming | Status::Failed | Status::Finished => return,
         }
         let action = plan.codes[number].action(&self.threads[number].local);
         Moves::new(plan, number, action, self, into).add();

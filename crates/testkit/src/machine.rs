@@ -15,7 +15,7 @@ use crate::trace::Record;
 use effect::Event;
 use explore::{
     EventId, Fingerprint, Footprint, Interrupt, Op, OpKind, Outcome, Pending, Performed, Step,
-    ThreadId, Token,
+    ThreadId, ValueId,
 };
 use objects::{Barrier, Channel, Condvar, Mutex, Once, Park, RwLock, Semaphore, Ticket};
 use std::rc::Rc;
@@ -63,7 +63,7 @@ struct Thread {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 enum Status {
     #[default]
-    Unborn,
+    NotStarted,
     Running,
     /// At its last event, which others poll for.
     Ending,
@@ -200,7 +200,7 @@ impl Machine {
         let thread = &self.threads[number];
         match thread.status {
             Status::Ending => Phase::Thread(phase::Thread::End),
-            Status::Unborn
+            Status::NotStarted
             | Status::Running
             | Status::Assuming
             | Status::Failed
@@ -222,14 +222,14 @@ impl Machine {
     }
 
     /// Returns the value of the variable that an operation accesses; the default for other objects.
-    fn token(&self, op: Op) -> Token {
+    fn token(&self, op: Op) -> ValueId {
         let is_variable = matches!(
             op.kind,
             OpKind::Load | OpKind::Store | OpKind::ReadModifyWrite | OpKind::CompareExchange
         );
         match is_variable {
-            true => Token(self.variables[op.object.index()]),
-            false => Token::default(),
+            true => ValueId(self.variables[op.object.index()]),
+            false => ValueId::default(),
         }
     }
 
@@ -297,7 +297,7 @@ impl Thread {
     /// Resets the thread.
     fn clear(&mut self) {
         self.local = Local::default();
-        self.status = Status::Unborn;
+        self.status = Status::NotStarted;
         self.phase = 0;
         self.ticket = None;
         self.flag = false;

@@ -172,7 +172,7 @@ fn check_monotone(
                 old == new || may_change && is_same_operation(old, new)
             }
             (Pending::Waiting(old), Pending::Enabled(new) | Pending::Waiting(new)) => old == new,
-            (Pending::Unborn, _) => true,
+            (Pending::NotStarted, _) => true,
             _ => old == new,
         };
         if !stays {

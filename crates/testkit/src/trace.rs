@@ -1,7 +1,7 @@
 //! The canonical key of a trace: two executions have the same key iff they have the same events,
 //! and dependent events are in the same order. Deliberately naive, without clocks.
 
-use explore::{Access, EventId, Execution, Op, Step, ThreadId, Token};
+use explore::{Access, EventId, Execution, Op, Step, ThreadId, ValueId};
 use std::collections::BTreeMap;
 
 /// An event that was performed.
@@ -12,8 +12,8 @@ pub(crate) struct Record {
     pub(crate) index: u32,
     pub(crate) alternatives: u32,
     pub(crate) op: Op,
-    pub(crate) before: Token,
-    pub(crate) after: Token,
+    pub(crate) before: ValueId,
+    pub(crate) after: ValueId,
     pub(crate) edges: Vec<EventId>,
 }
 

@@ -177,15 +177,15 @@ pub(super) fn body<T: Task>(
             local: Arc::new(Mutex::new(local)),
             location,
         };
-        running.tell_state();
+        running.report_state();
         running.run()
     }
 }
 
 impl<T: Task> Running<T> {
-    fn tell_state(&self) {
+    fn report_state(&self) {
         let local = Arc::clone(&self.local);
-        runtime::tell_state(move || {
+        runtime::report_state(move || {
             // In the middle of a segment the task has no state; no operation should be there.
             let own = match local.try_lock() {
                 Ok(own) => own,

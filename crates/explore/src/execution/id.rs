@@ -76,4 +76,4 @@ impl EventId {
 /// A value of the program. It is opaque to the core, which only compares tokens for equality.
 /// Executions with the same trace have the same tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
-pub struct Token(pub u64);
+pub struct ValueId(pub u64);

@@ -1,6 +1,6 @@
 //! Operations and their dependence.
 
-use super::id::{ObjectId, ThreadId, Token};
+use super::id::{ObjectId, ThreadId, ValueId};
 use serde::{Deserialize, Serialize};
 
 /// How an operation accesses its object.
@@ -186,7 +186,7 @@ pub struct Request {
     /// The operation. Its `access` is the one it has in the current state.
     pub op: Op,
     /// The value with which a compare-exchange is a write. With any other value it is a read.
-    pub expects: Option<Token>,
+    pub expects: Option<ValueId>,
     /// The number of ways in which the operation can be performed, at least 1. An operation with
     /// more than one is a write or has no access.
     pub alternatives: u32,
@@ -220,13 +220,13 @@ impl Request {
 
     /// Returns the access of the operation when its object holds `value`: κ(op, v) of POP with
     /// state-dependent kinds.
-    pub fn access_at(&self, value: Token) -> Access {
+    pub fn access_at(&self, value: ValueId) -> Access {
         access_at(self.op.access, self.expects, value)
     }
 }
 
 /// κ(op, v): the access of an operation with comparand `expects` when its object holds `value`.
-pub(crate) fn access_at(recorded: Access, expects: Option<Token>, value: Token) -> Access {
+pub(crate) fn access_at(recorded: Access, expects: Option<ValueId>, value: ValueId) -> Access {
     match expects {
         Some(expected) if expected == value => Access::Write,
         Some(_) => Access::Read,

@@ -1,6 +1,6 @@
 //! A step as it was performed.
 
-use super::{EventId, Op, ThreadId, Token};
+use super::{EventId, Op, ThreadId, ValueId};
 
 /// An operation as it was performed.
 #[derive(Clone, Copy, Debug)]
@@ -8,9 +8,9 @@ pub struct Performed<'a> {
     /// The operation with its actual access.
     pub op: Op,
     /// The value of the object before the operation. Equal tokens mean equal values.
-    pub before: Token,
+    pub before: ValueId,
     /// The value of the object after the operation.
-    pub after: Token,
+    pub after: ValueId,
     /// Synchronization edges: events that happen before this one in every schedule (spawn → first
     /// event, unlock → the wait that it grants), except the thread's own previous event.
     pub edges: &'a [EventId],
@@ -28,8 +28,8 @@ impl Performed<'_> {
     pub const fn of(op: Op) -> Performed<'static> {
         Performed {
             op,
-            before: Token(0),
-            after: Token(0),
+            before: ValueId(0),
+            after: ValueId(0),
             edges: &[],
             next_edges: &[],
             preempts: false,

@@ -1,6 +1,8 @@
 //! Events as seen by expressions: identified by name, also before they are part of the execution.
 
-use crate::execution::{Access, EventId, Execution, Op, Race, Request, ThreadId, Token, access_at};
+use crate::execution::{
+    Access, EventId, Execution, Op, Race, Request, ThreadId, ValueId, access_at,
+};
 use serde::{Deserialize, Serialize};
 
 /// The name of an event: the same in every execution.
@@ -25,7 +27,7 @@ pub(super) struct Candidate<'a> {
     pub(super) name: Name,
     pub(super) choice: u32,
     pub(super) op: Op,
-    pub(super) expects: Option<Token>,
+    pub(super) expects: Option<ValueId>,
     clock: &'a [u32],
 }
 
@@ -93,7 +95,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// Returns the access of the event when its object holds `value`.
-    pub(super) fn access_at(&self, value: Token) -> Access {
+    pub(super) fn access_at(&self, value: ValueId) -> Access {
         access_at(self.op.access, self.expects, value)
     }
 }

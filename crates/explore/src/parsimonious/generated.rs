@@ -1,7 +1,7 @@
 //! Facts about the execution that generated an expression (P of P▷x). They never change.
 
 use super::candidate::Name;
-use crate::execution::{Access, EventId, Execution, Op, Token};
+use crate::execution::{Access, EventId, Execution, Op, ValueId};
 use serde::{Deserialize, Serialize};
 
 /// An event or schedule that the generating execution performed before the racing read.
@@ -49,7 +49,7 @@ pub(super) struct Generated {
     /// fr: whether that event was a read.
     pub(super) reversed_a_read: bool,
     /// v: the value of x right after that event, in the generating execution.
-    pub(super) value: Token,
+    pub(super) value: ValueId,
 }
 
 /// A summary of P, to avoid visiting each item. Threads and objects are bits of a word, each of

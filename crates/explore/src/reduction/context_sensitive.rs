@@ -165,7 +165,7 @@ impl Reduction for ContextSensitive {
 
 /// Returns v.u for the race (f, e) of E: notdep(f, E).e, then f and the events before e that happen
 /// after f. `None` if an event had alternatives.
-pub(crate) fn turned_round(race: Race, execution: &Execution) -> Option<Vec<Step>> {
+pub(crate) fn reversed(race: Race, execution: &Execution) -> Option<Vec<Step>> {
     let (first, second) = (race.first.index(), race.second.index());
     let is_dependent = |&event: &EventId| execution.happens_before(race.first, event);
     let before = execution.notdep(race.first, second);

@@ -32,7 +32,7 @@ impl Samples {
     }
 
     /// Discards the samples, since the search starts again.
-    pub fn begin_anew(&mut self) {
+    pub fn restart(&mut self) {
         *self = Samples::default();
     }
 }

@@ -143,7 +143,7 @@ impl Program for Braked<'_> {
             self.kept = Some(execution.len());
             self.looks = self.covered.is_some_and(|covered| covered.looks(execution));
             if self.looks {
-                self.model.begin_look();
+                self.model.begin_sampling();
             }
         }
         if let Some(trail) = &mut self.trail {

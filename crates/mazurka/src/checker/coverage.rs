@@ -6,7 +6,7 @@
 
 use explore::{Algorithm, EventId, Execution, ObjectId, OpKind, Race, ThreadId};
 use report::{Coverage, Line};
-use runtime::{Look, Model, Spot};
+use runtime::{Model, Sample, Spot};
 use serde::{Deserialize, Serialize};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -89,7 +89,7 @@ impl Covered {
     }
 
     /// Adds a sampled execution. Its first `kept` events are those of a previous execution.
-    pub fn take_up(&mut self, execution: &Execution, kept: usize, look: &Look<'_>) {
+    pub fn take_up(&mut self, execution: &Execution, kept: usize, look: &Sample<'_>) {
         self.looked_at += 1;
         let races = execution.races().iter();
         for &Race { first, second } in races.filter(|race| race.second.index() >= kept) {
@@ -112,7 +112,7 @@ impl Covered {
         }
     }
 
-    fn race_at(&mut self, look: &Look<'_>, event: EventId) {
+    fn race_at(&mut self, look: &Sample<'_>, event: EventId) {
         if let Some(spot) = look.spot(event) {
             *self.lines.entry(spot).or_default() += 1;
         }
@@ -131,7 +131,7 @@ impl Covered {
     }
 
     /// Discards the coverage, since the search starts again.
-    pub fn begin_anew(&mut self) {
+    pub fn restart(&mut self) {
         *self = Covered {
             is_random: self.is_random,
             ..Covered::default()

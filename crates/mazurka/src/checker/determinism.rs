@@ -52,7 +52,11 @@ impl Search {
             return Ok(false);
         }
         let threads = self.model.pending().iter();
-        if threads.filter(|&&thread| thread != Pending::Unborn).count() < 2 {
+        if threads
+            .filter(|&&thread| thread != Pending::NotStarted)
+            .count()
+            < 2
+        {
             return Ok(false);
         }
         let execution = self.strategy.execution().clone();

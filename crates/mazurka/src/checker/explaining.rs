@@ -68,7 +68,7 @@ impl Search {
                 }
                 if runs < RUNS && self.brake.pulled().is_none() {
                     runs += 1;
-                    let other = self.run_on(turned_round(&execution, race));
+                    let other = self.run_on(reversed(&execution, race));
                     all.extend(
                         other.and_then(|(execution, outcome)| Seen::new(execution, outcome, &all)),
                     );
@@ -120,7 +120,7 @@ impl Seen {
 }
 
 /// Returns the beginning of the execution with the second event of the race before the first.
-pub(super) fn turned_round(execution: &Execution, race: Race) -> Schedule {
+pub(super) fn reversed(execution: &Execution, race: Race) -> Schedule {
     let step = |event| execution.event(event).step;
     let mut schedule: Schedule = execution.schedule()[..race.first.index()].to_vec();
     schedule.extend(execution.notdep(race.first, race.second.index()).map(step));

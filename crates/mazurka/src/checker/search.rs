@@ -271,7 +271,7 @@ impl Search {
         }
         let result = explore::explore(&mut program, &mut self.strategy, &mut ended);
         let (kept, looks) = (program.kept.unwrap_or(0), program.looks);
-        self.model.end_look();
+        self.model.end_sampling();
         self.model.end_comparing();
         self.tally.probes += ended.probes;
         if self.strategy.leaves_out() {
@@ -284,7 +284,7 @@ impl Search {
             });
         }
         if ended.has_restarted {
-            self.begin_anew();
+            self.restart();
         }
         let Some(outcome) = ended.outcome else {
             return Ok(Next::Nothing);
@@ -296,7 +296,7 @@ impl Search {
         self.covered.count(self.strategy.execution());
         if looks {
             let execution = self.strategy.execution();
-            self.covered.take_up(execution, kept, &self.model.look());
+            self.covered.take_up(execution, kept, &self.model.sample());
         }
         self.count(outcome);
         if self.first.is_none() && outcome.is_maximal() {
@@ -350,7 +350,7 @@ impl Search {
                 let model = &mut self.model;
                 let sightings = &mut self.failures.sightings;
                 sightings.retain_mut(|sighting| refit(sighting, model));
-                self.begin_anew();
+                self.restart();
                 return Ok(true);
             }
             Interrupt::Diverged(_) if self.contains_a_race() || self.model.has_raced() => {
@@ -368,11 +368,11 @@ impl Search {
 
     /// Starts the search again, with coarser objects or because the strategy requires it. Failures
     /// that were met remain, and so does the total number of executions.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.first = None;
-        self.tally.begin_anew();
-        self.covered.begin_anew();
-        self.samples.begin_anew();
+        self.tally.restart();
+        self.covered.restart();
+        self.samples.restart();
         self.observer.restarted();
         self.leave_trail();
     }
@@ -481,7 +481,7 @@ fn bound_of(thread: &Pending) -> Option<Bound> {
     match *thread {
         Pending::Halted(Halt::Bound(bound)) => Some(bound),
         Pending::Halted(Halt::Assume | Halt::Await)
-        | Pending::Unborn
+        | Pending::NotStarted
         | Pending::Enabled(_)
         | Pending::Waiting(_)
         | Pending::Failed

@@ -93,7 +93,7 @@ impl Tally {
     }
 
     /// Resets the numbers, since the search starts again. Only keeps the number of executions.
-    pub fn begin_anew(&mut self) {
+    pub fn restart(&mut self) {
         *self = Tally {
             given_up: self.runs(),
             ..Tally::default()
@@ -130,7 +130,7 @@ mod tests {
         let mut tally = Tally::default();
         for _ in 0..2 {
             tally.count(Outcome::Deadlock, 3);
-            tally.begin_anew();
+            tally.restart();
         }
         tally.count(Outcome::Completed, 2);
         assert_eq!((tally.executions, tally.deadlocks, tally.events), (1, 0, 2));

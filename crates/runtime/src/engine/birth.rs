@@ -2,7 +2,7 @@
 
 use super::{Engine, Job, Thread};
 use crate::engine::coroutine::Fibre;
-use crate::engine::grain::Grain;
+use crate::engine::granularity::StepGranularity;
 use crate::engine::life::Life;
 use crate::native::SPARE_STACK;
 use crate::rust::exploration::Exploration;
@@ -31,11 +31,11 @@ impl Engine {
             false => Exploration::Off,
         };
         let main = Job::Main(&raw const *self.body);
-        self.bear(ThreadId::MAIN, main, None, Location::caller());
+        self.start_thread(ThreadId::MAIN, main, None, Location::caller());
     }
 
     /// Starts a thread, which runs to its first operation before the step is over.
-    fn bear(&mut self, id: ThreadId, job: Job, name: Option<String>, location: Place) {
+    fn start_thread(&mut self, id: ThreadId, job: Job, name: Option<String>, location: Place) {
         if self.threads.len() <= id.index() {
             self.make_room(id);
         }
@@ -56,21 +56,21 @@ impl Engine {
         self.order_after_spawn(id);
         let parent = (id != ThreadId::MAIN).then_some(self.running);
         if self.watch.compares {
-            self.hidden.born(id, parent);
+            self.hidden.started(id, parent);
         }
         if self.watch.races {
-            self.happens_before.born(id, parent);
+            self.happens_before.started(id, parent);
             if self.watch.audits {
-                self.native.audit.born(id, parent);
+                self.native.audit.started(id, parent);
             }
         }
-        self.life.born.push(id);
+        self.life.started.push(id);
         self.life.live += 1;
         match &mut self.late {
             Some(late) if id != ThreadId::MAIN => late.push(id),
             _ => self.life.ready.push_back(id),
         }
-        if self.grain == Grain::Operations {
+        if self.granularity == StepGranularity::Operations {
             self.life.woken.push_back(id);
         }
     }
@@ -81,7 +81,7 @@ impl Engine {
         if id == ThreadId::MAIN {
             return;
         }
-        if self.grain == Grain::Operations {
+        if self.granularity == StepGranularity::Operations {
             return self.order_after(id, EventId(self.life.events));
         }
         let parent = self.running.index();
@@ -100,7 +100,7 @@ impl Engine {
             let id = ThreadId::from_index(self.threads.len());
             let fibre = Fibre::new(engine, self.config.stack_size, self.place_of_stack(id));
             self.threads.push(Thread::new(id, fibre));
-            self.life.pending.push(Pending::Unborn);
+            self.life.pending.push(Pending::NotStarted);
             self.residents.add_thread();
             self.life.objects.parks.push(objects::Park::default());
             self.life.objects.ends.push(objects::Thread::default());
@@ -120,7 +120,7 @@ impl Engine {
         parent.life.children += 1;
         let stack = std::mem::take(&mut parent.life.stack_of_child);
         let child = self.names.child(self.running, number);
-        if self.life.born.len() >= self.config.max_threads {
+        if self.life.started.len() >= self.config.max_threads {
             self.misuse(
                 "the program starts more threads than the limit `max_threads` allows: raise it",
             );
@@ -137,7 +137,7 @@ impl Engine {
         } else if stack > 0 {
             self.widen_stack(child, stack);
         }
-        self.bear(child, job(child), name, location);
+        self.start_thread(child, job(child), name, location);
         child
     }
 

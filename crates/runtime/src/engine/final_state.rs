@@ -14,7 +14,7 @@ impl Engine {
     /// Describes the state of a thread at the end of the execution. Empty if the thread has ended.
     pub(crate) fn end_of(&self, id: ThreadId) -> String {
         match &self.life.pending[id.index()] {
-            Pending::Unborn => "was not started".to_owned(),
+            Pending::NotStarted => "was not started".to_owned(),
             Pending::Enabled(request) => format!("could continue: {}", self.shown_request(request)),
             Pending::Waiting(request) => self.waits(id, request),
             Pending::Halted(Halt::Assume) => "stopped at an assumption".to_owned(),

@@ -162,7 +162,7 @@ impl Model {
         let is_there = |thread: &&ThreadId| {
             engine.life.pending[thread.index()] == Pending::Halted(Halt::Bound(Bound::Events))
         };
-        let &thread = engine.life.born.iter().find(is_there)?;
+        let &thread = engine.life.started.iter().find(is_there)?;
         let name = engine.thread_name(thread);
         Some(match engine.shown_place_of(thread) {
             Some(place) => format!("{name} at {place}"),

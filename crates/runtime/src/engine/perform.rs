@@ -9,7 +9,7 @@
 use crate::engine::Engine;
 use crate::engine::control_words::ControlWords;
 use crate::engine::current::{load, store};
-use crate::engine::grain::Grain;
+use crate::engine::granularity::StepGranularity;
 use crate::engine::waiting::Wait;
 use crate::native;
 use crate::trace::source::Place;
@@ -102,12 +102,12 @@ pub(crate) fn commuting<R>(
     announce: impl FnOnce(&mut Engine),
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
-    let goes_on = |engine: &mut Engine| match engine.grain {
-        Grain::Operations => {
+    let goes_on = |engine: &mut Engine| match engine.granularity {
+        StepGranularity::Operations => {
             announce(engine);
             false
         }
-        Grain::Accesses => {
+        StepGranularity::Accesses => {
             let goes_on = engine.begin_part();
             if !goes_on {
                 engine.halt(Halt::Bound(Bound::Events));
@@ -314,7 +314,7 @@ pub(crate) fn stop(effect: impl FnOnce(&mut Engine)) -> ! {
     // SAFETY: as in `perform_when`.
     unsafe {
         effect(&mut *engine.as_ptr());
-        (*engine.as_ptr()).lose_running();
+        (*engine.as_ptr()).abandon_running();
         loop {
             switch(engine);
         }

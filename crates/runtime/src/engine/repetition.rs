@@ -2,7 +2,7 @@
 //! is next performs it without a switch to the model and back.
 
 use crate::engine::Engine;
-use crate::engine::grain::Grain;
+use crate::engine::granularity::StepGranularity;
 use crate::engine::model::Model;
 use explore::{Divergence, EventId, Execution, Interrupt, Program};
 use std::ptr;
@@ -34,7 +34,7 @@ impl Model {
     fn follow(&mut self, execution: &Execution, end: usize) -> Result<(), Interrupt> {
         // Comparisons need every step.
         let runs_on = !self.engine().watch.compares;
-        if runs_on && self.engine().grain == Grain::Accesses {
+        if runs_on && self.engine().granularity == StepGranularity::Accesses {
             self.engine_mut().script = execution;
             self.engine_mut().script_end = end;
         }

@@ -5,14 +5,14 @@
 //! wake.
 
 use crate::engine::coroutine::{Fibre, Suspender};
-use crate::engine::grain::Grain;
+use crate::engine::granularity::StepGranularity;
 use crate::engine::{Engine, ExecutionLife, Job};
 use crate::native::reuse::alternatives;
 use crate::rust::thread::Panic;
 use crate::trace::source::Place;
 use crate::watch::undone::is_for_lock;
 use explore::{
-    Access, Bound, EventId, Halt, ObjectId, OpKind, Pending, Request, Step, ThreadId, Token,
+    Access, Bound, EventId, Halt, ObjectId, OpKind, Pending, Request, Step, ThreadId, ValueId,
 };
 use objects::Coarsening;
 
@@ -107,7 +107,7 @@ impl Engine {
     }
 
     /// Records that the running thread never continues.
-    pub(crate) fn lose_running(&mut self) {
+    pub(crate) fn abandon_running(&mut self) {
         self.life.live -= 1;
         self.thread().life.is_lost = true;
     }
@@ -127,7 +127,7 @@ impl Engine {
         };
         let has_ended = |id: ThreadId| matches!(self.life.pending[id.index()], Pending::Finished);
         let is_elsewhere = || {
-            let mut others = self.life.born.iter().filter(|&&id| id != self.running);
+            let mut others = self.life.started.iter().filter(|&&id| id != self.running);
             others.any(|&id| may_be(id) && !has_ended(id))
         };
         may_be(self.running) || !is_elsewhere()
@@ -143,13 +143,13 @@ impl Engine {
         }
         self.op = request.op;
         self.choice = step.choice;
-        self.before = Token::default();
-        self.after = Token::default();
+        self.before = ValueId::default();
+        self.after = ValueId::default();
         self.life.next_edges.clear();
         self.edges.clear();
         let event = self.event();
         self.running = step.thread;
-        let run = self.goes_by(step);
+        let run = self.record_run(step);
         let own = &mut self.threads[index];
         self.suspender = own.life.suspender;
         self.heap = &raw mut *own.heap;
@@ -178,7 +178,7 @@ impl Engine {
     #[inline(never)]
     fn note_begin(&mut self, thread: ThreadId) {
         let spot = self.own_spot();
-        if self.watch.looks {
+        if self.watch.samples {
             self.note_event(spot);
         }
         if self.watch.records {
@@ -257,7 +257,7 @@ impl Engine {
             .expect("a waiting thread has a wait");
         let is_granted = self.life.objects.is_granted(wait);
         match self.life.pending[thread.index()] {
-            Pending::Waiting(_) if is_granted && self.grain == Grain::Accesses => {
+            Pending::Waiting(_) if is_granted && self.granularity == StepGranularity::Accesses => {
                 // This wait counts like one that is over at once. Which of the two it is depends on
                 // the schedule.
                 let run = self.savepoints.next_run();

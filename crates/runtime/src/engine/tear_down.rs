@@ -23,7 +23,7 @@ impl Model {
     /// them. Returns whether objects became coarser.
     pub(crate) fn run_out(&mut self) -> bool {
         let engine = self.engine();
-        if !engine.tells_states() || engine.watch.records || engine.life.is_coarsened {
+        if !engine.reports_states() || engine.watch.records || engine.life.is_coarsened {
             return false;
         }
         for _ in 0..NEAR * self.engine().life.live {
@@ -44,15 +44,15 @@ impl Model {
     /// Abandons or unwinds the threads that remain.
     #[cold]
     pub(crate) fn tear_down(&mut self) {
-        if !self.engine().tells_states() {
+        if !self.engine().reports_states() {
             return self.abandon();
         }
         self.engine_mut().is_tearing_down = true;
         self.engine_mut().end_lost_threads();
         while !self.engine().is_quiet() {
             let before = self.engine().progress();
-            for index in (0..self.engine().born().len()).rev() {
-                let thread = self.engine().born()[index];
+            for index in (0..self.engine().started().len()).rev() {
+                let thread = self.engine().started()[index];
                 if self.engine().can_be_unwound(thread) {
                     self.resume(thread);
                 }
@@ -71,8 +71,8 @@ impl Model {
     fn abandon(&mut self) {
         let engine = self.pointer();
         self.engine_mut().snapshots.forget();
-        for index in 0..self.engine().born().len() {
-            let thread = self.engine().born()[index];
+        for index in 0..self.engine().started().len() {
+            let thread = self.engine().started()[index];
             if self.engine().is_left(thread) {
                 self.engine_mut().give_up(thread, engine);
                 self.engine_mut().life.pending[thread.index()] = Pending::Finished;
@@ -83,20 +83,20 @@ impl Model {
 
 impl Engine {
     /// Checks whether all threads and objects of the execution report their states.
-    fn tells_states(&self) -> bool {
+    fn reports_states(&self) -> bool {
         self.config.native.is_none() && self.watch.states && self.opaque().is_none()
     }
 
     /// Returns a value that grows when a thread ends or performs an operation.
     fn progress(&self) -> (usize, u32) {
         let ended = self
-            .born()
+            .started()
             .iter()
             .filter(|&&thread| !self.is_left(thread))
             .count();
         (
             ended,
-            self.born()
+            self.started()
                 .iter()
                 .map(|thread| self.threads[thread.index()].life.torn)
                 .sum(),
@@ -107,7 +107,7 @@ impl Engine {
     fn is_left(&self, thread: ThreadId) -> bool {
         match &self.life.pending[thread.index()] {
             Pending::Enabled(_) | Pending::Waiting(_) | Pending::Halted(_) => true,
-            Pending::Failed | Pending::Finished | Pending::Unborn => false,
+            Pending::Failed | Pending::Finished | Pending::NotStarted => false,
         }
     }
 
@@ -124,7 +124,7 @@ impl Engine {
         };
         self.is_left(thread)
             && !self
-                .born()
+                .started()
                 .iter()
                 .any(|&other| self.is_left(other) && is_ancestor(other))
     }
@@ -132,7 +132,7 @@ impl Engine {
     /// Abandons the youngest remaining thread.
     fn give_up_youngest(&mut self, engine: NonNull<Engine>) {
         let youngest = self
-            .born()
+            .started()
             .iter()
             .copied()
             .rev()
@@ -145,8 +145,8 @@ impl Engine {
 
     /// Marks threads that a signal ended as ended, so that no thread waits for them.
     fn end_lost_threads(&mut self) {
-        for index in 0..self.born().len() {
-            let thread = self.born()[index];
+        for index in 0..self.started().len() {
+            let thread = self.started()[index];
             if !self.is_left(thread) {
                 self.end_thread(thread);
             }

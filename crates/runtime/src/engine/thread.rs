@@ -4,7 +4,7 @@ use crate::engine::coroutine::{Fibre, Suspender};
 use crate::engine::life::{Life, life};
 use crate::engine::waiting::Wait;
 use crate::memory::arena::Heap;
-use crate::native::Laps;
+use crate::native::Visits;
 use crate::rust::lazy::Making;
 use crate::rust::local::Locals;
 use crate::rust::object::Condition;
@@ -71,7 +71,7 @@ life! {
         pub(crate) place: Option<Place>,
         /// The address of the code that is executed. 0 where the source is known.
         pub(crate) code: usize,
-        pub(crate) laps: Laps,
+        pub(crate) visits: Visits,
         /// The frame of the call in which the thread was last suspended. No frames of the program lie
         /// below. 0 if it was never suspended.
         pub(crate) frame: usize,

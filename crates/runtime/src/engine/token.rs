@@ -1,11 +1,11 @@
 //! Tokens of pointers.
 
 use crate::memory::arena;
-use explore::Token;
+use explore::ValueId;
 
 /// Returns the token of an address. In a model's arena this is a name that does not depend on the
 /// schedule. Elsewhere it is the address. Stacks are at the same addresses in every execution.
 #[inline]
-pub(crate) fn of_address(address: usize) -> Token {
-    Token(arena::name_of(address).unwrap_or(address as u64))
+pub(crate) fn of_address(address: usize) -> ValueId {
+    ValueId(arena::name_of(address).unwrap_or(address as u64))
 }

@@ -1,6 +1,6 @@
 //! The waits of threads: queries to objects, which are repeated after each event at the object.
 
-use crate::engine::grain::Grain;
+use crate::engine::granularity::StepGranularity;
 use crate::engine::{Engine, Objects};
 use crate::trace::source::Place;
 use explore::{Bound, EventId, Halt, Op, Pending, Request, ThreadId};
@@ -112,7 +112,7 @@ impl Engine {
     /// Checks whether the running thread need not be suspended for this wait.
     #[inline]
     pub(crate) fn is_over_at_once(&mut self, wait: Wait) -> bool {
-        self.grain == Grain::Accesses
+        self.granularity == StepGranularity::Accesses
             && self.may_go_on()
             && self.life.objects.is_granted(wait)
             && self.begin_wait(wait)
@@ -124,13 +124,13 @@ impl Engine {
         let request = self.after_yield(Request::plain(op));
         self.threads[index].life.location = location;
         self.threads[index].life.wait = Some(wait);
-        self.life.pending[index] = match (self.life.objects.is_granted(wait), self.grain) {
-            (true, Grain::Operations) => Pending::Enabled(request),
-            (true, Grain::Accesses) if self.begin_wait(wait) => {
+        self.life.pending[index] = match (self.life.objects.is_granted(wait), self.granularity) {
+            (true, StepGranularity::Operations) => Pending::Enabled(request),
+            (true, StepGranularity::Accesses) if self.begin_wait(wait) => {
                 self.is_ready(self.running);
                 Pending::Waiting(request)
             }
-            (true, Grain::Accesses) => Pending::Halted(Halt::Bound(Bound::Events)),
+            (true, StepGranularity::Accesses) => Pending::Halted(Halt::Bound(Bound::Events)),
             (false, _) => {
                 self.life.waiting.push((self.running, op.object));
                 Pending::Waiting(request)
@@ -176,7 +176,7 @@ impl Engine {
 
     /// Joins the thread without a separate step, if that is possible.
     pub(crate) fn joins_at_once(&mut self, thread: ThreadId) -> bool {
-        let is_possible = self.grain == Grain::Accesses
+        let is_possible = self.granularity == StepGranularity::Accesses
             && self.may_go_on()
             && !self.is_tearing_down
             && self.life.objects.ends[thread.index()].is_finished()
@@ -213,9 +213,9 @@ impl Engine {
     /// event of the running thread.
     #[inline(always)]
     fn comes_after(&mut self, event: EventId) {
-        match self.grain {
-            Grain::Operations => self.edges.push(event),
-            Grain::Accesses => self.order_after(self.running, event),
+        match self.granularity {
+            StepGranularity::Operations => self.edges.push(event),
+            StepGranularity::Accesses => self.order_after(self.running, event),
         }
     }
 

@@ -222,7 +222,7 @@ impl Engine {
             })
         };
         let on_stack = || {
-            let mut threads = self.life.born.iter();
+            let mut threads = self.life.started.iter();
             threads.find_map(|&thread| self.site_on_stack(thread, address))
         };
         on_stack()

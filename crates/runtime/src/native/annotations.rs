@@ -89,7 +89,7 @@ fn order(address: usize, code: usize, access: Access) {
             false => OpKind::Load,
         };
         if releases {
-            engine.thread().life.laps.take_effect();
+            engine.thread().life.visits.take_effect();
         }
         let range = engine.range(BESIDE | address, 1);
         engine.announces(kind, access, range, code)

@@ -109,7 +109,7 @@ impl Audit {
     }
 
     /// Starts a thread.
-    pub(crate) fn born(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
+    pub(crate) fn started(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
         let mut clock = Vec::new();
         if let Some(parent) = parent {
             clock.clone_from(&self.thread(parent).clock);
@@ -409,7 +409,7 @@ impl Engine {
             audit.content.len() < LARGEST
         };
         native.memory.look_at_shared(&mut copy);
-        for &id in self.born().iter().filter(|&&id| id != self.running) {
+        for &id in self.started().iter().filter(|&&id| id != self.running) {
             // SAFETY: the thread is suspended, and the slice is not kept.
             copy(unsafe { self.threads[id.index()].fibre.in_use() });
         }

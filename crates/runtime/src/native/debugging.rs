@@ -35,10 +35,12 @@ impl Engine {
 
     #[cold]
     fn is_deadlock(&self) -> bool {
-        let mut born = self.born().iter();
+        let mut born = self.started().iter();
         let waits = born.all(|thread| match self.life.pending[thread.index()] {
             Pending::Waiting(_) | Pending::Finished => true,
-            Pending::Unborn | Pending::Enabled(_) | Pending::Halted(_) | Pending::Failed => false,
+            Pending::NotStarted | Pending::Enabled(_) | Pending::Halted(_) | Pending::Failed => {
+                false
+            }
         });
         waits && !self.has_program_ended() && !self.has_ready()
     }

@@ -5,7 +5,7 @@
 //! writes. So these bytes count with their old values, until the thread writes them itself or has
 //! an effect, after which a new comparison begins.
 
-use super::Laps;
+use super::Visits;
 use crate::engine::Engine;
 use crate::engine::perform::silently;
 use explore::ThreadId;
@@ -66,10 +66,10 @@ impl Engine {
         let run = self.savepoints.next_run();
         let owner = &mut self.threads[owner.index()];
         if owns {
-            owner.life.laps.overwrite(address, length);
+            owner.life.visits.overwrite(address, length);
         } else {
             // SAFETY: as promised by the caller.
-            unsafe { owner.life.laps.keep(address, length) };
+            unsafe { owner.life.visits.keep(address, length) };
             // The stack then differs from its copy in savepoints.
             owner.run = run;
             self.accesses_stack(address);
@@ -77,7 +77,7 @@ impl Engine {
     }
 
     pub(super) fn owner_of_stack(&self, address: usize) -> Option<ThreadId> {
-        let mut threads = self.born().iter().copied();
+        let mut threads = self.started().iter().copied();
         threads.find(|thread| {
             let fibre = &self.threads[thread.index()].fibre;
             (fibre.lowest()..fibre.base()).contains(&address)
@@ -85,7 +85,7 @@ impl Engine {
     }
 }
 
-impl Laps {
+impl Visits {
     /// Records that the thread writes to its own stack.
     pub(crate) fn overwrite(&mut self, address: usize, length: usize) {
         self.foreign
@@ -130,17 +130,17 @@ mod tests {
 
     #[test]
     fn what_others_write_counts_when_the_thread_writes_there_itself() {
-        let mut laps = Laps::default();
+        let mut visits = Visits::default();
         let bytes = [1_u8, 2, 3];
         let start = bytes.as_ptr().expose_provenance();
         // SAFETY: the bytes can be read.
-        unsafe { laps.keep(start, 2) };
+        unsafe { visits.keep(start, 2) };
         let mut stack = [7, 8, 9];
-        laps.as_known(start, &mut stack);
+        visits.as_known(start, &mut stack);
         assert_eq!(stack, [1, 2, 9]);
-        laps.overwrite(start + 1, 4);
+        visits.overwrite(start + 1, 4);
         let mut stack = [7, 8, 9];
-        laps.as_known(start, &mut stack);
+        visits.as_known(start, &mut stack);
         assert_eq!(stack, [1, 8, 9]);
     }
 }

@@ -35,7 +35,7 @@ pub fn waits_for_lock() {
 impl Engine {
     fn fails_round(&mut self) {
         let thread = self.thread();
-        thread.life.round.missed = thread.life.laps.last_learnt();
+        thread.life.round.missed = thread.life.visits.last_learnt();
         if !self.names.has_left_out_rounds() {
             self.names.leave_out_rounds();
         }

@@ -2,7 +2,7 @@
 //! the await rule has to record them.
 
 use crate::engine::Engine;
-use crate::engine::grain::Grain;
+use crate::engine::granularity::StepGranularity;
 use crate::engine::model::Model;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
@@ -22,7 +22,7 @@ impl Model {
             return;
         }
         WIPES.store(engine.names.has_wiped_stacks(), Relaxed);
-        let passes = engine.native.is_simple && engine.grain == Grain::Accesses;
+        let passes = engine.native.is_simple && engine.granularity == StepGranularity::Accesses;
         let passes = passes && !engine.watch.sees_all();
         let engine = if passes { engine } else { ptr::null_mut() };
         if ENGINE.load(Relaxed) != engine {

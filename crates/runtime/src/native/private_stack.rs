@@ -9,7 +9,7 @@
 use super::Written;
 use super::foreign::may_be_stack;
 use crate::engine::Engine;
-use crate::engine::grain::Grain;
+use crate::engine::granularity::StepGranularity;
 use crate::engine::model::Config;
 use crate::engine::names::Range;
 use explore::{Access, Bound, Halt, ObjectId, Op, OpKind, Pending, Request, ThreadId};
@@ -59,7 +59,7 @@ impl Engine {
             object: ObjectId::NONE,
         };
         let index = self.running.index();
-        if self.grain == Grain::Operations {
+        if self.granularity == StepGranularity::Operations {
             self.life.pending[index] = Pending::Enabled(self.after_yield(Request::plain(op)));
             return false;
         }
@@ -87,7 +87,7 @@ impl Engine {
         if self.watch.audits && !self.races_plain() {
             self.audit_access(address, length, true);
         }
-        if self.grain == Grain::Operations && !self.races_plain() {
+        if self.granularity == StepGranularity::Operations && !self.races_plain() {
             self.native.written = Some(Written {
                 address,
                 length,

@@ -5,7 +5,7 @@ use crate::engine::names::Range;
 use crate::rust::atomic::Value;
 use crate::watch::happens_before::Variable;
 use crate::watch::seen::Seen;
-use explore::{Access, ObjectId, Op, OpKind, Request, Token};
+use explore::{Access, ObjectId, Op, OpKind, Request, ValueId};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
@@ -137,12 +137,12 @@ impl Range {
 /// # Safety
 ///
 /// The range is readable memory.
-unsafe fn content(range: Range) -> Token {
+unsafe fn content(range: Range) -> ValueId {
     let start = std::ptr::with_exposed_provenance::<u8>(range.start as usize);
     let mut hasher = FxHasher::default();
     // SAFETY: as promised by the caller. Only the system thread that runs the model reads it.
     hasher.write(unsafe { std::slice::from_raw_parts(start, range.length as usize) });
-    Token(hasher.finish())
+    ValueId(hasher.finish())
 }
 
 /// Returns the token of a value that an access of the range reads or writes.
@@ -151,7 +151,7 @@ unsafe fn content(range: Range) -> Token {
 ///
 /// As for [`content`].
 #[inline(always)]
-pub(super) unsafe fn token<V: Value>(value: V, range: Range) -> Token {
+pub(super) unsafe fn token<V: Value>(value: V, range: Range) -> ValueId {
     match range.is_merged {
         false => value.token(),
         // SAFETY: as promised by the caller.
@@ -164,15 +164,15 @@ pub(super) unsafe fn token<V: Value>(value: V, range: Range) -> Token {
 /// # Safety
 ///
 /// As for [`content`].
-pub(super) unsafe fn content_of(address: usize, length: usize, range: Range) -> Token {
+pub(super) unsafe fn content_of(address: usize, length: usize, range: Range) -> ValueId {
     let start = std::ptr::with_exposed_provenance::<u8>(address);
     // SAFETY: as promised by the caller.
     unsafe {
         match (range.is_merged, length) {
-            (false, 1) => Token(u64::from(start.read())),
-            (false, 2) => Token(u64::from(start.cast::<u16>().read_unaligned())),
-            (false, 4) => Token(u64::from(start.cast::<u32>().read_unaligned())),
-            (false, 8) => Token(start.cast::<u64>().read_unaligned()),
+            (false, 1) => ValueId(u64::from(start.read())),
+            (false, 2) => ValueId(u64::from(start.cast::<u16>().read_unaligned())),
+            (false, 4) => ValueId(u64::from(start.cast::<u32>().read_unaligned())),
+            (false, 8) => ValueId(start.cast::<u64>().read_unaligned()),
             _ => content(range),
         }
     }

@@ -7,7 +7,7 @@
 
 use super::{ProgramLife, shadow};
 use crate::engine::coroutine::SavedFibre;
-use crate::engine::grain::Grain;
+use crate::engine::granularity::StepGranularity;
 use crate::engine::life::Life;
 use crate::engine::model::Model;
 use crate::engine::{Engine, ExecutionLife, Thread, ThreadLife, Watch};
@@ -99,7 +99,7 @@ struct Savepoint {
     native: ProgramLife,
     happens_before: HappensBefore,
     touches: shadow::Saved,
-    /// Indexed like `life.born`.
+    /// Indexed like `life.started`.
     threads: Vec<SavedThread>,
     memory: Option<Box<dyn Any>>,
 }
@@ -188,12 +188,15 @@ impl Engine {
         let made_under = (savepoints.watch, savepoints.is_ordering);
         let is_same = made_under == (self.watch, self.native.is_ordering);
         (savepoints.watch, savepoints.is_ordering) = (self.watch, self.native.is_ordering);
-        is_same && !is_whole && !self.life.is_coarsened && self.grain == Grain::Accesses
+        is_same
+            && !is_whole
+            && !self.life.is_coarsened
+            && self.granularity == StepGranularity::Accesses
     }
 
     /// Records that the thread of `step` is about to run. Returns the number of this run.
     #[inline(always)]
-    pub(crate) fn goes_by(&mut self, step: Step) -> u64 {
+    pub(crate) fn record_run(&mut self, step: Step) -> u64 {
         if self.config.native.is_some() {
             self.savepoints.path.push(step);
         }
@@ -201,7 +204,7 @@ impl Engine {
     }
 
     fn size_of_copy(&self) -> Option<usize> {
-        let is_plain = self.grain == Grain::Accesses
+        let is_plain = self.granularity == StepGranularity::Accesses
             && !self.config.without.contains(&Shortcut::Savepoints)
             && !self.watch.notes
             && !self.watch.states
@@ -243,7 +246,7 @@ impl Engine {
             && !self.life.is_coarsened
             && !std::thread::panicking()
             && self.native.shadow.is_small()
-            && self.life.born.iter().all(is_simple)
+            && self.life.started.iter().all(is_simple)
     }
 
     fn save_to(&mut self, point: &mut Savepoint) {
@@ -254,9 +257,9 @@ impl Engine {
         // Frames contain bytes that were never written. Where stacks are compared, these must be
         // restored, too.
         let below = if self.names.has_loops() { 4096 } else { 0 };
-        let is_told = self.are_writes_told();
-        point.threads.truncate(self.life.born.len());
-        for (index, id) in self.life.born.iter().enumerate() {
+        let is_told = self.reports_all_writes();
+        point.threads.truncate(self.life.started.len());
+        for (index, id) in self.life.started.iter().enumerate() {
             let thread = &self.threads[id.index()];
             match point.threads.get_mut(index) {
                 Some(saved) if saved.run == thread.run && is_told => {}
@@ -273,15 +276,15 @@ impl Engine {
     fn restore(&mut self) {
         let points = std::mem::take(&mut self.savepoints.points);
         let point = &points[self.savepoints.count - 1];
-        while !point.life.born.starts_with(&self.life.born)
-            && let Some(id) = self.life.born.pop()
+        while !point.life.started.starts_with(&self.life.started)
+            && let Some(id) = self.life.started.pop()
         {
             self.undo_start(id);
         }
         self.life.copy(&point.life);
         self.fit_columns();
-        let is_told = self.are_writes_told();
-        for (id, saved) in point.life.born.iter().zip(&point.threads) {
+        let is_told = self.reports_all_writes();
+        for (id, saved) in point.life.started.iter().zip(&point.threads) {
             let thread = &mut self.threads[id.index()];
             if thread.run != saved.run || !is_told {
                 saved.restore(thread);
@@ -304,7 +307,7 @@ impl Engine {
 impl Engine {
     /// Checks whether every change of a thread's stack is reported, so that a stack whose thread
     /// has not run is unchanged.
-    fn are_writes_told(&self) -> bool {
+    fn reports_all_writes(&self) -> bool {
         let native = self.config.native;
         native.is_none_or(|native| !native.memory.has_unseen_writes())
     }

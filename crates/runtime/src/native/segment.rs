@@ -4,7 +4,7 @@
 //! of this segment is a change by that thread. Memory is compared only for threads that have
 //! reached a spin loop and have had no effect since.
 
-use super::laps::HAS_CALLED_UNKNOWN;
+use super::await_rule::HAS_CALLED_UNKNOWN;
 use crate::engine::Engine;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -40,7 +40,7 @@ impl Engine {
         if self.config.native.is_none() {
             return self.begin_heap_segment();
         }
-        if self.native.segment.is_known || !self.thread().life.laps.is_watched() {
+        if self.native.segment.is_known || !self.thread().life.visits.is_watched() {
             return;
         }
         let mut content = std::mem::take(&mut self.native.segment.content);
@@ -63,7 +63,7 @@ impl Engine {
             return self.end_heap_segment();
         }
         match HAS_CALLED_UNKNOWN.load(Relaxed) {
-            true => self.thread().life.laps.take_effect(),
+            true => self.thread().life.visits.take_effect(),
             // If no segment has begun, the thread has not run since it reached its present place.
             false => self.note_changes(),
         }
@@ -73,9 +73,9 @@ impl Engine {
     /// Records an effect of the running thread if this segment is known and memory has changed in
     /// it.
     pub(super) fn note_changes(&mut self) {
-        let is_known = self.native.segment.is_known && self.thread().life.laps.is_watched();
+        let is_known = self.native.segment.is_known && self.thread().life.visits.is_watched();
         if is_known && self.has_changed_memory() {
-            self.thread().life.laps.take_effect();
+            self.thread().life.visits.take_effect();
         }
     }
 
@@ -100,7 +100,7 @@ impl Engine {
             return true;
         };
         native.memory.look(look)
-            && self.born().iter().all(|&id| {
+            && self.started().iter().all(|&id| {
                 let fibre = &self.threads[id.index()].fibre;
                 // SAFETY: the thread is suspended, and the slice is not kept.
                 id == self.running || look(unsafe { fibre.in_use() })
@@ -111,10 +111,10 @@ impl Engine {
     /// compared, the write counts as an effect only if the comparison does not cover it.
     #[inline(always)]
     pub(super) fn writes_memory(&mut self, address: usize) {
-        if !self.thread().life.laps.is_watched() {
-            self.thread().life.laps.write_plainly();
+        if !self.thread().life.visits.is_watched() {
+            self.thread().life.visits.write_plainly();
         } else if !self.is_looked_at(address) {
-            self.thread().life.laps.take_effect();
+            self.thread().life.visits.take_effect();
         }
     }
 

@@ -258,7 +258,7 @@ impl Engine {
     /// and before all their future ones: it is the main thread, and all others have been joined.
     #[inline(always)]
     pub(super) fn is_solo(&self) -> bool {
-        self.running == ThreadId::MAIN && self.native.life.joined + 1 == self.born().len()
+        self.running == ThreadId::MAIN && self.native.life.joined + 1 == self.started().len()
     }
 
     /// Lets the next executions of a native program show all its races.
@@ -282,7 +282,7 @@ impl Engine {
     /// Searches for races because an object begins or ends. Uses must be ordered with that even
     /// where plain accesses are interleaved. While there is one thread, everything is ordered.
     pub(crate) fn look_for_races_of_objects(&mut self) {
-        if !self.races_plain() && self.born().len() > 1 && !self.is_solo() {
+        if !self.races_plain() && self.started().len() > 1 && !self.is_solo() {
             self.look_for_races();
         }
     }

@@ -6,7 +6,7 @@
 //! a function start again in calls from other places, if functions keep frame pointers, or in each
 //! call, if the compiler inserts hooks at the beginning of functions.
 
-use super::laps::Frame;
+use super::await_rule::Frame;
 use crate::engine::perform;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
@@ -97,7 +97,7 @@ fn calls(stack: &[u8]) -> u64 {
 pub fn enter_function(frame: *const Frame) {
     perform::silently(|engine| {
         let depth = engine.stack_top() - frame.addr();
-        engine.thread().life.laps.rounds.enter(depth);
+        engine.thread().life.visits.rounds.enter(depth);
     });
 }
 

@@ -1,6 +1,6 @@
 //! The places that a thread has visited since its last effect, with its states there.
 
-use super::laps::HAS_CALLED_UNKNOWN;
+use super::await_rule::HAS_CALLED_UNKNOWN;
 use super::unrolling::Rounds;
 use crate::engine::life::Life;
 use crate::watch::seen::Seen;
@@ -18,7 +18,7 @@ const MOST_VISITS: usize = 64;
 
 /// The reading places that a thread has passed since its last effect.
 #[derive(Default)]
-pub(crate) struct Laps {
+pub(crate) struct Visits {
     visits: Vec<Visit>,
     /// The registers, stack and similar state at each visit of a place to which threads return
     /// without an effect. Other entries are kept to reuse their memory.
@@ -69,9 +69,9 @@ pub(super) struct Place {
     pub(super) is_event: bool,
 }
 
-impl Life for Laps {
-    fn new() -> Laps {
-        Laps::default()
+impl Life for Visits {
+    fn new() -> Visits {
+        Visits::default()
     }
 
     fn begin(&mut self) {
@@ -84,7 +84,7 @@ impl Life for Laps {
     }
 
     #[inline]
-    fn copy(&mut self, other: &Laps) {
+    fn copy(&mut self, other: &Visits) {
         self.has_effect = other.has_effect;
         self.sure_effects = other.sure_effects;
         if !self.rounds_without_effect.is_empty() || !other.rounds_without_effect.is_empty() {
@@ -122,7 +122,7 @@ impl Life for Laps {
     }
 }
 
-impl Laps {
+impl Visits {
     /// Returns whether nothing is known since the last effect.
     #[inline(always)]
     pub(super) fn is_beginning(&self) -> bool {
@@ -172,22 +172,27 @@ impl Laps {
 }
 
 /// The meaning of a visit of a place.
-pub(super) enum Lap {
-    GoesOn,
+pub(super) enum RoundResult {
+    Changed,
     /// The thread returned without an effect to a place that is not known as a loop.
     IsLoop,
     /// The thread returned in the same state to a place that is not known as a spin loop.
     IsSpin,
     /// The thread made no progress since an earlier visit. The index is that of the first
     /// observation since then.
-    Vain(usize),
+    NoProgress(usize),
     TooMany,
 }
 
-impl Laps {
+impl Visits {
     /// Records a visit, after `forget_before_effect`. `raw` is the start of the stack in a raw
     /// state, which is the first one of its place. `state` receives another buffer in exchange.
-    pub(super) fn come_by(&mut self, place: Place, raw: Option<usize>, state: &mut Vec<u8>) -> Lap {
+    pub(super) fn record_visit(
+        &mut self,
+        place: Place,
+        raw: Option<usize>,
+        state: &mut Vec<u8>,
+    ) -> RoundResult {
         let code = place.code;
         let mut visits = self.visits.iter().enumerate();
         let last = visits.rfind(|(_, visit)| visit.code == code);
@@ -196,7 +201,7 @@ impl Laps {
         if !place.is_loop {
             self.comes_back_to = None;
             if last.is_some() {
-                return Lap::IsLoop;
+                return RoundResult::IsLoop;
             }
             self.visits.push(Visit {
                 code,
@@ -204,7 +209,7 @@ impl Laps {
                 is_raw: false,
                 mark: 0,
             });
-            return Lap::GoesOn;
+            return RoundResult::Changed;
         }
         let mark = raw.map_or_else(|| mark_of(place, state), |start| start as u64);
         let is_same = |(index, visit): &(usize, &Visit)| {
@@ -212,8 +217,8 @@ impl Laps {
         };
         if let Some((_, visit)) = self.visits.iter().enumerate().find(is_same) {
             return match place.is_spin {
-                true => Lap::Vain(visit.learnt as usize),
-                false => Lap::IsSpin,
+                true => RoundResult::NoProgress(visit.learnt as usize),
+                false => RoundResult::IsSpin,
             };
         }
         self.is_watched |= place.is_spin;
@@ -238,7 +243,7 @@ impl Laps {
             }
         };
         std::mem::swap(self.room_for_state(index), state);
-        Lap::GoesOn
+        RoundResult::Changed
     }
 
     #[inline(always)]
@@ -343,7 +348,7 @@ fn mark_of(place: Place, state: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use explore::{ObjectId, Token};
+    use explore::{ObjectId, ValueId};
 
     const PLACE: Place = Place {
         code: 7,
@@ -354,14 +359,14 @@ mod tests {
 
     /// Returns for each visit of one place, with a read of the object, whether it is a retry.
     fn retries(read: &[u32]) -> Vec<bool> {
-        let mut laps = Laps::default();
-        laps.begin();
-        let visits = read.iter().enumerate();
-        let retries = visits.map(|(round, &object)| {
+        let mut visits = Visits::default();
+        visits.begin();
+        let rounds = read.iter().enumerate();
+        let retries = rounds.map(|(round, &object)| {
             let mut state = vec![u8::try_from(round).unwrap()];
-            laps.forget_before_effect();
-            laps.come_by(PLACE, None, &mut state);
-            laps.learn(Seen::Value(ObjectId(object), Token::default()))
+            visits.forget_before_effect();
+            visits.record_visit(PLACE, None, &mut state);
+            visits.learn(Seen::Value(ObjectId(object), ValueId::default()))
         });
         retries.collect()
     }
@@ -378,22 +383,27 @@ mod tests {
 
     #[test]
     fn a_state_that_was_left_some_visits_ago_is_known() {
-        let mut laps = Laps::default();
-        laps.begin();
-        let visits = [1_u8, 2, 3, 1].map(|state| {
-            laps.forget_before_effect();
-            laps.learn(Seen::Locked(u32::from(state)));
-            laps.come_by(PLACE, None, &mut vec![state])
+        let mut visits = Visits::default();
+        visits.begin();
+        let results = [1_u8, 2, 3, 1].map(|state| {
+            visits.forget_before_effect();
+            visits.learn(Seen::Locked(u32::from(state)));
+            visits.record_visit(PLACE, None, &mut vec![state])
         });
         assert!(matches!(
-            visits,
-            [Lap::GoesOn, Lap::GoesOn, Lap::GoesOn, Lap::Vain(1)]
+            results,
+            [
+                RoundResult::Changed,
+                RoundResult::Changed,
+                RoundResult::Changed,
+                RoundResult::NoProgress(1)
+            ]
         ));
-        laps.take_effect();
-        laps.forget_before_effect();
+        visits.take_effect();
+        visits.forget_before_effect();
         assert!(matches!(
-            laps.come_by(PLACE, None, &mut vec![1]),
-            Lap::GoesOn
+            visits.record_visit(PLACE, None, &mut vec![1]),
+            RoundResult::Changed
         ));
     }
 }

@@ -14,7 +14,7 @@ use crate::rust::outside::outside;
 use crate::rust::settle::{Settle, Settling, settled};
 use crate::trace::source::Place;
 use crate::watch::seen::Seen;
-use explore::{Access, ObjectId, Op, OpKind, Request, Token};
+use explore::{Access, ObjectId, Op, OpKind, Request, ValueId};
 use std::cell::{Cell, UnsafeCell};
 use std::fmt::{self, Debug};
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
@@ -36,7 +36,7 @@ pub trait Value: Copy + Debug + PartialEq + Real {
     const IS_POINTER: bool = false;
 
     /// Returns a token that is equal for equal values and independent of the schedule.
-    fn token(self) -> Token;
+    fn token(self) -> ValueId;
 }
 
 macro_rules! integers {
@@ -45,11 +45,11 @@ macro_rules! integers {
             const NAME: &'static str = $name;
 
             #[inline(always)]
-            fn token(self) -> Token {
+            fn token(self) -> ValueId {
                 // Programs keep addresses in integers, with marks in bits that are zero.
                 match size_of::<$integer>() == size_of::<usize>() {
                     true => token::of_address(self as usize),
-                    false => Token(self as u64),
+                    false => ValueId(self as u64),
                 }
             }
         })*
@@ -66,10 +66,10 @@ impl Value for u128 {
     const NAME: &'static str = "AtomicU128";
 
     #[inline]
-    fn token(self) -> Token {
+    fn token(self) -> ValueId {
         // Two values with one token would be taken for equal, so the halves are mixed.
         let (low, high) = (self as u64, (self >> 64) as u64);
-        Token(low.wrapping_add(high.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)))
+        ValueId(low.wrapping_add(high.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)))
     }
 }
 
@@ -78,7 +78,7 @@ impl<T> Value for *mut T {
     const IS_POINTER: bool = true;
 
     #[inline(always)]
-    fn token(self) -> Token {
+    fn token(self) -> ValueId {
         token::of_address(self.addr())
     }
 }

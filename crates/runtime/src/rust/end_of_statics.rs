@@ -7,14 +7,14 @@
 
 use crate::engine::Engine;
 use crate::engine::perform;
-use explore::{Pending, Token};
+use explore::{Pending, ValueId};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 /// The state to restore after the statics are dropped: the drops do not belong to the last event.
 pub(crate) struct Ending {
-    before: Token,
-    after: Token,
+    before: ValueId,
+    after: ValueId,
     next_edges: usize,
     is_recorded: bool,
 }
@@ -92,7 +92,7 @@ impl Engine {
     pub(crate) fn lose_destructor(&mut self) {
         if self.ending.is_some() {
             self.end_ending(true);
-            self.lose_running();
+            self.abandon_running();
             self.end_thread(self.running);
             self.life.pending[self.running.index()] = Pending::Finished;
         }

@@ -2,7 +2,7 @@
 
 use crate::engine::perform;
 use crate::rust::outside::outside;
-use crate::watch::await_rule::{HALT, Lap};
+use crate::watch::await_rule::{HALT, RoundResult};
 use explore::{Bound, Halt};
 use std::time::Duration;
 
@@ -33,15 +33,15 @@ pub fn yields() {
 #[track_caller]
 fn end_round() {
     perform::silently(|_| ());
-    let lap = arrive();
+    let result = arrive();
     perform::clean_after_calls();
-    match lap {
-        Lap::GoesOn => yields(),
-        Lap::IsVain if perform::silently(|engine| engine.waits_for_time()) => {
+    match result {
+        RoundResult::Changed => yields(),
+        RoundResult::NoProgress if perform::silently(|engine| engine.waits_for_time()) => {
             std::thread::sleep(PAUSE);
         }
-        Lap::IsVain => perform::halt(HALT),
-        Lap::IsNoticed => perform::halt(Halt::Bound(Bound::Unroll)),
+        RoundResult::NoProgress => perform::halt(HALT),
+        RoundResult::Observed => perform::halt(Halt::Bound(Bound::Unroll)),
     }
 }
 
@@ -62,7 +62,7 @@ pub unsafe fn unreachable_unchecked() -> ! {
 /// Compares the registers that calls preserve, and the stack above, with those of the last hints.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
-extern "C" fn arrive() -> Lap {
+extern "C" fn arrive() -> RoundResult {
     std::arch::naked_asm!(
         "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
         "mov rdi, rsp",
@@ -76,12 +76,12 @@ extern "C" fn arrive() -> Lap {
 }
 
 #[cfg(target_arch = "x86_64")]
-extern "C" fn compare(pointer: usize) -> Lap {
+extern "C" fn compare(pointer: usize) -> RoundResult {
     // SAFETY: the pointer is in the stack of the running thread, in a frame of its caller.
     perform::silently(|engine| unsafe { engine.arrive(pointer) })
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn arrive() -> Lap {
-    perform::silently(|_| Lap::GoesOn)
+fn arrive() -> RoundResult {
+    perform::silently(|_| RoundResult::Changed)
 }

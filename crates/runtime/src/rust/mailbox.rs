@@ -247,7 +247,7 @@ pub fn tell(text: impl FnOnce() -> String) {
 
 /// Describes for users the contents of an object after the current event. Does so only if the event
 /// is at `part` of the object. This is no event.
-pub fn tell_contents(whole: ObjectId, part: ObjectId, text: impl FnOnce() -> String) {
+pub fn report_contents(whole: ObjectId, part: ObjectId, text: impl FnOnce() -> String) {
     silently(|engine| {
         if engine.watch.records && engine.op.object == part {
             engine.record_stock(whole, text());
@@ -282,9 +282,9 @@ impl Network {
         })
     }
 
-    /// Makes the network's state a part of that of the execution: see [`crate::tell_state_of`].
-    pub fn tell_state(&self) {
-        crate::tell_state_of(self.object, || ());
+    /// Makes the network's state a part of that of the execution: see [`crate::report_state_of`].
+    pub fn report_state(&self) {
+        crate::report_state_of(self.object, || ());
     }
 
     /// Sends a letter of the current thread to the process with this mailbox. This is no event.

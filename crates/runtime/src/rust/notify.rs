@@ -24,14 +24,14 @@ impl Inborn for Notify {
     const PARTS: u32 = Park::PARTS;
 
     #[cfg(feature = "enforce")]
-    type Real = enforce::blocking::Token;
+    type Real = enforce::blocking::ValueId;
 
     #[cfg(feature = "enforce")]
     #[allow(
         clippy::declare_interior_mutable_const,
         reason = "each object starts with this value"
     )]
-    const REAL: Self::Real = enforce::blocking::Token::new();
+    const REAL: Self::Real = enforce::blocking::ValueId::new();
 
     fn begin(object: ObjectId, (): (), location: Place) -> Notify {
         silently(|engine| Notify::named(engine, object, location))

@@ -41,9 +41,9 @@ impl Object {
         })
     }
 
-    /// Registers `tell`, which returns the state of the object: see [`crate::tell_state_of`].
-    pub fn tell_state<S: Eq + Hash + 'static>(self, tell: impl Fn() -> S + 'static) {
-        crate::tell_state_of(self.object, tell);
+    /// Registers `tell`, which returns the state of the object: see [`crate::report_state_of`].
+    pub fn report_state<S: Eq + Hash + 'static>(self, tell: impl Fn() -> S + 'static) {
+        crate::report_state_of(self.object, tell);
     }
 
     /// Stops the current thread for good, since a condition of the object that it awaits does not

@@ -49,7 +49,7 @@ impl Engine {
         }
         let is_waiting =
             |thread: ThreadId| matches!(self.life.pending[thread.index()], Pending::Waiting(_));
-        let waits = self.born().iter().filter(|&&thread| is_waiting(thread));
+        let waits = self.started().iter().filter(|&&thread| is_waiting(thread));
         waits
             .filter_map(|&thread| self.wait_of(thread))
             .any(|wait| match wait {

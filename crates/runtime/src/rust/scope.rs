@@ -3,7 +3,7 @@
 #[cfg(feature = "enforce")]
 mod outside;
 
-use crate::engine::grain::Grain;
+use crate::engine::granularity::StepGranularity;
 use crate::engine::perform::{self, silently};
 use crate::engine::waiting::Wait;
 use crate::rust::outside::outside;
@@ -171,9 +171,9 @@ impl<'scope> Scope<'scope> {
     fn next_to_join(&self) -> Option<ThreadId> {
         let mut threads = self.threads.borrow_mut();
         let threads = threads.as_mut()?;
-        match silently(|engine| engine.grain) {
-            Grain::Accesses => threads.pop(),
-            Grain::Operations => (!threads.is_empty()).then(|| threads.remove(0)),
+        match silently(|engine| engine.granularity) {
+            StepGranularity::Accesses => threads.pop(),
+            StepGranularity::Operations => (!threads.is_empty()).then(|| threads.remove(0)),
         }
     }
 }

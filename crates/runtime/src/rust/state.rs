@@ -3,7 +3,7 @@
 use crate::engine::perform::{perform, silently};
 use crate::rust::thread::place;
 use crate::watch::seen::Seen;
-use explore::{Access, ObjectId, Op, OpKind, Token};
+use explore::{Access, ObjectId, Op, OpKind, ValueId};
 use objects::Coarsening;
 use std::panic::Location;
 use std::sync::atomic::Ordering::SeqCst;
@@ -55,7 +55,7 @@ impl<T> State<T> {
         perform(self.op(Access::Read), location, |engine| {
             let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
             let result = look(&value.0);
-            let token = Token(value.1);
+            let token = ValueId(value.1);
             engine.note(token, token);
             engine.see(Seen::Value(self.object, token));
             if engine.watch.races {
@@ -75,7 +75,7 @@ impl<T> State<T> {
             let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
             let result = change(&mut value.0);
             value.1 += 1;
-            engine.note(Token(value.1 - 1), Token(value.1));
+            engine.note(ValueId(value.1 - 1), ValueId(value.1));
             if engine.watch.races {
                 let thread = engine.running;
                 engine.happens_before.load(thread, self.object, SeqCst);

@@ -173,7 +173,7 @@ impl Engine {
     fn cause_of(&self, shown: &Shown, id: ThreadId) -> Option<String> {
         let is_unwrapped = shown.message.ends_with("Any { .. }");
         let mut others = self
-            .born()
+            .started()
             .iter()
             .filter(|&&other| other != id && is_unwrapped);
         others.find_map(|&other| {
@@ -338,7 +338,7 @@ impl Engine {
             self.life.pending[thread.index()] == Pending::Halted(Halt::Await)
                 && self.threads[thread.index()].life.condition.is_none()
         };
-        self.born().iter().any(spins)
+        self.started().iter().any(spins)
     }
 
     /// Returns the outcome without other failures: completed, unless letters or values remain.
@@ -366,7 +366,7 @@ impl Engine {
 
     /// Checks whether all waiting threads are servers that wait for letters.
     fn only_servers_wait(&self) -> bool {
-        self.born()
+        self.started()
             .iter()
             .all(|thread| match &self.life.pending[thread.index()] {
                 Pending::Waiting(request) => {
@@ -394,19 +394,19 @@ impl Engine {
             | Pending::Waiting(_)
             | Pending::Failed
             | Pending::Finished
-            | Pending::Unborn => false,
+            | Pending::NotStarted => false,
         })
     }
 
     /// Checks whether a thread panicked that no other thread has joined.
     fn is_panic_left(&self) -> bool {
         let panicked = |thread: &ThreadId| self.threads[thread.index()].panic.is_some();
-        self.born().iter().any(panicked)
+        self.started().iter().any(panicked)
     }
 
     /// Returns the threads in the order of their spawn paths, which is the same in all schedules.
     fn by_name(&self) -> Vec<ThreadId> {
-        let mut threads = self.born().to_vec();
+        let mut threads = self.started().to_vec();
         threads.sort_by_cached_key(|&thread| self.names.path(thread));
         threads
     }

@@ -8,7 +8,7 @@ pub use wording::kind_of_object;
 use crate::engine::Engine;
 use crate::rust::atomic::Value;
 use crate::trace::source::{Place, Spot};
-use explore::{EventId, ObjectId, Op, OpKind, ThreadId, Token};
+use explore::{EventId, ObjectId, Op, OpKind, ThreadId, ValueId};
 use objects::Ticket;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub(crate) struct Recorder {
     /// Names of pieces of plain memory by their numbers.
     memory: BTreeMap<u32, String>,
     /// The tokens of the addresses that were shown, in order of appearance.
-    pointers: Vec<Token>,
+    pointers: Vec<ValueId>,
     /// The touches since the last event of the thread that touched memory last.
     repeatable: FxHashMap<NativeTouch, u32>,
     thread: Option<(ThreadId, Spot)>,
@@ -222,7 +222,7 @@ impl Recorder {
         if !V::IS_POINTER {
             return format!("{value:?}");
         }
-        if token == Token::default() {
+        if token == ValueId::default() {
             return "null".to_owned();
         }
         let known = self.pointers.iter().position(|&known| known == token);
@@ -423,7 +423,7 @@ impl Engine {
 
     #[cold]
     fn add_name(&mut self, object: ObjectId, kind: &str, location: Place) {
-        if self.watch.looks {
+        if self.watch.samples {
             self.note_object(object, location);
         }
         if !self.watch.records {

@@ -49,13 +49,13 @@ struct Visit {
 
 /// The result of comparing a thread at a hint with its earlier visits.
 #[repr(u8)]
-pub(crate) enum Lap {
+pub(crate) enum RoundResult {
     /// The state differs from all earlier ones.
-    GoesOn,
+    Changed,
     /// The state is as before, and no other thread has observed an effect of the thread since.
-    IsVain,
+    NoProgress,
     /// The state has recurred too often, although others have observed effects of the thread.
-    IsNoticed,
+    Observed,
 }
 
 life! {
@@ -97,7 +97,7 @@ life! {
         /// had given itself.
         wakes_itself: bool,
         /// Whether the token that the thread last gave was already there.
-        gives_in_vain: bool,
+        gave_redundantly: bool,
     }
 }
 
@@ -145,7 +145,7 @@ impl Round {
 
     /// Records that the thread gives this token by `event`. `was_given`: it was already there.
     pub(crate) fn gives(&mut self, token: ObjectId, event: EventId, was_given: bool) {
-        self.at_hints.0.gives_in_vain = was_given;
+        self.at_hints.0.gave_redundantly = was_given;
         if self.waits_for(token) {
             self.at_hints.0.gift = Some(event);
             self.at_hints.0.wakes_itself = true;
@@ -199,7 +199,7 @@ impl Round {
     }
 
     /// Compares a thread at a hint, with this stack from `pointer` on, with its earlier visits.
-    fn arrive(&mut self, pointer: usize, stack: &[u8], most: u32) -> Lap {
+    fn arrive(&mut self, pointer: usize, stack: &[u8], most: u32) -> RoundResult {
         if self.has_effect || !self.at_hints.0.effects.are_undone() || self.has_changed_heap() {
             self.at_hints.0.visits.clear();
             self.seen.clear();
@@ -224,7 +224,7 @@ impl Round {
                 self.at_hints.0.effects.forget_releases(visit.released);
                 (visit.seen, visit.released) = (0, 0);
                 self.at_hints.0.visits = vec![visit];
-                return Lap::IsVain;
+                return RoundResult::NoProgress;
             }
             self.at_hints.0.returns += 1;
         } else if self.at_hints.0.visits.len() == MOST_VISITS {
@@ -244,8 +244,8 @@ impl Round {
             released: self.at_hints.0.effects.released().len(),
         });
         match self.at_hints.0.returns > most {
-            true => Lap::IsNoticed,
-            false => Lap::GoesOn,
+            true => RoundResult::Observed,
+            false => RoundResult::Changed,
         }
     }
 }
@@ -257,7 +257,7 @@ impl Engine {
     #[cold]
     pub(crate) fn waits_for_time(&mut self) -> bool {
         let most = self.config.waits_alone;
-        let is_alone = self.life.live == 1 && self.native.life.joined + 1 >= self.born().len();
+        let is_alone = self.life.live == 1 && self.native.life.joined + 1 >= self.started().len();
         let round = &mut self.thread().life.round;
         let goes_on = is_alone && round.alone < most;
         round.alone += u32::from(goes_on);
@@ -269,7 +269,7 @@ impl Engine {
     /// # Safety
     ///
     /// `pointer` is an address in the stack of the running thread, and nothing writes above it.
-    pub(crate) unsafe fn arrive(&mut self, pointer: usize) -> Lap {
+    pub(crate) unsafe fn arrive(&mut self, pointer: usize) -> RoundResult {
         self.look_at_reads();
         self.end_heap_segment();
         let top = self.stack_top();
@@ -277,12 +277,12 @@ impl Engine {
         // far as a comparison of their content needs, and nothing writes them meanwhile.
         let stack = unsafe { std::slice::from_raw_parts(pointer as *const u8, top - pointer) };
         let most = self.config.noticed_rounds;
-        let lap = self.thread().life.round.arrive(pointer, stack, most);
-        if matches!(lap, Lap::IsVain) {
-            self.was_idle();
+        let result = self.thread().life.round.arrive(pointer, stack, most);
+        if matches!(result, RoundResult::NoProgress) {
+            self.made_no_progress();
         }
         self.begin_heap_segment();
-        lap
+        result
     }
 
     /// Makes the stacks of threads begin clean and observations be recorded from now on. The
@@ -300,7 +300,7 @@ impl Engine {
     #[cold]
     pub(crate) fn see(&mut self, seen: Seen) {
         if self.config.native.is_some() {
-            if self.thread().life.laps.learn(seen) {
+            if self.thread().life.visits.learn(seen) {
                 self.wipe_stacks();
             }
         } else if self.watch.reads {
@@ -316,7 +316,7 @@ impl Engine {
     pub(crate) fn take_effect(&mut self) {
         let thread = self.thread();
         thread.life.round.take_effect();
-        thread.life.laps.take_effect();
+        thread.life.visits.take_effect();
     }
 
     /// Ends an operation of the running thread. The thread returns to code of the program, which
@@ -383,7 +383,7 @@ impl Engine {
             }
             OpKind::Unpark | OpKind::ParkRequest | OpKind::ParkWait | OpKind::ParkResolve => {
                 let round = &self.threads[thread.index()].life.round;
-                let is_in_vain = op.kind == OpKind::Unpark && round.at_hints.0.gives_in_vain;
+                let is_in_vain = op.kind == OpKind::Unpark && round.at_hints.0.gave_redundantly;
                 is_in_vain || round.at_hints.0.wakes_itself && round.waits_for(op.object)
             }
             // Locks count when they are released.

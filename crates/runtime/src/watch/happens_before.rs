@@ -197,7 +197,7 @@ impl HappensBefore {
     }
 
     /// Starts a thread. `parent` is none for the main thread.
-    pub(crate) fn born(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
+    pub(crate) fn started(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
         let mut clock = std::mem::take(&mut self.known(thread).now);
         if let Some(parent) = parent {
             clock.clone_from(&self.known(parent).now);
@@ -411,8 +411,8 @@ mod tests {
     fn two_threads() -> HappensBefore {
         let mut clocks = HappensBefore::default();
         clocks.clear();
-        clocks.born(MAIN, None);
-        clocks.born(OTHER, Some(MAIN));
+        clocks.started(MAIN, None);
+        clocks.started(OTHER, Some(MAIN));
         clocks
     }
 
@@ -447,7 +447,7 @@ mod tests {
     fn a_relaxed_read_modify_write_continues_a_release_sequence() {
         let mut clocks = two_threads();
         let third = ThreadId(2);
-        clocks.born(third, Some(MAIN));
+        clocks.started(third, Some(MAIN));
         let written = clocks.now(OTHER);
         clocks.store(OTHER, FLAG, Ordering::Release, false);
         clocks.load(third, FLAG, Ordering::Relaxed);
@@ -476,7 +476,7 @@ mod tests {
         for continues in [false, true] {
             let mut clocks = two_threads();
             let third = ThreadId(2);
-            clocks.born(third, Some(MAIN));
+            clocks.started(third, Some(MAIN));
             let written = clocks.now(OTHER);
             clocks.store(OTHER, FLAG, Ordering::Release, continues);
             // A read-modify-write of another thread heads a separate sequence.
@@ -489,7 +489,7 @@ mod tests {
             assert!(!clocks.knows(MAIN, late));
             clocks.store(third, FLAG, Ordering::Relaxed, continues);
             let mut other = clocks.clone();
-            other.born(ThreadId(3), None);
+            other.started(ThreadId(3), None);
             other.load(ThreadId(3), FLAG, Ordering::Acquire);
             assert!(!other.knows(ThreadId(3), written) && !other.knows(ThreadId(3), late));
         }
@@ -513,7 +513,7 @@ mod tests {
         assert!(clocks.knows(MAIN, written));
         clocks.store(MAIN, whole, Ordering::Relaxed, false);
         let third = ThreadId(2);
-        clocks.born(third, None);
+        clocks.started(third, None);
         clocks.load(third, first, Ordering::Acquire);
         assert!(!clocks.knows(third, written));
     }

@@ -103,7 +103,7 @@ impl Engine {
         let large = self.residents.large_objects();
         spans.extend(large);
         let mut live = spans.len() as u32;
-        for &id in self.born() {
+        for &id in self.started() {
             live = live.wrapping_add(self.threads[id.index()].heap.look(spans));
         }
         live

@@ -115,10 +115,10 @@ impl Hidden {
     }
 
     /// Records that a thread is started. Its parent is the running thread.
-    pub(crate) fn born(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
+    pub(crate) fn started(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
         match parent {
             Some(parent) => self.born.push((thread, parent)),
-            None => self.order.born(thread, None),
+            None => self.order.started(thread, None),
         }
     }
 
@@ -330,7 +330,7 @@ impl Engine {
             false => Vec::new(),
         };
         for (thread, parent) in std::mem::take(&mut hidden.born) {
-            hidden.order.born(thread, Some(parent));
+            hidden.order.started(thread, Some(parent));
         }
         let cost = COMPARISON + hidden.copy.size();
         hidden.budget = hidden.budget.saturating_sub(cost);
@@ -350,7 +350,7 @@ impl Engine {
     ) {
         copy.begin();
         let mut spans = Vec::new();
-        for &id in &self.life.born {
+        for &id in &self.life.started {
             self.threads[id.index()].heap.look_at_objects(&mut spans);
         }
         spans.extend(self.residents.copied());
@@ -358,7 +358,7 @@ impl Engine {
             // SAFETY: the memory is in use in this execution, and no thread of the model runs.
             unsafe { copy.compare(span.0, span, &mut tell) };
         }
-        for &id in &self.life.born {
+        for &id in &self.life.started {
             let start = on_stack.filter(|_| id == self.running);
             self.compare_stack(copy, id, start, &mut tell);
         }
@@ -427,7 +427,7 @@ impl Engine {
             let fibre = &self.threads[id.index()].fibre;
             (fibre.lowest()..fibre.base()).contains(&address)
         };
-        match self.life.born.iter().find(is_on_stack) {
+        match self.life.started.iter().find(is_on_stack) {
             Some(&id) => format!("a variable on the stack of {}", self.thread_name(id)),
             None => "a static".to_owned(),
         }

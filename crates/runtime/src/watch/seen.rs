@@ -1,12 +1,12 @@
 //! Observations that a thread can make without changing anything, for the await rule.
 
-use explore::{ObjectId, ThreadId, Token};
+use explore::{ObjectId, ThreadId, ValueId};
 
 /// An observation that a thread made without changing anything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Seen {
     /// The value of an atomic variable.
-    Value(ObjectId, Token),
+    Value(ObjectId, ValueId),
     /// Memory of a native program.
     Memory {
         address: usize,

@@ -25,11 +25,11 @@ type Tell = Box<dyn Fn() -> Fingerprint>;
 /// `tell` is called outside of the program: it must not perform operations of a model.
 ///
 /// The main thread needs no state as long as it only starts and joins threads. Without the states
-/// of all other threads and of all objects (see [`tell_state_of`]) the model has no fingerprint.
+/// of all other threads and of all objects (see [`report_state_of`]) the model has no fingerprint.
 ///
 /// ```
 /// use explore::{Program, Step, ThreadId};
-/// use runtime::{Config, Model, Opaque, choose, forget, join, spawn, tell_state};
+/// use runtime::{Config, Model, Opaque, choose, forget, join, spawn, report_state};
 /// use std::cell::Cell;
 /// use std::rc::Rc;
 ///
@@ -37,7 +37,7 @@ type Tell = Box<dyn Fn() -> Fingerprint>;
 /// fn throws() {
 ///     let sum = Rc::new(Cell::new(0));
 ///     let told = Rc::clone(&sum);
-///     tell_state(move || told.get());
+///     report_state(move || told.get());
 ///     for _ in 0..2 {
 ///         sum.set(sum.get() + choose(6));
 ///         forget(); // The throw itself is of no use any more.
@@ -60,7 +60,7 @@ type Tell = Box<dyn Fn() -> Fingerprint>;
 /// assert_eq!(model.fingerprint(), None);
 /// assert_eq!(model.opaque(), Some(Opaque::Thread("T0".to_owned())));
 /// ```
-pub fn tell_state<S: Eq + Hash + 'static>(tell: impl Fn() -> S + 'static) {
+pub fn report_state<S: Eq + Hash + 'static>(tell: impl Fn() -> S + 'static) {
     silently(|engine| {
         let thread = engine.running;
         let tell: Tell = Box::new(move || Fingerprint::of(tell()));
@@ -74,7 +74,7 @@ pub fn tell_state<S: Eq + Hash + 'static>(tell: impl Fn() -> S + 'static) {
 ///
 /// A model has a fingerprint only if every object that was created in the execution reports its
 /// state.
-pub fn tell_state_of<S: Eq + Hash + 'static>(object: ObjectId, tell: impl Fn() -> S + 'static) {
+pub fn report_state_of<S: Eq + Hash + 'static>(object: ObjectId, tell: impl Fn() -> S + 'static) {
     silently(|engine| {
         let tell: Tell = Box::new(move || Fingerprint::of(tell()));
         let is_fresh = engine.snapshots.objects.insert(object, tell).is_none();
@@ -86,7 +86,10 @@ pub fn tell_state_of<S: Eq + Hash + 'static>(object: ObjectId, tell: impl Fn() -
 }
 
 /// Registers the state of a part of an object that is [named by a key](crate::State::part_of).
-pub fn tell_state_of_part<S: Eq + Hash + 'static>(part: ObjectId, tell: impl Fn() -> S + 'static) {
+pub fn report_state_of_part<S: Eq + Hash + 'static>(
+    part: ObjectId,
+    tell: impl Fn() -> S + 'static,
+) {
     silently(|engine| {
         let tell: Tell = Box::new(move || Fingerprint::of(tell()));
         engine.snapshots.objects.insert(part, tell);
@@ -99,7 +102,7 @@ pub fn tell_state_of_part<S: Eq + Hash + 'static>(part: ObjectId, tell: impl Fn(
 ///
 /// The position of the main thread and all its results determine its behaviour. So it has a state
 /// if its operations other than starting and joining threads call this. In a thread that
-/// [reports](tell_state) its state, results are values that are on its stack for a while.
+/// [reports](report_state) its state, results are values that are on its stack for a while.
 pub fn learn<V: Clone + Eq + Hash + 'static>(value: &V) {
     silently(|engine| {
         let thread = engine.running;
@@ -219,7 +222,7 @@ impl Engine {
         if self.names.has_hints() {
             return Some(Opaque::Hint);
         }
-        let closure = self.life.born.iter().find(|&&thread| {
+        let closure = self.life.started.iter().find(|&&thread| {
             thread != ThreadId::MAIN && !self.snapshots.threads.contains_key(&thread)
         });
         if let Some(&thread) = closure {
@@ -234,8 +237,12 @@ impl Engine {
             return None;
         }
         let objects = self.snapshots.objects.iter();
-        let mut threads: Vec<ThreadState> =
-            self.life.born.iter().map(|&id| self.state_of(id)).collect();
+        let mut threads: Vec<ThreadState> = self
+            .life
+            .started
+            .iter()
+            .map(|&id| self.state_of(id))
+            .collect();
         threads.sort_unstable_by_key(|state| state.thread);
         Some(Fingerprint::of(State {
             threads,
@@ -267,7 +274,7 @@ impl Engine {
 
     /// Checks whether all created objects report their state, and no others are in use.
     fn all_objects_tell(&self) -> bool {
-        let threads = || self.life.born.iter().map(|thread| thread.index());
+        let threads = || self.life.started.iter().map(|thread| thread.index());
         let created: u32 = threads().map(|thread| self.threads[thread].named().1).sum();
         created == self.snapshots.created
             && self.residents.count() == 0

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::engine::life::life;
 use crate::engine::waiting::Wait;
 use crate::watch::seen::Seen;
-use explore::{Access, EventId, ObjectId, OpKind, ThreadId, Token};
+use explore::{Access, EventId, ObjectId, OpKind, ThreadId, ValueId};
 use objects::Ticket;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ life! {
 #[derive(Clone, Copy)]
 struct Written {
     object: ObjectId,
-    before: Token,
+    before: ValueId,
     since: EventId,
 }
 
@@ -125,7 +125,7 @@ impl History {
     }
 
     /// Records that the event belongs to a round without progress.
-    fn was_idle(&mut self, event: EventId) {
+    fn made_no_progress(&mut self, event: EventId) {
         self.events[(event.0 - self.start) as usize].has_effect = false;
     }
 
@@ -277,7 +277,7 @@ impl Engine {
     pub(crate) fn takes(&mut self, hold: Hold) {
         let is_watched = self.undoes();
         let thread = self.thread();
-        thread.life.laps.take_effect();
+        thread.life.visits.take_effect();
         if is_watched {
             thread.life.round.at_hints.0.effects.held.push(hold);
         }
@@ -319,7 +319,7 @@ impl Engine {
 
     /// Records that the round of the running thread made no progress: it changed no data that a
     /// lock guards.
-    pub(crate) fn was_idle(&mut self) {
+    pub(crate) fn made_no_progress(&mut self) {
         let released = std::mem::take(&mut self.thread().life.round.at_hints.0.effects.released);
         for &hold in &released {
             match hold {
@@ -329,12 +329,15 @@ impl Engine {
                         .mutexes
                         .get_mut(number)
                         .order
-                        .was_idle(place);
+                        .made_no_progress(place);
                 }
-                Hold::RwLock(number, place) => {
-                    self.life.objects.rwlocks.get_mut(number).was_idle(place)
-                }
-                Hold::Variable(_, event) => self.history.was_idle(event),
+                Hold::RwLock(number, place) => self
+                    .life
+                    .objects
+                    .rwlocks
+                    .get_mut(number)
+                    .made_no_progress(place),
+                Hold::Variable(_, event) => self.history.made_no_progress(event),
             }
         }
         self.thread().life.round.at_hints.0.effects.released = released;

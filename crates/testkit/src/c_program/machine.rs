@@ -150,7 +150,7 @@ enum Once {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Phase {
-    Unborn,
+    NotStarted,
     Runs,
     Ended,
 }

@@ -3,7 +3,7 @@
 use super::{Machine, Status};
 use crate::phase::{self, Phase, Wait};
 use crate::program::Sort;
-use explore::{Access, EventId, Halt, ObjectId, Op, OpKind, Pending, Request, Token};
+use explore::{Access, EventId, Halt, ObjectId, Op, OpKind, Pending, Request, ValueId};
 use objects::{Barrier, Channel, Condvar, Form, Mutex, Once, Park, RwLock, Semaphore, Thread};
 
 impl Machine {
@@ -16,7 +16,7 @@ impl Machine {
 
     fn announce(&self, number: usize) -> Pending {
         match self.threads[number].status {
-            Status::Unborn => Pending::Unborn,
+            Status::NotStarted => Pending::NotStarted,
             Status::Assuming => Pending::Halted(Halt::Assume),
             Status::Failed => Pending::Failed,
             Status::Finished => Pending::Finished,
@@ -45,9 +45,9 @@ impl Machine {
         if phase == Phase::Variable(phase::Variable::CompareExchange) && !self.threads[number].flag
         {
             let action = self.action(number);
-            let expects = Some(Token(local.value(action.values[0])));
+            let expects = Some(ValueId(local.value(action.values[0])));
             let mut request = Request { expects, ..request };
-            let value = Token(self.variables[action.objects[0]]);
+            let value = ValueId(self.variables[action.objects[0]]);
             request.op.access = request.access_at(value);
             return request;
         }

@@ -7,7 +7,7 @@ use crate::phase::{Phase, Wait};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Place {
     /// Not started.
-    Unborn,
+    NotStarted,
     /// At its end.
     Finished,
     /// An assertion failed.
@@ -62,7 +62,7 @@ impl Machine {
     fn place(&self, number: usize) -> Place {
         let thread = &self.threads[number];
         match thread.status {
-            Status::Unborn => Place::Unborn,
+            Status::NotStarted => Place::NotStarted,
             Status::Finished | Status::Ending => Place::Finished,
             Status::Failed => Place::Failed,
             Status::Assuming => Place::Assuming,

@@ -65,7 +65,7 @@ impl Order {
     }
 
     /// Starts a thread, which is ordered after everything that its parent has done.
-    pub(super) fn born(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
+    pub(super) fn started(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
         let mut clock = Clock::default();
         if let Some(parent) = parent {
             clock.clone_from(self.thread(parent));
@@ -169,9 +169,9 @@ mod tests {
     /// Returns the order with two threads that the main thread has started.
     fn two() -> Order {
         let mut order = Order::default();
-        order.born(ThreadId::MAIN, None);
-        order.born(FIRST, Some(ThreadId::MAIN));
-        order.born(SECOND, Some(ThreadId::MAIN));
+        order.started(ThreadId::MAIN, None);
+        order.started(FIRST, Some(ThreadId::MAIN));
+        order.started(SECOND, Some(ThreadId::MAIN));
         order
     }
 
@@ -222,7 +222,7 @@ mod tests {
             order.event(SECOND, on(8, Access::None), &[EventId(0)]);
         }));
         let mut order = two();
-        assert!(knows(&mut order, |order| order.born(SECOND, Some(FIRST))));
+        assert!(knows(&mut order, |order| order.started(SECOND, Some(FIRST))));
     }
 
     #[test]

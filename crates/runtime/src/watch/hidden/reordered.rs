@@ -109,7 +109,7 @@ impl Model {
         let is_stopped =
             |pending: &Pending| matches!(pending, Pending::Waiting(_) | Pending::Halted(_));
         match self.pending().get(thread.index()) {
-            None | Some(Pending::Unborn) => self.pending().iter().any(is_stopped),
+            None | Some(Pending::NotStarted) => self.pending().iter().any(is_stopped),
             Some(own) => is_stopped(own),
         }
     }

@@ -202,7 +202,7 @@ fn start(program: &CProgram) -> State {
         at: 0,
         phase: match number {
             0 => Phase::Runs,
-            _ => Phase::Unborn,
+            _ => Phase::NotStarted,
         },
         registers: Default::default(),
         temporary: 0,

@@ -14,7 +14,7 @@ use report::{FailureKind, Shortcut};
 
 /// The operations that count as a step.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) enum Grain {
+pub(crate) enum StepGranularity {
     /// Operations with an access or with alternatives. Spawns and waits commute with everything and
     /// happen as early as possible, in the step before: that leaves fewer steps to explore.
     #[default]
@@ -23,12 +23,12 @@ pub(crate) enum Grain {
     Operations,
 }
 
-impl Grain {
+impl StepGranularity {
     /// Returns the steps of a search.
-    pub(crate) fn of_search(config: &Config) -> Grain {
+    pub(crate) fn of_search(config: &Config) -> StepGranularity {
         match config.without.contains(&Shortcut::FoldedSpawns) {
-            true => Grain::Operations,
-            false => Grain::Accesses,
+            true => StepGranularity::Operations,
+            false => StepGranularity::Accesses,
         }
     }
 }
@@ -37,21 +37,21 @@ impl Model {
     /// Makes every operation a step from the next execution on. This includes those that commute
     /// with all others, which are otherwise performed with the step before.
     pub fn step_by_operations(&mut self) {
-        self.engine_mut().grain = Grain::Operations;
+        self.engine_mut().granularity = StepGranularity::Operations;
     }
 
     /// Restores the default from the next execution on: operations that commute with all others are
     /// performed with the step before.
     pub fn step_by_accesses(&mut self) {
         let engine = self.engine_mut();
-        engine.grain = Grain::of_search(&engine.config);
+        engine.granularity = StepGranularity::of_search(&engine.config);
     }
 
     /// Turns a schedule of accesses into the same schedule of operations. From here on the model
     /// steps by operations. If a data race appears in another thread than before, the schedule ends
     /// there.
     pub fn refine(&mut self, schedule: &Schedule) -> Result<Schedule, Interrupt> {
-        if Grain::of_search(&self.engine().config) == Grain::Operations {
+        if StepGranularity::of_search(&self.engine().config) == StepGranularity::Operations {
             return Ok(schedule.clone());
         }
         self.step_by_operations();

@@ -24,7 +24,7 @@
 //! wipe the stack below them, once a thread has repeated a read or a try. Loops over many objects
 //! never end by this rule.
 
-use super::visits::{Lap, Place};
+use super::visits::{Place, RoundResult};
 use crate::engine::Engine;
 use crate::engine::control_words::ControlWords;
 use crate::watch::seen::Seen;
@@ -117,9 +117,9 @@ impl Engine {
         // The changes of a thread are recorded when it is suspended. Record them here as well, so
         // that switches make no difference.
         self.note_changes();
-        self.thread().life.laps.forget_before_effect();
+        self.thread().life.visits.forget_before_effect();
         // A copy of memory from before the thread's last effect is useless.
-        if !self.thread().life.laps.is_watched() {
+        if !self.thread().life.visits.is_watched() {
             self.native.segment.forget();
         }
         let mut state = std::mem::take(&mut self.native.state);
@@ -129,7 +129,7 @@ impl Engine {
             // SAFETY: as promised by the caller.
             unsafe { self.copy_state(frame, given, &mut state) };
             raw = matches!(given, Given::All(_)).then(|| frame.addr());
-            if let Some(start) = raw.take_if(|_| self.thread().life.laps.knows(code)) {
+            if let Some(start) = raw.take_if(|_| self.thread().life.visits.knows(code)) {
                 self.clear_dead(place, start, &mut state);
             }
         }
@@ -138,30 +138,34 @@ impl Engine {
             // SAFETY: the stack from the frame to its top is initialised as far as a comparison
             // needs, and is not written meanwhile.
             let stack = unsafe { std::slice::from_raw_parts(frame.cast::<u8>(), length) };
-            self.thread().life.laps.rounds.count(code, stack, most)
+            self.thread().life.visits.rounds.count(code, stack, most)
         });
-        let mut lap = match is_cut {
-            true => Lap::TooMany,
-            false => self.thread().life.laps.come_by(place, raw, &mut state),
+        let mut result = match is_cut {
+            true => RoundResult::TooMany,
+            false => self
+                .thread()
+                .life
+                .visits
+                .record_visit(place, raw, &mut state),
         };
-        if matches!(lap, Lap::Vain(_)) && !self.native.segment.is_known() {
-            let laps = &mut self.thread().life.laps;
-            laps.take_effect();
-            laps.forget_before_effect();
-            lap = laps.come_by(place, raw, &mut state);
+        if matches!(result, RoundResult::NoProgress(_)) && !self.native.segment.is_known() {
+            let visits = &mut self.thread().life.visits;
+            visits.take_effect();
+            visits.forget_before_effect();
+            result = visits.record_visit(place, raw, &mut state);
         }
         self.native.state = state;
-        match lap {
-            Lap::GoesOn => false,
-            Lap::IsLoop => {
+        match result {
+            RoundResult::Changed => false,
+            RoundResult::IsLoop => {
                 self.meet_loop(code);
                 false
             }
-            Lap::IsSpin => {
+            RoundResult::IsSpin => {
                 self.meet_spin(code);
                 false
             }
-            Lap::Vain(start) => {
+            RoundResult::NoProgress(start) => {
                 self.wipe_stacks();
                 let live = frame.addr() + size_of::<Frame>();
                 let learnt = self.learnt_since(start, live);
@@ -169,7 +173,7 @@ impl Engine {
                 self.halt(Halt::Await);
                 true
             }
-            Lap::TooMany => {
+            RoundResult::TooMany => {
                 self.halt(Halt::Bound(Bound::Unroll));
                 true
             }
@@ -181,7 +185,7 @@ impl Engine {
     /// the thread has read them: the next round writes again what the thread has overwritten
     /// itself. Below `live` are ended frames, which hooks overwrite.
     fn learnt_since(&self, start: usize, live: usize) -> Vec<Seen> {
-        let laps = &self.threads[self.running.index()].life.laps;
+        let visits = &self.threads[self.running.index()].life.visits;
         let can_change = |seen: &Seen| {
             let &Seen::Memory {
                 address, length, ..
@@ -194,10 +198,10 @@ impl Engine {
             }
             let is_foreign =
                 |range: &Range<usize>| range.start < address + length && address < range.end;
-            let is_by_others = laps.written_by_others.iter().any(is_foreign);
+            let is_by_others = visits.written_by_others.iter().any(is_foreign);
             address >= live && (is_by_others || self.is_still(*seen))
         };
-        let learnt = laps.learnt[start..].iter().copied();
+        let learnt = visits.learnt[start..].iter().copied();
         learnt.filter(can_change).collect()
     }
 
@@ -214,7 +218,7 @@ impl Engine {
         // SAFETY: the stack from the frame to its top is initialised as far as a comparison needs,
         // and is not written meanwhile.
         state.extend_from_slice(unsafe { std::slice::from_raw_parts(frame.cast(), length) });
-        self.thread().life.laps.as_known(start, state);
+        self.thread().life.visits.as_known(start, state);
         if let Some(native) = self.config.native {
             let (Given::All(words) | Given::Part(words)) = given;
             state.extend_from_slice(words.map(u128::to_ne_bytes).as_flattened());
@@ -234,14 +238,14 @@ impl Engine {
             native.memory.clear_dead(start, &mut state[..top - start]);
         };
         clear(start, state);
-        self.thread().life.laps.clear_raw_states(place, clear);
+        self.thread().life.visits.clear_raw_states(place, clear);
     }
 
     /// Counts a visit of the running thread. Many without a sure effect make the place a spin loop.
     #[cold]
     #[inline(never)]
     fn counts_round(&mut self, code: usize) {
-        if self.thread().life.laps.counts_round_without_effect(code) {
+        if self.thread().life.visits.counts_round_without_effect(code) {
             self.meet_spin(code);
         }
     }
@@ -258,13 +262,13 @@ impl Engine {
     pub(super) fn visits(&mut self, code: usize) -> bool {
         match self.names.has_loops() {
             true => self.visits_outside_loops(code),
-            false => self.thread().life.laps.visits(code),
+            false => self.thread().life.visits.visits(code),
         }
     }
 
     #[inline(never)]
     fn visits_outside_loops(&mut self, code: usize) -> bool {
-        !self.is_loop(code) && self.thread().life.laps.visits(code)
+        !self.is_loop(code) && self.thread().life.visits.visits(code)
     }
 
     /// Makes hooks wipe the stack below them from now on. Executions so far have compared the

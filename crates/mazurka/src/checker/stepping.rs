@@ -1,7 +1,7 @@
 //! Positions in an execution that a person chooses step by step, and the possible next steps.
 
 use super::CheckError;
-use super::explaining::turned_round;
+use super::explaining::reversed;
 use super::failures::Symptom;
 use super::search::{Search, UntilEnded, diverged};
 use explore::{Interrupt, Outcome, Pending, Program, Replay, Schedule, Step, Strategy, ThreadId};
@@ -20,7 +20,7 @@ impl Search {
         let mut schedule = self.operations_of(saved)?;
         if let Some(racing) = visit.reverse {
             let trace = self.traced(&schedule)?;
-            schedule = reversed(&trace, racing)?;
+            schedule = with_reversed(&trace, racing)?;
         }
         if visit.runs_on {
             schedule = self.whole(&schedule)?;
@@ -149,7 +149,7 @@ fn misfit(interrupt: Interrupt) -> CheckError {
 }
 
 /// Returns the beginning of the execution with the second of two racing rows before the first.
-fn reversed(trace: &Trace, racing: Racing) -> Result<Schedule, CheckError> {
+fn with_reversed(trace: &Trace, racing: Racing) -> Result<Schedule, CheckError> {
     let mut races = trace.races.iter();
     let rows = |race: &&explore::Race| {
         trace.rows[race.first.index()] == racing.first
@@ -157,5 +157,5 @@ fn reversed(trace: &Trace, racing: Racing) -> Result<Schedule, CheckError> {
     };
     let why = "these two events cannot be reversed: they do not race";
     let race = races.find(rows).ok_or(CheckError::Contradiction(why))?;
-    Ok(turned_round(&trace.execution, *race))
+    Ok(reversed(&trace.execution, *race))
 }

@@ -8,31 +8,31 @@ use explore::{EventId, ObjectId};
 
 /// The places noted for an execution.
 #[derive(Default)]
-pub(crate) struct Noted {
+pub(crate) struct Sampled {
     /// Indexed by event.
     spots: Vec<Spot>,
     made: Vec<(ObjectId, Place)>,
 }
 
 /// The places of an execution.
-pub struct Look<'m> {
+pub struct Sample<'m> {
     engine: &'m Engine,
 }
 
 impl Model {
     /// Starts to note places, from the next execution on.
-    pub fn begin_look(&mut self) {
-        self.engine_mut().watch.look(true);
+    pub fn begin_sampling(&mut self) {
+        self.engine_mut().watch.sample(true);
     }
 
     /// Stops noting places, from the next execution on.
-    pub fn end_look(&mut self) {
-        self.engine_mut().watch.look(false);
+    pub fn end_sampling(&mut self) {
+        self.engine_mut().watch.sample(false);
     }
 
     /// Returns the places noted for the current execution, if there are any.
-    pub fn look(&self) -> Look<'_> {
-        Look {
+    pub fn sample(&self) -> Sample<'_> {
+        Sample {
             engine: self.engine(),
         }
     }
@@ -43,15 +43,15 @@ impl Model {
     }
 }
 
-impl Look<'_> {
+impl Sample<'_> {
     /// Returns the place of an event.
     pub fn spot(&self, event: EventId) -> Option<Spot> {
-        self.engine.noted.spots.get(event.index()).copied()
+        self.engine.sampled.spots.get(event.index()).copied()
     }
 
     /// Returns the objects with the places where they were created.
     pub fn objects(&self) -> impl Iterator<Item = (ObjectId, Spot)> {
-        let made = self.engine.noted.made.iter();
+        let made = self.engine.sampled.made.iter();
         made.map(|&(object, place)| (object, Spot::Source(place)))
     }
 }
@@ -59,17 +59,17 @@ impl Look<'_> {
 impl Engine {
     #[cold]
     pub(crate) fn note_event(&mut self, spot: Spot) {
-        self.noted.spots.push(spot);
+        self.sampled.spots.push(spot);
     }
 
     #[cold]
     pub(crate) fn note_object(&mut self, object: ObjectId, place: Place) {
-        self.noted.made.push((object, place));
+        self.sampled.made.push((object, place));
     }
 
     /// Discards the noted places at the beginning of an execution.
-    pub(crate) fn forget_look(&mut self) {
-        self.noted.spots.clear();
-        self.noted.made.clear();
+    pub(crate) fn forget_sample(&mut self) {
+        self.sampled.spots.clear();
+        self.sampled.made.clear();
     }
 }
