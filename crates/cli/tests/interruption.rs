@@ -203,7 +203,7 @@ fn a_state_of_another_search_is_refused() {
         ),
         (
             "check mutex:3,3 --preemptions 2 --resume state",
-            "preemptions",
+            "preemption bound",
         ),
     ] {
         let ran = run(directory.path(), arguments);
