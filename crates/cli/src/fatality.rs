@@ -8,6 +8,7 @@ use report::{
     Conditions, Coverage, Failure, FailureKind, Interleaving, Limit, Report, Row, SavedStep,
     ScheduleFile, Sighted, Trailed, Verdict,
 };
+use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -214,6 +215,7 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
         halted: counts.halted,
         blocked: counts.blocked,
         given_up: 0,
+        restarts: BTreeMap::new(),
         deadlocks: counts.deadlocks,
         errors,
         warnings: Vec::new(),

@@ -129,12 +129,12 @@ mod tests {
     fn what_cannot_be_a_model_is_refused_with_a_reason_and_left_as_it_is() {
         for (function, told) in [
             ("fn model(n: u32) {}", "amodeltakesnoarguments"),
-            ("fn model<T>() {}", "amodelisnotgeneric"),
-            ("unsafe fn model() {}", "amodelisasafefunction"),
-            ("#[test] fn model() {}", "takeawaytheother`#[test]`"),
+            ("fn model<T>() {}", "amodelmustnotbegeneric"),
+            ("unsafe fn model() {}", "amodelmustbeasafefunction"),
+            ("#[test] fn model() {}", "removetheother`#[test]`"),
             (
                 "#[core::prelude::v1::test] fn model() {}",
-                "takeawaytheother",
+                "removetheother",
             ),
         ] {
             let expanded = expanded("", function);

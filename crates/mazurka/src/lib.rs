@@ -183,7 +183,8 @@ pub use model::model;
 #[cfg(feature = "enforce")]
 pub use program::{again, program};
 pub use report::{
-    Conditions, Failure, FailureKind, Interleaving, Limit, Report, ScheduleFile, Style, Verdict,
+    Conditions, Failure, FailureKind, Interleaving, Limit, Report, Restart, ScheduleFile, Style,
+    Verdict,
 };
 #[doc(hidden)]
 pub use test_case::{Returned, TestCase};

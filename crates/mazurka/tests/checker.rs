@@ -2,7 +2,9 @@
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc, RwLock};
-use mazurka::{Algorithm, CheckError, Checker, FailureKind, Verdict, choose, thread};
+use mazurka::{
+    Algorithm, CheckError, Checker, FailureKind, Restart, Verdict, choose, hint, thread,
+};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -414,4 +416,20 @@ fn objects_that_become_coarser_among_the_extra_executions_change_nothing() {
         };
         assert_eq!(numbers(100), numbers(0), "{algorithm}");
     }
+}
+
+#[test]
+fn a_report_says_why_the_search_started_again() {
+    let report = Checker::new().check(|| {
+        let flag = Arc::new(AtomicU32::new(0));
+        let other = Arc::clone(&flag);
+        let thread = thread::spawn(move || other.store(1, SeqCst));
+        while flag.load(SeqCst) == 0 {
+            hint::spin_loop();
+        }
+        thread.join().unwrap();
+    });
+    assert_eq!(report.restarts, [(Restart::Hint, 1)].into());
+    let without = Checker::new().check(|| {});
+    assert!(without.restarts.is_empty());
 }

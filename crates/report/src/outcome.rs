@@ -1,10 +1,12 @@
 //! The result of a search.
 
 use crate::{
-    Coverage, Interleaving, LeftOut, Omission, ScheduleFile, Suppressed, Suppression, Tree, Why,
+    Coverage, Interleaving, LeftOut, Omission, Restart, ScheduleFile, Suppressed, Suppression,
+    Tree, Why,
 };
 use explore::{Algorithm, Bound};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The verdict on a program after the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -37,6 +39,9 @@ pub struct Report {
     /// the program.
     #[serde(default)]
     pub given_up: u64,
+    /// How often the search started again, for each reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub restarts: BTreeMap<Restart, u64>,
     /// The deadlocked executions among `executions`.
     pub deadlocks: u64,
     /// The failures: one without `keep_going`, otherwise one for each distinct failure.

@@ -287,6 +287,7 @@ mod tests {
     use super::*;
     use crate::{Conditions, Coverage, FailureKind, Interleaving, Row, SavedStep, ScheduleFile};
     use explore::Algorithm;
+    use std::collections::BTreeMap;
 
     fn verified() -> Report {
         Report {
@@ -296,6 +297,7 @@ mod tests {
             halted: 0,
             blocked: 0,
             given_up: 0,
+            restarts: BTreeMap::new(),
             deadlocks: 0,
             errors: Vec::new(),
             warnings: Vec::new(),

@@ -65,7 +65,7 @@ use crate::watch::snapshot::Snapshots;
 use crate::watch::undone::History;
 use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, ValueId};
 use objects::Coarsening;
-use report::{Goal, LeftOut, Shortcut};
+use report::{Goal, LeftOut, Restart, Shortcut};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ptr;
@@ -173,7 +173,7 @@ life! {
         /// Whether an event has begun and not ended.
         pub(crate) is_in_event: bool,
         /// Whether objects became coarser in this execution.
-        pub(crate) is_coarsened: bool,
+        pub(crate) coarsened: Option<Restart>,
         pub(crate) objects: Objects,
         /// Indexed by object: the value that was last written. Known while reads are watched.
         pub(crate) values: Vec<Option<ValueId>>,
@@ -402,7 +402,9 @@ impl Engine {
         for &thread in &self.life.started {
             self.happens_before.started(thread, None);
         }
-        self.life.is_coarsened |= self.life.started.len() > 1;
+        if self.life.started.len() > 1 {
+            self.coarsen(Restart::PlainMemory);
+        }
     }
 
     /// Returns the next object of the running thread.
@@ -416,11 +418,22 @@ impl Engine {
         self.names.object(self.running, number, parts)
     }
 
-    /// Makes the object coarser than announced so far. The exploration has to start again.
-    pub(crate) fn coarsen(&mut self, object: ObjectId, coarsening: Coarsening) {
+    /// Records that the exploration assumed too little, so that it has to start again.
+    pub(crate) fn coarsen(&mut self, why: Restart) {
+        self.life.coarsened.get_or_insert(why);
+    }
+
+    /// Checks whether the exploration has to start again.
+    #[inline(always)]
+    pub(crate) fn is_coarsened(&self) -> bool {
+        self.life.coarsened.is_some()
+    }
+
+    /// Makes the object coarser than announced so far.
+    pub(crate) fn coarsen_object(&mut self, object: ObjectId, coarsening: Coarsening) {
         if !self.names.is_coarse(object, coarsening) {
             self.names.coarsen(object, coarsening);
-            self.life.is_coarsened = true;
+            self.coarsen(Restart::CoarseObject);
         }
     }
 

@@ -178,7 +178,7 @@ fn a_program_that_begins_once_more_beside_its_threads_ends_with_a_message() {
     let verified = mazurka(folder, &verify).output().unwrap();
     assert!(verified.status.success(), "{}", errors(&verified));
     for (how, why) in [
-        ("begins", "thread 0.0 says so"),
+        ("begins", "thread 0.0 requests it"),
         ("waits", "thread 0.0 has not ended"),
     ] {
         let mut command = mazurka(folder, &["run", "--safe", "safe.trace", "./program"]);

@@ -70,6 +70,7 @@ impl Search {
             halted: self.tally.halted,
             blocked: self.tally.blocked,
             given_up: self.tally.given_up,
+            restarts: self.tally.restarts.clone(),
             deadlocks: self.tally.deadlocks,
             errors,
             warnings,

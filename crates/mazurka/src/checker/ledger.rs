@@ -394,6 +394,7 @@ impl Task<'_> {
         if self.epoch != state.epoch {
             // The slice is of an earlier epoch. Its executions are dropped; its failures are real.
             state.found.tally.given_up += slice.found.tally.runs();
+            state.found.tally.add_restarts(&slice.found.tally);
             let number = state.found.tally.runs();
             let met = slice.found.met.into_iter().map(|met| (met, number));
             state.before.extend(met);
@@ -482,6 +483,7 @@ impl State {
             ..Found::default()
         };
         self.found.tally.given_up = self.earlier;
+        self.found.tally.add_restarts(&found.tally);
     }
 
     /// Checks whether a data race is known, which may decide what the program does.

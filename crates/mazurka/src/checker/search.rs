@@ -15,7 +15,7 @@ use explore::{
     Bound, Execution, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay, Schedule, Step,
     Strategy,
 };
-use report::{Limit, Report, Sighted, Trail};
+use report::{Limit, Report, Restart, Sighted, Trail};
 use runtime::Model;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -284,7 +284,7 @@ impl Search {
             });
         }
         if ended.has_restarted {
-            self.restart();
+            self.restart(Restart::Algorithm);
         }
         let Some(outcome) = ended.outcome else {
             return Ok(Next::Nothing);
@@ -346,11 +346,12 @@ impl Search {
                 return self.broken_off(Interrupt::Coarsened);
             }
             Interrupt::Coarsened => {
+                let why = self.model.restart().unwrap_or(Restart::FirstExecution);
                 self.strategy = self.settings.algorithm.strategy(self.settings.options);
                 let model = &mut self.model;
                 let sightings = &mut self.failures.sightings;
                 sightings.retain_mut(|sighting| refit(sighting, model));
-                self.restart();
+                self.restart(why);
                 return Ok(true);
             }
             Interrupt::Diverged(_) if self.contains_a_race() || self.model.has_raced() => {
@@ -368,9 +369,9 @@ impl Search {
 
     /// Starts the search again, with coarser objects or because the strategy requires it. Failures
     /// that were met remain, and so does the total number of executions.
-    pub(super) fn restart(&mut self) {
+    pub(super) fn restart(&mut self, why: Restart) {
         self.first = None;
-        self.tally.restart();
+        self.tally.restart(why);
         self.covered.restart();
         self.samples.restart();
         self.observer.restarted();

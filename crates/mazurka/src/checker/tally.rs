@@ -1,9 +1,9 @@
 //! The numbers of a search, counted per execution.
 
 use explore::{Bound, Outcome};
-use report::Counts;
+use report::{Counts, Restart};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The numbers of a search.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ pub(crate) struct Tally {
     pub bounds: BTreeSet<Bound>,
     /// Executions before the search last started again. No other number includes them.
     pub given_up: u64,
+    /// How often the search started again, for each reason.
+    pub restarts: BTreeMap<Restart, u64>,
 }
 
 impl Tally {
@@ -60,6 +62,7 @@ impl Tally {
         self.probes += other.probes;
         self.bounds.extend(&other.bounds);
         self.given_up += other.given_up;
+        self.add_restarts(other);
     }
 
     /// Returns the numbers that other processes are shown.
@@ -92,12 +95,22 @@ impl Tally {
         self.given_up + self.executions + self.halted + self.blocked
     }
 
-    /// Resets the numbers, since the search starts again. Only keeps the number of executions.
-    pub fn restart(&mut self) {
+    /// Adds the reasons for which another part started again.
+    pub fn add_restarts(&mut self, other: &Tally) {
+        for (&why, &count) in &other.restarts {
+            *self.restarts.entry(why).or_default() += count;
+        }
+    }
+
+    /// Resets the numbers, since the search starts again for this reason. Only keeps the number of
+    /// executions, and the reasons.
+    pub fn restart(&mut self, why: Restart) {
         *self = Tally {
             given_up: self.runs(),
+            restarts: std::mem::take(&mut self.restarts),
             ..Tally::default()
         };
+        *self.restarts.entry(why).or_default() += 1;
     }
 }
 
@@ -130,10 +143,11 @@ mod tests {
         let mut tally = Tally::default();
         for _ in 0..2 {
             tally.count(Outcome::Deadlock, 3);
-            tally.restart();
+            tally.restart(Restart::Loop);
         }
         tally.count(Outcome::Completed, 2);
         assert_eq!((tally.executions, tally.deadlocks, tally.events), (1, 0, 2));
         assert_eq!((tally.runs(), tally.given_up), (3, 2));
+        assert_eq!(tally.restarts, [(Restart::Loop, 2)].into());
     }
 }

@@ -4,7 +4,7 @@
 use super::search::{Beginning, Next, Search, diverged};
 use super::{CheckError, Checker};
 use explore::{Algorithm, Execution, Options, Outcome, Strategy, ThreadId, Verification};
-use report::{Case, Choice, Constraint, Limit, Point, Report};
+use report::{Case, Choice, Constraint, Limit, Point, Report, Restart};
 use runtime::{Described, Names};
 use std::ops::ControlFlow;
 
@@ -114,7 +114,7 @@ impl Search {
     /// Returns the first correct execution of a search that takes the first of all alternatives.
     fn first_correct(&mut self) -> Result<Option<Execution>, CheckError> {
         self.strategy = self.settings.algorithm.strategy(Options::default());
-        self.restart();
+        self.restart(Restart::Algorithm);
         while self.limit_is_left() {
             match self.next_execution()? {
                 Next::Ended(Outcome::Completed) => {
@@ -135,7 +135,7 @@ impl Search {
         let mut best = (first.waiting(), first);
         for algorithm in [Algorithm::Random, Algorithm::Pct] {
             self.strategy = algorithm.strategy(Options::default());
-            self.restart();
+            self.restart(Restart::Algorithm);
             for _ in 0..CANDIDATES / 2 {
                 if !self.limit_is_left() {
                     break;
@@ -166,7 +166,7 @@ impl Search {
         let guide = first.events().map(|(_, event)| event.thread()).collect();
         let strategy = self.settings.algorithm.verifier(guide);
         self.strategy = strategy.expect("the algorithm was checked before");
-        self.restart();
+        self.restart(Restart::Algorithm);
         let mut relaxation = Relaxation::new(described);
         let mut is_stopped = false;
         while !is_stopped && self.limit_is_left() {

@@ -17,7 +17,7 @@ use explore::{
     Bound, Divergence, Execution, Fingerprint, Footprint, Found, Halt, Interrupt, Outcome, Pending,
     Performed, Program, Schedule, Step, ThreadId,
 };
-use report::{FailureKind, Goal, LeftOut, Shortcut, Suppressed, Suppression};
+use report::{FailureKind, Goal, LeftOut, Restart, Shortcut, Suppressed, Suppression};
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -276,6 +276,12 @@ impl Model {
         result
     }
 
+    /// Returns why the current execution made the exploration start again
+    /// (`Interrupt::Coarsened`).
+    pub fn restart(&self) -> Option<Restart> {
+        self.engine().life.coarsened
+    }
+
     /// Returns the goals, each with whether an execution so far has reached it.
     pub fn goals(&self) -> &[Goal] {
         &self.engine().goals
@@ -389,7 +395,7 @@ impl Model {
             self.engine_mut().end_step(step.thread);
             self.settle();
         }
-        if self.engine().life.is_coarsened {
+        if self.engine().is_coarsened() {
             return Err(Interrupt::Coarsened);
         }
         Ok(())
@@ -404,16 +410,17 @@ impl Model {
         }
     }
 
-    /// Ends an execution in which threads remain. Returns whether objects became coarser meanwhile.
+    /// Ends an execution in which threads remain. Returns why the exploration has to start again, if
+    /// it has to because of what they did meanwhile.
     #[cold]
-    fn end(&mut self) -> bool {
+    fn end(&mut self) -> Option<Restart> {
         self.engine_mut().is_run_out = true;
-        let is_coarsened = self.run_out();
+        let coarsened = self.run_out();
         self.engine_mut().is_run_out = false;
         if !self.engine().is_quiet() {
             self.tear_down();
         }
-        is_coarsened
+        coarsened
     }
 
     /// Returns the interrupt for a step that cannot be performed here.
@@ -435,9 +442,12 @@ const NESTED: &str =
 impl Program for Model {
     fn reset(&mut self) {
         assert!(perform::current().is_none(), "{NESTED}");
-        let is_coarsened = !self.engine().is_quiet() && self.end();
+        let coarsened = match self.engine().is_quiet() {
+            true => None,
+            false => self.end(),
+        };
         self.engine_mut().clear();
-        self.engine_mut().life.is_coarsened = is_coarsened;
+        self.engine_mut().life.coarsened = coarsened;
         self.begin_own();
         self.engine_mut().begin();
         self.settle();

@@ -18,7 +18,7 @@ impl Model {
             Some(_) => self.begin_at_savepoint(execution),
             None => self.reset(),
         }
-        if self.engine().life.is_coarsened {
+        if self.engine().is_coarsened() {
             return Err(Interrupt::Coarsened);
         }
         while let Some(middle) = self.next_savepoint(execution, returns) {
@@ -77,7 +77,7 @@ impl Engine {
             return false;
         }
         self.end_step(thread);
-        !self.life.is_coarsened
+        !self.is_coarsened()
             && !self.has_ready()
             && self.follows(script).is_ok()
             && self.begin_step(next).is_some()

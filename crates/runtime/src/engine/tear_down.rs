@@ -13,6 +13,7 @@
 use crate::engine::Engine;
 use crate::engine::model::Model;
 use explore::{Interrupt, Pending, Step, ThreadId};
+use report::Restart;
 use std::ptr::NonNull;
 
 /// The number of further operations per thread that cost less than unwinding it.
@@ -20,11 +21,11 @@ const NEAR: usize = 50;
 
 impl Model {
     /// Lets threads that report their states continue, as long as that costs less than unwinding
-    /// them. Returns whether objects became coarser.
-    pub(crate) fn run_out(&mut self) -> bool {
+    /// them. Returns why the exploration has to start again, if it has to.
+    pub(crate) fn run_out(&mut self) -> Option<Restart> {
         let engine = self.engine();
-        if !engine.reports_states() || engine.watch.records || engine.life.is_coarsened {
-            return false;
+        if !engine.reports_states() || engine.watch.records || engine.is_coarsened() {
+            return None;
         }
         for _ in 0..NEAR * self.engine().life.live {
             let pending = self.engine().life.pending.iter();
@@ -34,11 +35,11 @@ impl Model {
             };
             match self.move_on(Step::of(ThreadId::from_index(next))) {
                 Ok(()) => {}
-                Err(Interrupt::Coarsened) => return true,
+                Err(Interrupt::Coarsened) => return self.engine().life.coarsened,
                 Err(_) => break,
             }
         }
-        false
+        None
     }
 
     /// Abandons or unwinds the threads that remain.

@@ -29,7 +29,7 @@ use crate::engine::Engine;
 use crate::engine::control_words::ControlWords;
 use crate::watch::seen::Seen;
 use explore::{Bound, Halt};
-use report::Shortcut;
+use report::{Restart, Shortcut};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
@@ -276,7 +276,7 @@ impl Engine {
     pub(crate) fn wipe_stacks(&mut self) {
         if !self.names.has_wiped_stacks() {
             self.names.wipe_stacks();
-            self.life.is_coarsened = true;
+            self.coarsen(Restart::WipedStacks);
         }
     }
 
@@ -297,6 +297,6 @@ impl Engine {
         }
         self.names.meet_loop(code as u64);
         self.watch.reads = true;
-        self.life.is_coarsened = true;
+        self.coarsen(Restart::Loop);
     }
 }

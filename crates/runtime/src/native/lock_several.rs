@@ -11,6 +11,7 @@
 use crate::engine::Engine;
 use crate::engine::perform::{halt, silently};
 use explore::Halt;
+use report::Restart;
 
 /// Records that the running thread's last try has failed. `std::lock` made it if `is_of_several`.
 pub fn failed_to_lock(is_of_several: bool) {
@@ -44,7 +45,9 @@ impl Engine {
     /// Keeps rounds from now on. The failed try may depend on rounds left out so far.
     #[cold]
     fn keep_rounds(&mut self) {
-        self.life.is_coarsened |= self.names.has_left_out_rounds();
+        if self.names.has_left_out_rounds() {
+            self.coarsen(Restart::LockRounds);
+        }
         self.names.keep_rounds();
     }
 

@@ -120,13 +120,13 @@ impl Engine {
             return;
         }
         let executions = self.savepoints.repeated;
-        if !self.life.is_coarsened && self.native.ownership.restart(executions) {
+        if !self.is_coarsened() && self.native.ownership.restart(executions) {
             self.native.are_stacks_shared = true;
         }
         self.threads[owner.index()].has_private_stack = false;
         // What hooks left is visible when a function first writes to its frame, which is an event
         // now.
         self.wipe_stacks();
-        self.coarsen(self.names.end(owner), Coarsening::Shared);
+        self.coarsen_object(self.names.end(owner), Coarsening::Shared);
     }
 }

@@ -6,6 +6,7 @@ use crate::rust::atomic::Value;
 use crate::watch::happens_before::Variable;
 use crate::watch::seen::Seen;
 use explore::{Access, ObjectId, Op, OpKind, Request, ValueId};
+use report::Restart;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
@@ -67,7 +68,9 @@ impl Engine {
         let recent = &mut self.native.ranges.recent;
         recent.clear();
         recent.resize(RECENT, NOTHING);
-        self.life.is_coarsened |= has_grown;
+        if has_grown {
+            self.coarsen(Restart::OverlappingAccesses);
+        }
     }
 
     /// Announces the running thread's next operation. Returns whether it continues at once.

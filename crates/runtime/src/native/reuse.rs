@@ -201,7 +201,7 @@ impl Engine {
         let is_met = met.freed.contains_key(&size) && met.allocated.contains_key(&size);
         let pool = self.pool(size);
         if is_met {
-            self.coarsen(pool, Coarsening::Shared);
+            self.coarsen_object(pool, Coarsening::Shared);
         }
         self.names.is_coarse(pool, Coarsening::Shared)
     }

@@ -190,7 +190,7 @@ impl Engine {
         (savepoints.watch, savepoints.is_ordering) = (self.watch, self.native.is_ordering);
         is_same
             && !is_whole
-            && !self.life.is_coarsened
+            && !self.is_coarsened()
             && self.granularity == StepGranularity::Accesses
     }
 
@@ -243,7 +243,7 @@ impl Engine {
                 && thread.heap.is_unused()
         };
         self.failures.len() == 0
-            && !self.life.is_coarsened
+            && !self.is_coarsened()
             && !std::thread::panicking()
             && self.native.shadow.is_small()
             && self.life.started.iter().all(is_simple)

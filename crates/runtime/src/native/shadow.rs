@@ -11,7 +11,7 @@ use crate::trace::Shown;
 use crate::trace::source::Spot;
 use crate::watch::happens_before::Epoch;
 use explore::{Access, ThreadId};
-use report::FailureKind;
+use report::{FailureKind, Restart};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -271,12 +271,12 @@ impl Engine {
     #[cold]
     fn meet_shared_memory(&mut self) {
         let executions = self.savepoints.repeated;
-        if !self.life.is_coarsened && self.native.ownership.restart(executions) {
+        if !self.is_coarsened() && self.native.ownership.restart(executions) {
             self.native.watch_all();
         }
         self.native.has_met_more_shared |= self.native.ownership.is_of_slices();
         self.look_for_races();
-        self.life.is_coarsened = true;
+        self.coarsen(Restart::SharedMemory);
     }
 
     /// Searches for races because an object begins or ends. Uses must be ordered with that even
@@ -401,7 +401,7 @@ impl Engine {
     pub(super) fn order_atomics(&mut self) {
         self.names.order_atomics();
         self.native.is_ordering = true;
-        self.life.is_coarsened = true;
+        self.coarsen(Restart::AtomicOrder);
     }
 
     /// Returns the place of an access: in the program's own source, if the execution is recorded.

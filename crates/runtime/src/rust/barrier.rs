@@ -116,7 +116,7 @@ impl Barrier {
                 let order = engine.life.objects.barriers.get_mut(self.number);
                 let ticket = order.arrive(thread, event);
                 if order.is_crowded() {
-                    engine.coarsen(self.object, Coarsening::Ordered);
+                    engine.coarsen_object(self.object, Coarsening::Ordered);
                 }
                 if engine.watch.races {
                     engine.happens_before.leave(thread, event);
@@ -142,7 +142,7 @@ impl Arrival {
     #[track_caller]
     pub fn is_leader(&self) -> bool {
         if !self.is_ordered {
-            silently(|engine| engine.coarsen(self.object, Coarsening::Ordered));
+            silently(|engine| engine.coarsen_object(self.object, Coarsening::Ordered));
         }
         self.is_leader
     }

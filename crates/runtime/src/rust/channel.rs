@@ -460,7 +460,7 @@ impl<T> Channel<T> {
     /// access, and operations of a rendezvous have one order.
     fn note_try(&self) {
         if !self.is_tried {
-            silently(|engine| engine.coarsen(self.object, Coarsening::Tried));
+            silently(|engine| engine.coarsen_object(self.object, Coarsening::Tried));
         }
     }
 

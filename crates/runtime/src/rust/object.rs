@@ -7,6 +7,7 @@
 use crate::engine::Engine;
 use crate::engine::perform::{self, silently, visible};
 use explore::{Access, Halt, ObjectId, Op, OpKind, Request, ThreadId};
+use report::Restart;
 use std::hash::Hash;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
@@ -116,7 +117,9 @@ impl Engine {
     /// Merges the objects. Returns the object that represents them.
     fn merged(&mut self, objects: &[Object], first: ObjectId) -> ObjectId {
         for other in &objects[1..] {
-            self.life.is_coarsened |= self.names.merge(first, other.object);
+            if self.names.merge(first, other.object) {
+                self.coarsen(Restart::MergedObjects);
+            }
         }
         self.names.representative(first)
     }

@@ -141,7 +141,7 @@ impl Poison {
     /// that was unknown.
     fn poll(&self) {
         silently(|engine| {
-            engine.coarsen(self.lock.get(), Coarsening::Polled);
+            engine.coarsen_object(self.lock.get(), Coarsening::Polled);
             engine.refuse_to_enforce(POLLED);
         });
     }

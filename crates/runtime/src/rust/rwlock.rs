@@ -300,7 +300,7 @@ impl RwLock {
     /// Records that tries are used. From then on releases must have an access.
     fn note_try(&self) {
         if !self.is_tried {
-            silently(|engine| engine.coarsen(self.object, Coarsening::Tried));
+            silently(|engine| engine.coarsen_object(self.object, Coarsening::Tried));
         }
     }
 

@@ -68,7 +68,7 @@ impl Semaphore {
         let semaphores = &mut engine.life.objects.semaphores;
         let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
         if permits > NEAR_LIMIT {
-            engine.coarsen(object, Coarsening::Tried);
+            engine.coarsen_object(object, Coarsening::Tried);
         }
         let is_counted = engine.names.is_coarse(object, Coarsening::Tried);
         Semaphore {
@@ -189,7 +189,7 @@ impl Semaphore {
     /// releases of the semaphore access one object, since the number depends on both.
     #[track_caller]
     pub fn permits(&self) -> usize {
-        silently(|engine| engine.coarsen(self.object, Coarsening::Tried));
+        silently(|engine| engine.coarsen_object(self.object, Coarsening::Tried));
         perform(self.op(Order::TRY_RESULT), Location::caller(), |engine| {
             let permits = engine.life.objects.semaphores.get(self.number).available();
             engine.see(Seen::Permits(self.number, permits));

@@ -110,7 +110,7 @@ impl<T> State<T> {
         silently(|engine| {
             let is_known = engine.names.is_coarse(self.object, coarsening);
             if learn {
-                engine.coarsen(self.object, coarsening);
+                engine.coarsen_object(self.object, coarsening);
             }
             is_known || learn
         })

@@ -140,7 +140,7 @@ pub fn await_end(location: &'static Location<'static>, thread: ThreadId) {
 pub fn is_finished(thread: ThreadId) -> bool {
     let end = silently(|engine| {
         let end = engine.names.end(thread);
-        engine.coarsen(end, Coarsening::Polled);
+        engine.coarsen_object(end, Coarsening::Polled);
         end
     });
     perform(Thread::IS_FINISHED.on(end), Location::caller(), |engine| {

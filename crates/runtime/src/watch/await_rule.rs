@@ -23,6 +23,7 @@ use crate::engine::life::{Life, NotCopied, life};
 use crate::watch::seen::Seen;
 use crate::watch::undone::{Effects, is_of_lock};
 use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId};
+use report::Restart;
 use rustc_hash::FxHasher;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
@@ -292,7 +293,7 @@ impl Engine {
             self.names.meet_hint();
             self.watch.reads = true;
             self.watch.stacks = true;
-            self.life.is_coarsened = true;
+            self.coarsen(Restart::Hint);
         }
     }
 

@@ -152,7 +152,7 @@ impl Counter {
         if is_in_loop || done() != before {
             silently(|engine| {
                 if engine.owned.get(self.number).has_several_droppers() {
-                    engine.coarsen(self.object, Coarsening::Ordered);
+                    engine.coarsen_object(self.object, Coarsening::Ordered);
                 }
             });
         }
@@ -226,7 +226,7 @@ impl Counter {
 
     #[track_caller]
     fn coarsen(self, coarsening: Coarsening) {
-        silently(|engine| engine.coarsen(self.object, coarsening));
+        silently(|engine| engine.coarsen_object(self.object, coarsening));
     }
 
     /// Reads the counter. This is a write access for the exploration, since changes of shares are

@@ -1,0 +1,34 @@
+//! Why a search starts again.
+
+use serde::{Deserialize, Serialize};
+
+/// A fact about the program that a search did not assume. When an execution shows it, the search
+/// starts again under the weaker assumption.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Restart {
+    /// A loop has a hint, so the stacks of threads are compared there.
+    Hint,
+    /// A thread returns to a place that reads memory, so its states there are compared.
+    Loop,
+    /// A thread repeats an operation, so hooks wipe the stack below them before it is compared.
+    WipedStacks,
+    /// A failed try may depend on rounds of `std::lock` that were left out.
+    LockRounds,
+    /// Threads share plain memory, so data races are searched for.
+    PlainMemory,
+    /// Threads share memory or a stack that executions so far did not watch.
+    SharedMemory,
+    /// Whether accesses race depends on the order of atomic accesses.
+    AtomicOrder,
+    /// More operations of an object depend on each other than assumed.
+    CoarseObject,
+    /// Several objects are accessed as one.
+    MergedObjects,
+    /// Accesses of memory overlap.
+    OverlappingAccesses,
+    /// The first execution differs from its repetition.
+    FirstExecution,
+    /// The algorithm discarded an assumption of its own.
+    Algorithm,
+}
