@@ -1,5 +1,5 @@
-/* What a C or C++ program may say to Mazurka. Without it, in a program that runs as usual or that was built by another
-   compiler, mazurka_choose gives 0, mazurka_assume and mazurka_goal do nothing and mazurka_input gives its least value. */
+/* Functions for programs under test. In a program that runs as usual or is built without Mazurka,
+   mazurka_choose returns 0, mazurka_input returns its lowest value, and the others do nothing. */
 #ifndef MAZURKA_H
 #define MAZURKA_H
 
@@ -7,23 +7,23 @@
 extern "C" {
 #endif
 
-/* Any number from 0 to alternatives - 1: the check tries them all. */
+/* Returns a number from 0 to alternatives - 1. A check tries them all. */
 __attribute__((weak)) int mazurka_choose(int alternatives);
 
-/* Drops the executions in which the condition does not hold. */
+/* Discards the executions in which the condition does not hold. */
 __attribute__((weak)) void mazurka_assume(int condition);
 
-/* Some execution has to come here with a condition that holds: if none does, that is reported as a bug. Goals with one
-   name are one goal. */
+/* Declares a goal: at least one execution must call this with a true condition, otherwise a bug is
+   reported. Calls with the same name declare the same goal. */
 __attribute__((weak)) void mazurka_goal(const char *name, int is_reached);
 
-/* An input of the program. A check tries every value of the range, `mazurka verify` one after the other; in a run it is
-   the value of MAZURKA_INPUT_<name> in the environment, or the least one. */
+/* Returns an input. A check tries all values of the range, `mazurka verify` one after the other. A
+   run uses the environment variable MAZURKA_INPUT_<name>, or the lowest value if it is not set. */
 __attribute__((weak)) long long mazurka_input(const char *name, long long lowest, long long highest);
 
-/* Under a safe trace the program begins once more here: what it does until the end, or until this is called again, is kept
-   to the trace from its begin. Called by main, when all other threads have ended; else
-   the process ends with a message. */
+/* Begins the program again under its safe trace: from here to the next call, or to the end of the
+   program, the trace is enforced from its beginning. Only main may call this function, and only
+   when all other threads have ended. Otherwise the process ends with a message. */
 __attribute__((weak)) void mazurka_again(void);
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@ use mazurka::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use mazurka::thread;
 use std::sync::Arc;
 
-/// Tells in `is_dropped`, which outlives it, that it was dropped.
+/// Sets `is_dropped`, which outlives the value, when it is dropped.
 struct Value {
     number: u32,
     is_dropped: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! Each value that is pushed is popped once.
+//! Each pushed value is popped exactly once.
 
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use mazurka::thread;

@@ -1,4 +1,4 @@
-//! Messages arrive, and whoever waits for the other side wakes up.
+//! Messages arrive, and threads that wait for the other side wake up.
 
 use mazurka::thread;
 

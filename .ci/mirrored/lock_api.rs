@@ -1,4 +1,4 @@
-//! The locks of lock_api over a lock of two states.
+//! The locks of lock_api on top of a raw lock with two states.
 
 use lock_api::{GetThreadId, GuardSend, Mutex, MutexGuard, RawMutex, ReentrantMutex};
 use mazurka::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};

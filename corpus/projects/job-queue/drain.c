@@ -1,4 +1,4 @@
-/* Two jobs and the end of the pool: both are done, whoever does them. Correct. */
+/* Submits two jobs and frees the pool, which completes both jobs first. Correct. */
 #include "pool.h"
 
 #include <assert.h>

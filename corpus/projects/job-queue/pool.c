@@ -17,7 +17,7 @@ static void *work(void *argument) {
     struct job job;
     while (queue_take(&pool->queue, &job)) {
         job.function(job.argument);
-        /* The bug, if nobody is to wait in vain: this belongs under pool->mutex. */
+        /* The bug: both lines belong under pool->mutex, otherwise pool_wait can miss a wakeup. */
         atomic_fetch_add(&pool->done, 1);
         pthread_cond_broadcast(&pool->progress);
     }

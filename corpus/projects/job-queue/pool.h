@@ -1,4 +1,4 @@
-/* Threads that do the jobs of a queue. */
+/* A pool of threads that perform the jobs in a queue. */
 #ifndef POOL_H
 #define POOL_H
 
@@ -10,19 +10,19 @@ extern "C" {
 
 struct pool;
 
-/* NULL where there is no memory. */
+/* Returns NULL if there is not enough memory. */
 struct pool *pool_new(unsigned threads, unsigned capacity);
 
-/* Waits for a place in the queue; false if the pool is closed. */
+/* Waits for a free place in the queue. Returns false if the pool is closed. */
 bool pool_submit(struct pool *pool, job_function function, void *argument);
 
-/* The number of jobs that were done so far. */
+/* Returns the number of jobs that are completed so far. */
 unsigned pool_done(struct pool *pool);
 
-/* Waits until so many jobs were done. */
+/* Waits until the given number of jobs is completed. */
 void pool_wait(struct pool *pool, unsigned jobs);
 
-/* Does what is in the queue, ends the threads and frees the pool. */
+/* Completes the jobs in the queue, ends the threads and frees the pool. */
 void pool_free(struct pool *pool);
 
 #ifdef __cplusplus

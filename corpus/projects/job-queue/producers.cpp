@@ -1,4 +1,4 @@
-// Two producers in C++ put into one queue, main takes: nothing is lost. Correct.
+// Two C++ threads put jobs into one queue, and main takes them: no job is lost. Correct.
 #include "queue.h"
 
 #include <cassert>

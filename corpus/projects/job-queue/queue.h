@@ -1,4 +1,4 @@
-/* A bounded queue of jobs: who puts waits for a place, who takes waits for a job. */
+/* A bounded queue of jobs. Producers wait for a free place, consumers wait for a job. */
 #ifndef QUEUE_H
 #define QUEUE_H
 
@@ -24,17 +24,17 @@ struct queue {
     bool is_closed;
 };
 
-/* False where there is no memory. */
+/* Returns false if there is not enough memory. */
 bool queue_init(struct queue *queue, unsigned capacity);
 void queue_destroy(struct queue *queue);
 
-/* False if the queue is closed. */
+/* Waits for a free place. Returns false if the queue is closed. */
 bool queue_put(struct queue *queue, struct job job);
 
-/* False if the queue is closed and empty. */
+/* Waits for a job. Returns false if the queue is closed and empty. */
 bool queue_take(struct queue *queue, struct job *job);
 
-/* Nothing can be put any more; what is inside can still be taken. */
+/* Makes later calls of queue_put fail. The jobs in the queue can still be taken. */
 void queue_close(struct queue *queue);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* One job and a wait for it. The pool counts it and tells so between main's look at the count and main's
-   sleep, from which nobody wakes it: a deadlock, seldom seen in a run. */
+/* Submits one job and waits for it. The pool can count and announce the job after main has read the
+   count and before main sleeps. Nothing then wakes main: a deadlock, seldom seen in a real run. */
 #include "pool.h"
 
 #include <assert.h>

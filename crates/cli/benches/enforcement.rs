@@ -61,7 +61,7 @@ const PROGRAMS: [Program; 8] = [
 /// The slowdown of runs under constraints, in percent.
 struct Overhead {
     constraints: usize,
-    /// The constraints as a part of those of the first execution.
+    /// The number of constraints relative to that of the first execution.
     part: f64,
     quartiles: [f64; 3],
 }
@@ -133,7 +133,7 @@ impl Built {
         Ok(built)
     }
 
-    /// Measures from all constraints down to none, as far as one minute of verification gets.
+    /// Measures with all constraints down to none, as far as one minute of verification gets.
     fn measure(&self, pairs: usize) -> Result<Vec<Overhead>, Box<dyn Error>> {
         let all = self.verify(usize::MAX)?;
         let wanted: BTreeSet<usize> = (0..=4).map(|quarter| all * quarter / 4).collect();

@@ -11,7 +11,7 @@ use chromium::long::long;
 use chromium::scrolling::{UNFOLD, Work, scrolled};
 use chromium::{ask, look};
 
-/// The number of measurements of each.
+/// The number of measurements of each time.
 const TIMES: usize = 5;
 
 /// Returns a script for the slowest of 200 steps, drawn with arrows, in milliseconds.

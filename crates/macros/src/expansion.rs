@@ -132,10 +132,7 @@ mod tests {
             ("fn model<T>() {}", "amodelmustnotbegeneric"),
             ("unsafe fn model() {}", "amodelmustbeasafefunction"),
             ("#[test] fn model() {}", "removetheother`#[test]`"),
-            (
-                "#[core::prelude::v1::test] fn model() {}",
-                "removetheother",
-            ),
+            ("#[core::prelude::v1::test] fn model() {}", "removetheother"),
         ] {
             let expanded = expanded("", function);
             assert!(expanded.contains(told), "{expanded}");

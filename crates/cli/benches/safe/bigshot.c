@@ -1,4 +1,4 @@
-/* bigshot: one thread allocates a buffer, the other one fills it if it is there. */
+/* bigshot: one thread allocates a buffer, the other thread fills it if it exists. */
 #include "measured.h"
 #include <assert.h>
 #include <string.h>

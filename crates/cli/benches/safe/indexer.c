@@ -1,5 +1,5 @@
-/* indexer(N): N threads insert four keys each into one hash table by compare-exchange; from 12 threads on they meet
-   (Flanagan and Godefroid, POPL 2005). */
+/* indexer(N): N threads insert four keys each into one hash table by compare-exchange. Keys collide
+   if there are at least 12 threads (Flanagan and Godefroid, POPL 2005). */
 #include "measured.h"
 
 enum { PLACES = 128, KEYS = 4 };

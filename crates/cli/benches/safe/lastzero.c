@@ -1,5 +1,5 @@
-/* lastzero(N): one thread searches an array backwards for a zero; thread j of 1..N does array[j] = array[j-1] + 1
-   (Abdulla et al., POPL 2014). */
+/* lastzero(N): one thread searches an array backwards for a zero. Thread j of 1..N performs
+   array[j] = array[j-1] + 1 (Abdulla et al., POPL 2014). */
 #include "measured.h"
 
 static atomic_int array[65];

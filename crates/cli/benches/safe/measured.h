@@ -1,5 +1,5 @@
-/* Runs the body of a program as often as REPEAT in the environment says, and prints the nanoseconds that it took from
-   its first spawn to its last join, all together. Under a safe trace each time counts as a run of its own. */
+/* Runs the body of a program $REPEAT times. Prints the sum of the times from its first spawn to
+   its last join, in nanoseconds. Under a safe trace, each repetition is a run of its own. */
 #ifndef MEASURED_H
 #define MEASURED_H
 
@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Times are measured: without a safe trace, bugs happen. */
+/* Whether times are measured. Bugs then do not stop the program, which may run without a trace. */
 static int is_measured;
 
-/* Puts the memory of the program back. */
+/* Resets the memory of the program. */
 static void prepare(void);
-/* Starts threads and waits for their ends. */
+/* Starts the threads and joins them. */
 static void body(int size);
 
 static long long now(void) {

@@ -1,4 +1,4 @@
-/* shared pointer: two threads copy a counted pointer and drop their copies; the last one frees what it points to. */
+/* shared pointer: two threads copy a reference-counted pointer. The last copy frees the value. */
 #include "measured.h"
 #include <assert.h>
 

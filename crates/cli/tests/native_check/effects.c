@@ -1,6 +1,6 @@
-/* A loop waits for a flag and does something in each round that only the place after the loop looks at. `program NAME` lets
-   another thread set the flag, and fails if the loop went round often enough; `program NAME ROUNDS` has no other thread, and
-   ends with 1 in that case. */
+/* A loop waits for a flag. Each round has an effect that only the code after the loop observes. In
+   `program NAME` another thread sets the flag, and the program fails if the loop ran enough rounds.
+   `program NAME ROUNDS` has no other thread, and exits with 1 if ROUNDS are enough. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// Ways not to come back: each number is one. System calls are made by the instruction, so that no library sees them.
+// Ways not to return to the checker, by number. Raw system calls bypass the hooks of all libraries.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
@@ -62,7 +62,7 @@ static int scribble(struct dl_phdr_info *image, size_t size, void *unused) {
     return 0;
 }
 
-// The memory by which the checker tells how far it is.
+// Finds the memory in which the checker records its progress.
 static void find_trail(char **start, char **end) {
     static char maps[1 << 18];
     long length = 0, read, fd = RAW(SYS_open, "/proc/self/maps", O_RDONLY, 0, 0);

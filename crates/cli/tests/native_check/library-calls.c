@@ -1,5 +1,5 @@
-/* Functions of the C library that read or write memory of the program. Each one is called by a thread while main touches
- * the last byte that the function accesses, which is a data race, or with the argument `behind` the byte behind it, which is not. */
+/* Functions of the C library that access memory. A thread calls one while main accesses the last
+ * byte of this memory, a data race. With the argument `behind` it is the next byte: no race. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
@@ -46,14 +46,14 @@ struct call {
 	static void *JOIN(start, __LINE__)(void) { return (void *)(START); } \
 	static const struct call JOIN(call, __LINE__) __attribute__((section("calls"), used, aligned(8))) = \
 		{ JOIN(prepare, __LINE__), JOIN(perform, __LINE__), JOIN(start, __LINE__), LENGTH, WRITES, __LINE__ };
-/* What is called, where what it accesses begins, and how many bytes these are. */
+/* A call, the start of the memory that it accesses, and the number of bytes. */
 #define READS(PERFORM, START, LENGTH) CALL(0, , PERFORM, START, LENGTH)
 #define WRITES(PERFORM, START, LENGTH) CALL(1, , PERFORM, START, LENGTH)
-/* The same, with what is done before the thread begins. */
+/* A call as above, with code that runs before the thread starts. */
 #define READS_OF(PREPARE, PERFORM, START, LENGTH) CALL(0, PREPARE, PERFORM, START, LENGTH)
 #define WRITES_TO(PREPARE, PERFORM, START, LENGTH) CALL(1, PREPARE, PERFORM, START, LENGTH)
 
-/* Nothing lies behind a variable. */
+/* Keeps the memory directly behind a variable unused. */
 #define APART static __attribute__((aligned(64)))
 APART char a[PATH_MAX + 1] = "abc,def", b[PATH_MAX + 1] = "abcxyz";
 APART char *p = a, *q;
@@ -261,7 +261,7 @@ static int by_line(const void *one, const void *other) {
 	return (*(const struct call **)one)->line - (*(const struct call **)other)->line;
 }
 
-/* Compilers may have them in any order. */
+/* Compilers may emit the calls in any order. */
 __attribute__((constructor)) static void sort(void) {
 	for (int i = 0; i < __stop_calls - __start_calls; i++) all[i] = &__start_calls[i];
 	qsort(all, __stop_calls - __start_calls, sizeof *all, by_line);

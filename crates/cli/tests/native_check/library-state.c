@@ -1,4 +1,4 @@
-/* Pairs of threads that use state of the C library or of the system. The program's argument is the name of a pair. */
+/* Pairs of threads that use state of the C library or the system. The argument names a pair. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <dirent.h>
@@ -86,7 +86,7 @@ THREAD(walk_variables, for (char **next = environ; *next; next++);)
 THREAD(do_nothing, )
 THREAD(join_third, assert(!pthread_join(third, 0));)
 THREAD(detach, pthread_detach(pthread_self());)
-/* What need not be safe for threads. */
+/* Functions that need not be thread-safe. */
 THREAD(name_file, char *name = tmpnam(0); (void)name;)
 THREAD(read_directory, readdir(directory);)
 THREAD(read_own_directory, DIR *own = opendir("."); readdir(own); closedir(own);)
@@ -98,7 +98,7 @@ THREAD(convert, wchar_t wide; mbrtowc(&wide, "a", 1, 0);)
 THREAD(convert_with_state, wchar_t wide; mbstate_t state = { 0 }; mbrtowc(&wide, "a", 1, &state);)
 THREAD(cut_name, dirname(path);)
 THREAD(take_digits, int point; int sign; ecvt(negative, 2, &point, &sign);)
-/* What is kept for each thread. */
+/* State that exists once per thread. */
 THREAD(describe_errors, strerror(9999); strsignal(88);)
 /* Errors of locks. */
 THREAD(lock_again, pthread_rwlock_wrlock(&rwlock); assert(pthread_rwlock_rdlock(&rwlock) == EDEADLK);

@@ -1,4 +1,4 @@
-/* The same of state that a program changes between its operations, by which it can be put back in the middle of an execution. */
+/* As state.c, for state that changes between operations, so savepoints can restore it. */
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>

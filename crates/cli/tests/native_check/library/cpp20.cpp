@@ -1,4 +1,4 @@
-// What C++20 added: semaphores, latches, barriers, stop tokens, waiting atomics.
+// Additions of C++20: semaphores, latches, barriers, stop tokens, waits on atomics.
 #include <atomic>
 #include <barrier>
 #include <cassert>

@@ -1,4 +1,4 @@
-/* A volatile local keeps what it was given before a jump back (ISO C 7.13.2.1). */
+/* After a jump back, a volatile local keeps the value stored before the jump (ISO C 7.13.2.1). */
 #include <assert.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* Starts most of its threads only where the first one was seen: then more threads have thread-local memory than in the first
-   execution. */
+/* Starts most of its threads only if it observes the flag that the first thread sets. More threads
+   then have thread-local memory than in the first execution. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

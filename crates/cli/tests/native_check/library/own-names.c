@@ -1,5 +1,5 @@
-/* Functions of the program that are called as functions of the C library, which is the program's right: none of these names is reserved
- * where the headers of the functions are not included, or the compiler is given -fno-builtin. */
+/* Functions of the program with names of C library functions. That is allowed: the names are not
+ * reserved if their headers are not included, or if the compiler is given -fno-builtin. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

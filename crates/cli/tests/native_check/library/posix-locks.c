@@ -1,4 +1,4 @@
-/* Every lock of POSIX, with every way to take it. */
+/* Every lock of POSIX, with every way to acquire it. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What POSIX and Linux say of threads besides starting and joining them. */
+/* Functions of POSIX and Linux for threads, besides starting and joining them. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>
@@ -54,7 +54,7 @@ int main(void) {
     pthread_setname_np(thread, "other");
     pthread_setconcurrency(2);
     assert(pthread_getconcurrency() == 2);
-    /* The other thread may have ended: the C library then knows none of this any more. */
+    /* Fails if the other thread has ended: the C library then has no parameters of it. */
     if (pthread_getschedparam(thread, &value, &parameters) == 0)
         pthread_setschedparam(thread, value, &parameters);
     cpu_set_t processors;

@@ -1,5 +1,5 @@
-/* What a program finds when it starts, by ISO C, by POSIX or by what it is started with. It asserts all that, then changes it. So each
- * execution finds it only if the one before was undone. It is started with the argument "word". */
+/* Asserts the initial state that ISO C, POSIX or the caller defines, then changes it. Assertions
+ * hold in each execution only if the previous execution was undone. The argument is "word". */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <dlfcn.h>
@@ -128,7 +128,7 @@ int main(int argc, char **argv) {
 	setenv("TZ", "XYZ3", 1);
 	tzset();
 	assert(localtime(&zero)->tm_hour == 21);
-	/* strtok, getopt, random numbers, strings of errors */
+	/* strtok, getopt, random numbers, error strings */
 	static char words[] = "one two";
 	assert(strcmp(strtok(words, " "), "one") == 0);
 	assert(optind == 1 && opterr == 1);

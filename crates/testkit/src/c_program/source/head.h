@@ -26,7 +26,7 @@ typedef pthread_t thread_t, joining_thread_t;
 #define C_FUNCTION extern
 #define HOLD_MUTEX pthread_mutex_lock
 #define LET_MUTEX_GO pthread_mutex_unlock
-/* Programs with this are run in C++ only. */
+/* Programs that use this macro run in C++ only. */
 #define LOCK_BOTH(one, two) abort()
 #endif
 
@@ -50,7 +50,7 @@ static int compared(const void *one, const void *two) {
     return (left > right) - (left < right);
 }
 
-/* The decimal number at the beginning, plus the number of its digits. */
+/* Returns the decimal number at the start of a text, plus the number of its digits. */
 static uint64_t parsed(const char *text) {
     char copy[16], *end;
     memcpy(copy, text, 15);
@@ -62,10 +62,10 @@ static uint64_t parsed(const char *text) {
 
 static void finish(const uint64_t *words, int count);
 
-/* Hooks do not see what names an outcome: it is not the program's. */
+/* Excludes code that names an outcome from the hooks: it is not part of the program. */
 #define UNSEEN __attribute__((no_sanitize("thread"), noinline))
 
-/* Writes words into an array of the calling function: as accesses to a frame, they cost no trap of the checker. */
+/* Writes words into an array of the caller: accesses to its own frame cause no trap in Mazurka. */
 #define SPELL(text, words, count) do { \
     int end = 0; \
     for (int word = 0; word < (count); word++) { \
@@ -127,7 +127,7 @@ static void finish(const uint64_t *words, int count) {
     if (found < 4096) outcomes[found++] = strdup(text);
 }
 
-/* program, runs, seed: the outcomes of one program, one in a line, after a line with the number of runs. */
+/* Takes triples (program, runs, seed). Prints the program and its outcomes, one per line. */
 static int run(int count, char **arguments, void (*const programs[])(void), void (*const resets[])(void)) {
     for (int next = 1; next + 2 < count; next += 3) {
         int program = atoi(arguments[next]), runs = atoi(arguments[next + 1]);
@@ -143,7 +143,7 @@ static int run(int count, char **arguments, void (*const programs[])(void), void
         for (int outcome = 0; outcome < found; outcome++) printf("%s\n", outcomes[outcome]);
         fflush(stdout);
     }
-    /* Statics were copied: their destructors would run for what they share. */
+    /* Skips the destructors of statics: as byte copies, statics can share what they own. */
     _exit(0);
 }
 

@@ -17,7 +17,7 @@
 #include <thread>
 #include <unistd.h>
 
-/* The types of the C++ library behind the functions of POSIX. */
+/* Gives the types of the C++ library the functions of POSIX. */
 static thread_local int is_last;
 struct Last { void operator()() noexcept { is_last = 1; } };
 typedef std::mutex mutex_t;
@@ -29,7 +29,7 @@ typedef std::condition_variable_any any_condvar_t;
 typedef std::once_flag once_t;
 typedef std::thread thread_t;
 typedef std::jthread joining_thread_t;
-/* No default constructor. */
+/* Unions, because the C++ types have no default constructor. */
 union semaphore_t { char none; std::counting_semaphore<> own; semaphore_t() : none() {} ~semaphore_t() {} };
 union barrier_t { char none; std::barrier<Last> own; barrier_t() : none() {} ~barrier_t() {} };
 #define MUTEX_INITIAL {}
@@ -37,7 +37,7 @@ union barrier_t { char none; std::barrier<Last> own; barrier_t() : none() {} ~ba
 #define CONDVAR_INITIAL {}
 #define ONCE_INITIAL {}
 #define C_FUNCTION extern "C"
-/* The end of the block lets the mutex go. */
+/* The guard releases the mutex at the end of the block. */
 #define HOLD_MUTEX(mutex) std::lock_guard guard(*(mutex))
 #define LET_MUTEX_GO(mutex) (void)guard
 #define LOCK_BOTH(one, two) std::lock(*(one), *(two))

@@ -332,7 +332,7 @@ impl Source<'_> {
         self.line(depth, "}");
     }
 
-    /// Returns a line that takes an object and opens a block: by waiting, a try or with a deadline.
+    /// Returns a line that acquires an object (by waiting, trying or a deadline) and opens a block.
     fn take(
         &self,
         thread: usize,
