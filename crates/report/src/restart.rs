@@ -13,6 +13,8 @@ pub enum Restart {
     Loop,
     /// A thread repeats an operation, so hooks wipe the stack below them before it is compared.
     WipedStacks,
+    /// Stacks are compared at a greater depth than savepoints have restored.
+    DeepStacks,
     /// A failed try may depend on rounds of `std::lock` that were left out.
     LockRounds,
     /// Threads share plain memory, so data races are searched for.

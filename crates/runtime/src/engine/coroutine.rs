@@ -139,10 +139,11 @@ impl Fibre {
         self.coroutine = Some(on(coroutine.into_stack(), engine));
     }
 
-    /// Copies the coroutine, its stack, and the given number of bytes below the stack pointer.
-    pub(crate) fn save(&self, copy: &mut SavedFibre, below: usize) {
-        let pointer = self.stack_pointer() - RED_ZONE.max(below);
-        let start = pointer.max(self.lowest());
+    /// Copies the coroutine with the part of its stack that is in use, and at least `depth` bytes of
+    /// the stack.
+    pub(crate) fn save(&self, copy: &mut SavedFibre, depth: usize) {
+        let in_use = self.stack_pointer() - RED_ZONE;
+        let start = in_use.min(self.base - depth).max(self.lowest());
         // SAFETY: the coroutine is suspended, so its stack is in use from there on and nothing
         // writes to it. A copy treats coroutine and stack as bytes, which only `restore` reads.
         unsafe {

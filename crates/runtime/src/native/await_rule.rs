@@ -111,6 +111,9 @@ impl Engine {
             is_spin: self.names.is_spin(code as u64),
             is_event,
         };
+        if place.is_loop || unroll.is_some() {
+            self.compares_stack_from(frame.addr());
+        }
         if is_event && !place.is_spin && self.thread().life.operations >= MANY_OPERATIONS {
             self.counts_round(code);
         }
@@ -177,6 +180,16 @@ impl Engine {
                 self.halt(Halt::Bound(Bound::Unroll));
                 true
             }
+        }
+    }
+
+    /// Records that the stack of the running thread is compared from this address on. Savepoints have
+    /// restored less of it so far if the address is deeper than expected.
+    fn compares_stack_from(&mut self, address: usize) {
+        let depth = self.thread().fibre.base() - address;
+        if depth > self.names.compared_depth() {
+            self.names.compare_to_depth(depth);
+            self.coarsen(Restart::DeepStacks);
         }
     }
 

@@ -256,15 +256,18 @@ impl Engine {
         self.native.shadow.save(&mut point.touches);
         // Frames contain bytes that were never written. Where stacks are compared, these must be
         // restored, too.
-        let below = if self.names.has_loops() { 4096 } else { 0 };
+        let depth = match self.names.has_loops() {
+            true => self.names.compared_depth(),
+            false => 0,
+        };
         let is_told = self.reports_all_writes();
         point.threads.truncate(self.life.started.len());
         for (index, id) in self.life.started.iter().enumerate() {
             let thread = &self.threads[id.index()];
             match point.threads.get_mut(index) {
                 Some(saved) if saved.run == thread.run && is_told => {}
-                Some(saved) => saved.save(thread, below),
-                None => point.threads.push(SavedThread::of(thread, below)),
+                Some(saved) => saved.save(thread, depth),
+                None => point.threads.push(SavedThread::of(thread, depth)),
             }
         }
         if let Some(native) = self.config.native {
@@ -327,21 +330,21 @@ impl Engine {
 }
 
 impl SavedThread {
-    fn of(thread: &Thread, below: usize) -> SavedThread {
+    fn of(thread: &Thread, depth: usize) -> SavedThread {
         let mut saved = SavedThread {
             fibre: SavedFibre::default(),
             run: 0,
             life: ThreadLife::new(),
         };
-        saved.save(thread, below);
+        saved.save(thread, depth);
         saved
     }
 
     /// Copies what can be copied: `can_be_saved` excludes threads with more.
-    fn save(&mut self, thread: &Thread, below: usize) {
+    fn save(&mut self, thread: &Thread, depth: usize) {
         self.run = thread.run;
         self.life.copy(&thread.life);
-        thread.fibre.save(&mut self.fibre, below);
+        thread.fibre.save(&mut self.fibre, depth);
     }
 
     fn restore(&self, thread: &mut Thread) {

@@ -29,7 +29,13 @@ pub(super) struct Addresses {
     /// A try to lock outside `std::lock` has failed, so no rounds are left out.
     #[serde(default)]
     keeps_rounds: bool,
+    /// Bytes of a stack, from its base, that comparisons have reached; 0 if they are few.
+    #[serde(default)]
+    compared_depth: u32,
 }
+
+/// Bytes of a stack that count as reached by comparisons from the beginning.
+const USUAL_DEPTH: usize = 2048;
 
 /// A range of memory that is one object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -177,6 +183,17 @@ impl Names {
     /// Makes hooks wipe the stack below them in the next executions.
     pub(crate) fn wipe_stacks(&mut self) {
         self.addresses.has_wiped_stacks = true;
+    }
+
+    /// Returns how many bytes of a stack, from its base, comparisons may reach.
+    pub(crate) fn compared_depth(&self) -> usize {
+        USUAL_DEPTH.max(self.addresses.compared_depth as usize)
+    }
+
+    /// Lets comparisons reach this many bytes in the next executions.
+    pub(crate) fn compare_to_depth(&mut self, depth: usize) {
+        let depth = u32::try_from(depth.next_power_of_two());
+        self.addresses.compared_depth = depth.expect("stacks that are compared are small");
     }
 
     /// Returns whether threads stop after a failed round of `std::lock`.
