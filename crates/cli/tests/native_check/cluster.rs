@@ -107,7 +107,7 @@ fn nothing_is_lost_or_counted_twice_whatever_dies() {
     let folder = built(&[
         ("right", fibonacci(7, "")),
         ("bug", fibonacci(7, bug)),
-        // This search starts again after some thousand executions.
+        // This search starts again after a few thousand executions.
         ("anew", publishes(7, 100)),
     ]);
     for program in ["./right", "./bug --keep-going", "./anew"] {

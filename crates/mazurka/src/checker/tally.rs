@@ -20,7 +20,7 @@ pub(crate) struct Tally {
     pub events: u64,
     /// Events of the longest execution.
     pub max_depth: usize,
-    /// Probes (runs beside the exploration).
+    /// Probes (runs outside the exploration).
     pub probes: u64,
     /// Bounds that left executions out or halted a thread.
     pub bounds: BTreeSet<Bound>,
@@ -92,7 +92,7 @@ impl Tally {
         self.given_up + self.executions + self.halted + self.blocked
     }
 
-    /// Resets the numbers, since the search starts again. Only keeps the number of executions.
+    /// Resets the numbers, because the search starts again. Only keeps the number of executions.
     pub fn restart(&mut self) {
         *self = Tally {
             given_up: self.runs(),

@@ -17,7 +17,7 @@ pub enum Preference {
     /// The first correct execution that a search meets.
     #[default]
     Any,
-    /// Of several correct ones, that with the fewest waiting threads
+    /// Of several correct executions, the one with the fewest waiting threads
     /// ([`explore::Execution::waiting`]).
     FewWaiting,
 }
@@ -63,7 +63,8 @@ impl Checker {
     /// ```
     ///
     /// # Errors
-    /// As for [`Checker::try_check`], and for algorithms that do not search in the required order.
+    /// Returns an error in the same cases as [`Checker::try_check`], and if the algorithm does not
+    /// search in the required order.
     pub fn verify(
         self,
         preference: Preference,
@@ -285,7 +286,7 @@ impl Relaxation {
             return ControlFlow::Continue(());
         };
         if self.case.is_none() {
-            // Later versions may mention any of these; runs under this version must know them then.
+            // Runs under this version must know all threads that later versions may mention.
             first
                 .events()
                 .for_each(|(_, event)| _ = self.point(event.point()));
