@@ -1,7 +1,7 @@
 //! The public API of the crates that users depend on, compared with a snapshot.
 //!
 //! The description comes from rustdoc of the stable toolchain, whose JSON output needs a variable
-//! to be set. So the snapshot changes with the format of a new toolchain only.
+//! to be set. So the snapshot changes only if a new toolchain has another format.
 
 use crate::{Done, root, target};
 use std::fs;

@@ -1,8 +1,9 @@
-//! The speed of the command against a saved baseline: both run in turn, so that a busy machine slows
-//! both.
+//! The speed of the command against a saved baseline. Both run in turn, so that a busy machine
+//! slows both.
 //!
-//! The baseline is a command that was built before, saved in `target/baseline`. Where valgrind is
-//! installed, the instructions of the programs in Rust are counted, too, which repeats exactly.
+//! The baseline is a command that was built before, saved in `target/baseline`. If valgrind is
+//! installed, the instructions of the programs in Rust are also counted; these numbers repeat
+//! exactly.
 
 use crate::{Done, cargo, root, target};
 use serde_json::Value;
@@ -23,7 +24,7 @@ const RUST: [&str; 8] = [
     "sigma:7",
 ];
 
-/// The same for instructions, which are counted a hundred times slower.
+/// Programs for counting instructions, which takes a hundred times longer.
 const COUNTED: [&str; 3] = ["fib-bench:3", "lastzero:8", "readers:9"];
 
 /// Programs of the corpus in C, with their arguments.
@@ -56,7 +57,7 @@ pub fn save() -> Done {
     Ok(())
 }
 
-/// Prints, for each program, the time of the command that is built now as a multiple of the baseline's.
+/// Prints the time of the current command for each program, as a multiple of the baseline's time.
 pub fn compare() -> Done {
     let (old, new) = (baseline(), built()?);
     if !old.is_file() {
@@ -130,7 +131,7 @@ fn print_ratio(name: &str, old: &Path, before: &[String], new: &Path, after: &[S
     Ok(())
 }
 
-/// Returns the CPU time of a check, with that of its processes.
+/// Returns the CPU time of a check, including the time of its processes.
 fn cpu_seconds(command: &Path, arguments: &[String]) -> Result<f64, Box<dyn Error>> {
     let output = Command::new("bash")
         .args([

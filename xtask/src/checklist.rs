@@ -1,6 +1,6 @@
-//! What a new algorithm or a new object needs. Tests and the compiler ask for each point.
+//! The steps that a new algorithm or a new object needs. Tests and the compiler ask for each step.
 
-/// What is added.
+/// The thing that is added.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub enum What {
     /// A reduction of the exhaustive search

@@ -98,8 +98,8 @@ impl<M: Message> Actions<M> {
     }
 
     /// Performs any other operation: uses tables, names, links, monitors or signals, or makes a
-    /// choice. It does so through `me`, like other processes, but receives nothing. `operation`
-    /// must not capture anything: the data that it needs is passed as `on`.
+    /// choice. The operation goes through `me`, as in other processes, but receives nothing.
+    /// `operation` must not capture anything: the data that it needs is passed as `on`.
     ///
     /// ```
     /// use actors::{Actions, Behaviour, Delivery, Input, Next, System, Table};

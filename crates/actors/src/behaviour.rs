@@ -65,13 +65,13 @@ use std::time::Duration;
 /// ```
 ///
 /// Tables, names, links, monitors and signals are used through [`Actions::perform`] and
-/// [`Actions::ask`] and are part of the state. Other shared data (a cell, a static) is not seen.
+/// [`Actions::ask`] and are part of the state. Other shared data (a cell, a static) is not.
 pub trait Behaviour: Clone + Eq + Hash + Send + 'static {
     /// The type of the messages that the process receives.
     type Message: Message + Eq + Hash;
 
-    /// Checks whether the process may wait for messages for ever. If so, it is no deadlock when the
-    /// process still waits at the end.
+    /// Checks whether the process may wait for messages forever. If so, it is not a deadlock that
+    /// the process still waits at the end.
     fn is_server(&self) -> bool {
         false
     }
@@ -81,8 +81,9 @@ pub trait Behaviour: Clone + Eq + Hash + Send + 'static {
         true
     }
 
-    /// Reacts to the start, a message, an answer or a timeout. It performs no operation of the
-    /// model: it adds operations to `actions`, which are performed before the process continues.
+    /// Reacts to the start, a message, an answer or a timeout. The reaction performs no operation
+    /// of the model: it adds operations to `actions`, which are performed before the process
+    /// continues.
     ///
     /// The result must depend on the state and the input alone.
     fn react(&mut self, input: Input<Self::Message>, actions: &mut Actions<Self::Message>) -> Next;

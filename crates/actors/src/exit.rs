@@ -4,12 +4,12 @@ use crate::{Monitor, ProcessId};
 use std::any::Any;
 use std::fmt;
 
-/// Why a process ended.
+/// The reason why a process ended.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ExitReason {
-    /// Its code returned.
+    /// The code of the process returned.
     Normal,
-    /// It was killed.
+    /// The process was killed.
     Killed,
     /// The process had ended already when another process linked to it or monitored it.
     NoProcess,
@@ -22,7 +22,7 @@ pub enum ExitReason {
 /// The notice of the end of a linked process, or of an exit signal, to a process that traps exits.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Exit {
-    /// The process that ended or sent the signal; `None` if the sender is no process.
+    /// The process that ended or sent the signal; `None` if the sender is not a process.
     pub process: Option<ProcessId>,
     /// The reason of the end or of the signal.
     pub reason: ExitReason,

@@ -40,7 +40,7 @@ pub(crate) enum Content<M> {
     End(Exit),
 }
 
-/// A letter that is no message, so that any process can get it.
+/// A letter that is not a message, so that any process can get it.
 pub(crate) enum Notice {
     Exit(Exit),
     Down(Down),
@@ -86,22 +86,22 @@ struct Letters<M> {
 }
 
 impl Control {
-    /// Checks whether others send signals to the process. If `learn`, they do from now on.
+    /// Checks whether others send signals to the process. `learn` records that they do.
     pub(crate) fn is_signalled(&self, learn: bool) -> bool {
         self.signals.is_coarse(Coarsening::Shared, learn)
     }
 
-    /// Checks whether others are linked to it or monitor it. If `learn`, they do from now on.
+    /// Checks whether others are linked to the process or monitor it. `learn` records that they do.
     pub(crate) fn is_related(&self, learn: bool) -> bool {
         self.relations.is_coarse(Coarsening::Shared, learn)
     }
 
-    /// Checks whether the process ever has a name. If `learn`, it has one from now on.
+    /// Checks whether the process ever has a name. `learn` records that the process has a name.
     pub(crate) fn is_registered(&self, learn: bool) -> bool {
         self.relations.is_coarse(Coarsening::Registered, learn)
     }
 
-    /// Returns the exit that a signal asked for. An event only if others send the process signals.
+    /// Returns the exit that a signal asked for. This is an event only if others send signals.
     #[track_caller]
     pub(crate) fn exit(&self) -> Option<Exit> {
         if !self.is_signalled(false) {
@@ -123,7 +123,7 @@ impl Control {
         self.is_ending.load(Relaxed) || runtime::panicking()
     }
 
-    /// Ends the current process, which must be this one.
+    /// Ends the current process, which must be the process of this inbox.
     pub(crate) fn end_by(&self, exit: Exit) -> ! {
         self.is_ending.store(true, Relaxed);
         runtime::learn(&exit);
@@ -171,7 +171,7 @@ impl<M> Inbox<M> {
         self.letters().known = count;
     }
 
-    /// Drops all letters, now and in future, since they may hold process ids, and these inboxes.
+    /// Drops all letters, now and in future: they may hold process ids, which hold inboxes.
     pub(crate) fn close(&self) {
         let mut letters = self.letters();
         letters.is_closed = true;

@@ -1,7 +1,8 @@
 //! Runs a process that is a state machine.
 //!
 //! Its state consists of its behaviour, the actions left from its last reaction, and how it
-//! continues. Messages already received are not in it; the mailbox reports those still to come.
+//! continues. The state does not contain messages already received; the mailbox reports the
+//! messages still to come.
 
 use crate::{Actions, Behaviour, Input, Next, Process};
 use runtime::Fingerprint;
@@ -17,7 +18,7 @@ type Place = &'static Location<'static>;
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Local<B: Behaviour> {
     behaviour: B,
-    /// The input of a reaction that is not over, because it panicked.
+    /// The input of a reaction that has not ended because it panicked.
     input: Option<Input<B::Message>>,
     /// The actions still to be performed.
     actions: VecDeque<Fingerprint>,
@@ -88,7 +89,7 @@ impl<B: Behaviour> Running<'_, B> {
         })
     }
 
-    /// Runs one reaction. It is no event: it belongs to the event that delivered the input.
+    /// Runs one reaction, which belongs to the event that delivered the input.
     fn react(&self, input: Input<B::Message>) -> Actions<B::Message> {
         let Local {
             mut behaviour,
@@ -113,7 +114,7 @@ impl<B: Behaviour> Running<'_, B> {
         actions
     }
 
-    /// Performs the actions. Values read by an action belong to the state until its answer does.
+    /// Performs the actions. Values read by an action are part of the state until its answer is.
     fn perform(&self, actions: Actions<B::Message>) {
         for action in actions.actions {
             let start = runtime::stand_at(Some(action.location));

@@ -55,7 +55,7 @@
 //! * *Await a condition*: [`write_when`](Object::write_when), [`read_when`](Object::read_when).
 //!   Tasks whose conditions hold continue in any order. If the condition does not hold, the task
 //!   stops for good and the execution is counted as halted; other executions schedule the task
-//!   later. If no order lets the task continue, that is a deadlock.
+//!   later. If the task continues in no order, there is a deadlock.
 //! * *Await a future*: [`Future::get`].
 //! * *Suspend*: every segment begins with a release point. A task that calls
 //!   [`write`](Object::write) twice suspends itself in between.
@@ -66,8 +66,8 @@
 //!
 //! # Fields
 //!
-//! Tasks that access different fields are independent if each field is an object of its own. A
-//! segment that accesses several objects names all of them, its *access set*:
+//! Tasks that access different fields are independent if each field is a separate object. A segment
+//! that accesses several objects names all of them, its *access set*:
 //!
 //! ```
 //! use actors::object::{AccessSet, Object};
@@ -88,8 +88,9 @@
 //! });
 //! ```
 //!
-//! The objects of an access set count as one object from then on. When this is found, the search
-//! starts again. The type of a [`Task`] includes its access set.
+//! Once a segment has accessed several objects, these count as one object. When the search first
+//! runs a segment of this kind, the search starts again. The type of a [`Task`] includes its access
+//! set.
 //!
 //! # Tasks as state machines
 //!
@@ -136,7 +137,7 @@
 //! ```
 //!
 //! Tasks must share only objects and futures: anything else that two closures share (a cell, a
-//! static) is not seen.
+//! static) is not observed.
 //!
 //! Deviations from ABS: a task cannot keep its object while it waits for a future. (`get` in a
 //! method of ABS blocks the object; here it releases the object, like `await`.) Delivery is

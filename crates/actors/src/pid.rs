@@ -7,12 +7,13 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The address of a process that receives messages of type `M`. It can be copied, compared, sent.
+/// The address of a process that receives messages of type `M`. It can be copied, compared and
+/// sent.
 pub struct Pid<M> {
     pub(crate) inbox: Arc<Inbox<M>>,
 }
 
-/// The identity of a process, whatever it receives. Ids are ordered by spawn path in any schedule.
+/// The identity of a process of any message type. In every schedule, ids are ordered by spawn path.
 #[derive(Clone)]
 pub struct ProcessId {
     /// The mailbox of the process. Its id is the same in all executions.

@@ -109,7 +109,8 @@ impl<M: Message> Process<M> {
         exit.process.as_ref().is_some_and(|by| by != self.pid.id())
     }
 
-    /// Announces the end of the process. Returns whether one other than its cause observes it.
+    /// Announces the end of the process. Returns whether a process other than the cause of the end
+    /// observes it.
     fn tell_end(&self, exit: &Exit) -> bool {
         let control = self.control();
         if control.is_registered(false) {

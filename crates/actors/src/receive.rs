@@ -111,8 +111,8 @@ impl<M: Message> Process<M> {
         positions.find_map(|position| self.receive_at(position, fits, is_known))
     }
 
-    /// Receives the letter at this position if it is there and fits. If the process had observed it
-    /// before, there was no event for it, and receiving it is an event of its own.
+    /// Receives the letter at this position if it is there and fits. If the process has already
+    /// observed it, there was no new event, and receiving it is an event of its own.
     #[track_caller]
     fn receive_at(&self, position: usize, fits: &impl Fn(&M) -> bool, is_known: bool) -> Option<M> {
         let Letter {
@@ -128,7 +128,7 @@ impl<M: Message> Process<M> {
             return None;
         }
         if is_known {
-            // It stays in the mailbox, which reports its state, until the event is performed.
+            // The mailbox, which reports its state, keeps the letter until the event is performed.
             let content = Content::Message(message.clone());
             self.inbox().put(position, Letter::new(content, posted));
             self.control().mailbox.wait(position);
@@ -142,7 +142,7 @@ impl<M: Message> Process<M> {
         Some(message)
     }
 
-    /// Returns the message in the letter at this position; `None` if it is no longer wanted.
+    /// Returns the message in the letter at this position; `None` if it is obsolete.
     fn message_of(&self, position: usize, content: Content<M>) -> Option<M> {
         let message = match content {
             Content::Message(message) => return Some(message),

@@ -36,7 +36,7 @@ impl System {
     ///
     /// # Errors
     ///
-    /// If the name is taken or the process has ended.
+    /// Returns an error if the name is taken or the process has ended.
     #[track_caller]
     pub fn register<M: Message>(&self, name: &str, process: &Pid<M>) -> Result<(), RegisterError> {
         self.shared.checkpoint();
@@ -74,7 +74,7 @@ impl System {
     ///
     /// # Panics
     ///
-    /// If that process does not receive messages of type `M`.
+    /// Panics if that process does not receive messages of type `M`.
     #[track_caller]
     pub fn whereis<M: Message>(&self, name: &str) -> Option<Pid<M>> {
         self.shared.checkpoint();

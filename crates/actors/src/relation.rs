@@ -1,7 +1,8 @@
 //! Links, monitors and exit signals (Erlang/OTP, reference manual, "Processes").
 //!
-//! A signal is two steps. It is written, and read by the process before its next operation. It also
-//! puts a letter into the mailbox, to notify a process that traps exits or to wake one that waits.
+//! A signal has two steps: it is written, and the process reads it before its next operation. The
+//! signal also puts a letter into the mailbox, to notify a process that traps exits or to wake a
+//! waiting process.
 
 use crate::exit::{Down, Exit, ExitReason};
 use crate::inbox::{Address, Control, Notice};
@@ -78,8 +79,9 @@ impl<M: Message> Process<M> {
         relations.silently(|own| own.monitor(watcher, number, address));
     }
 
-    /// Links this process to another. When one of them ends, the other gets an exit signal. It
-    /// ends, too, unless the reason is normal or it [traps exits](Process::trap_exits).
+    /// Links this process to another. When one of them ends, the other gets an exit signal. The
+    /// other then ends, too, unless the reason is normal or the other [traps
+    /// exits](Process::trap_exits).
     #[track_caller]
     pub fn link<N: Message>(&self, other: &Pid<N>) {
         self.control().system.checkpoint();
@@ -128,7 +130,8 @@ impl<M: Message> Process<M> {
         relations.write(|own| own.link(id, other), |_| text);
     }
 
-    /// Monitors another process: when it ends, or has ended, this one gets the message of `told`.
+    /// Monitors another process: when the other process ends (at once if it has already ended),
+    /// this process receives the message that `told` returns.
     ///
     /// ```
     /// use actors::{Delivery, Down, ExitReason, Process, System};
@@ -177,8 +180,8 @@ impl<M: Message> Process<M> {
         relations.write(|of| of.demonitor(watcher, number), text);
     }
 
-    /// Makes this process survive exit signals: it gets the messages that `told` makes of them
-    /// instead. A kill still ends it.
+    /// Makes this process survive exit signals. For each signal, the process receives the message
+    /// that `told` returns. A kill still ends the process.
     #[track_caller]
     pub fn trap_exits(&self, told: impl Fn(Exit) -> M + 'static) {
         self.control().system.checkpoint();
@@ -194,7 +197,8 @@ impl<M: Message> Process<M> {
         }
     }
 
-    /// Reports the end to all related processes. Returns whether any but its cause is related.
+    /// Reports the end to all related processes. Returns whether a process other than the cause of
+    /// the end is related.
     #[track_caller]
     pub(crate) fn tell_related(&self, exit: &Exit) -> bool {
         let control = self.control();
@@ -218,8 +222,8 @@ impl<M: Message> Process<M> {
 }
 
 impl<M: Message> Pid<M> {
-    /// Sends an exit signal: the process ends with this reason if abnormal and exits are not
-    /// trapped.
+    /// Sends an exit signal. The process ends with this reason unless the reason is normal or the
+    /// process traps exits.
     #[track_caller]
     pub fn exit(&self, reason: ExitReason) {
         let strength = match reason {
@@ -325,7 +329,7 @@ fn tell_down(watcher: &Address, down: Down) {
     });
 }
 
-/// Performs `act` at once or when the network delivers it; `told` is its part of the state.
+/// Performs `act` at once or on delivery by the network; `told` is the signal's part of the state.
 #[track_caller]
 fn carry(
     to: &Address,

@@ -15,7 +15,7 @@ enum Fate {
 }
 
 impl<M: Message> Pid<M> {
-    /// Sends a message. It is dropped silently if the process has ended or the network loses it.
+    /// Sends a message, which is dropped silently if the process has ended or the network loses it.
     #[track_caller]
     pub fn send(&self, message: M) {
         self.send_as(message, None);

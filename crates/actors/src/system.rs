@@ -55,14 +55,14 @@ impl System {
         })
     }
 
-    /// Lets the network lose up to this many of the messages that each process sends.
+    /// Allows the network to lose up to this many of the messages that each process sends.
     ///
     /// This and the other options must be set before the first process is started.
     pub fn losing(self, losses: u32) -> System {
         self.with(|options| options.budget.losses = losses)
     }
 
-    /// Lets the network duplicate up to this many of the messages that each process sends.
+    /// Allows the network to duplicate up to this many of the messages that each process sends.
     pub fn duplicating(self, duplicates: u32) -> System {
         self.with(|options| options.budget.duplicates = duplicates)
     }
@@ -88,9 +88,9 @@ impl System {
         self.with(|options| options.unhandled = policy)
     }
 
-    /// Sets the policy for messages to a process that has ended. Unless they are allowed, the end
-    /// of a process and messages to it are ordered, and a message that comes too late counts as a
-    /// dead letter, not as unhandled.
+    /// Sets the policy for messages to a process that has ended. Unless dead letters are allowed,
+    /// the end of a process and messages to it are ordered, and a message that comes too late
+    /// counts as a dead letter, not as unhandled.
     pub fn dead_letters(self, policy: Policy) -> System {
         self.with(|options| options.dead_letters = policy)
     }
@@ -138,8 +138,8 @@ impl System {
         pid
     }
 
-    /// Starts a process that may wait for messages for ever. It is no deadlock if the process still
-    /// waits at the end.
+    /// Starts a process that may wait for messages forever. It is not a deadlock that the process
+    /// still waits at the end.
     ///
     /// ```
     /// use actors::{Delivery, Pid, Process, System};
@@ -247,7 +247,7 @@ impl Shared {
         running.get(&runtime::current()).cloned()
     }
 
-    /// Records the process that the current thread runs, or that it runs none any more.
+    /// Records the process that the current thread runs, or that it no longer runs one.
     pub(crate) fn run(&self, process: Option<Address>) {
         let thread = runtime::current();
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);

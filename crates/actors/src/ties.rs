@@ -18,7 +18,7 @@ pub(crate) struct Ties<M> {
     monitors: Cell<u32>,
     /// For each table of the process, whether it is alive.
     pub(crate) tables: RefCell<Vec<Arc<State<bool>>>>,
-    /// Whether the process reports its state: then functions that make messages capture nothing.
+    /// Whether the process reports its state. Functions that make messages then capture nothing.
     is_machine: Cell<bool>,
     /// Whether the process performs an action, in which it must not receive.
     pub(crate) is_acting: Cell<bool>,

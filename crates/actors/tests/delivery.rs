@@ -15,7 +15,7 @@ fn listener(system: &System, name: &'static str, count: usize, notes: &Notes) ->
     })
 }
 
-/// Counts the orders in which one process gets two messages of another.
+/// Counts the orders in which one process gets two messages from another.
 fn two_of_one(delivery: Delivery) -> usize {
     let found = agreed(move |notes| {
         let system = System::new(delivery);

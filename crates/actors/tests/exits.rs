@@ -54,7 +54,7 @@ fn a_demonitored_end_is_not_told() {
     assert_eq!(found.seen(), [vec!["None"]].into());
 }
 
-/// Starts a process that waits for ever.
+/// Starts a process that waits forever.
 fn sleeper(system: &System, notes: &Notes) -> Pid<()> {
     let notes = notes.clone();
     system.spawn("sleeper", move |me: &Process<()>| {
@@ -111,7 +111,7 @@ fn a_message_that_comes_before_the_kill_may_still_be_received() {
     assert_eq!(found.seen(), [vec!["woken"]].into());
 }
 
-/// Returns what a process observes that is linked to a process that ends for this reason.
+/// Returns the notes of a process that is linked to another, which ends for this reason.
 fn linked(traps: bool, reason: ExitReason) -> Vec<String> {
     let found = agreed(move |notes| {
         let notes = notes.clone();

@@ -301,7 +301,7 @@ fn whether_processes_are_linked_is_a_part_of_the_state() {
 #[derive(Clone)]
 struct Once(fn(&mut Actions<u32>));
 
-/// A system has only one of these, so all are equal.
+/// A system has only one `Once`, so all values are equal.
 impl PartialEq for Once {
     fn eq(&self, _: &Once) -> bool {
         true

@@ -41,7 +41,7 @@ impl Memory {
     }
 }
 
-/// All processes, known before the first starts. They never change, so they are no part of a state.
+/// All processes, known before the first starts. They never change, so no state contains them.
 #[derive(Clone, Default)]
 struct Pids(Arc<Mutex<Vec<Pid<Message>>>>);
 
@@ -308,7 +308,7 @@ fn expected(program: &System, memory: Memory) -> Option<Finals> {
     Some(shown.collect::<BTreeSet<_>>())
 }
 
-/// Explores the system; `None` if the algorithm needs too many executions.
+/// Explores the system. Returns `None` if the algorithm needs too many executions.
 fn explored(program: &System, memory: Memory, checker: Checker) -> Option<(Finals, Report)> {
     let checker = checker.timeouts(10).max_executions(MOST_EXECUTIONS);
     let own = program.clone();
@@ -316,7 +316,8 @@ fn explored(program: &System, memory: Memory, checker: Checker) -> Option<(Final
     report.bounds.is_empty().then_some((finals, report))
 }
 
-/// Returns the executions of `context-sensitive` and `optimal`; `None` if the system is too large.
+/// Checks the final states that the algorithms find. Returns the numbers of executions of
+/// `context-sensitive` and `optimal`; `None` if the system is too large.
 fn compared(program: &System, memory: Memory) -> Option<[u64; 2]> {
     let expected = expected(program, memory)?;
     let by = |algorithm| Checker::new().algorithm(algorithm);

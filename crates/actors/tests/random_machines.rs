@@ -21,7 +21,7 @@ const MOST_EXECUTIONS: u64 = 500;
 const SYSTEMS: u64 = if cfg!(debug_assertions) { 12 } else { 60 };
 
 const STATES: u64 = 3;
-/// Numbers sent are below this one.
+/// All numbers that are sent are less than this.
 const NUMBERS: u64 = 3;
 
 /// The reaction of each process in each state to each input.
@@ -324,7 +324,7 @@ fn run(program: &Program, net: Net, window: &Window) {
     system.spawn_machine("starter", Starter(pids));
 }
 
-/// Explores the system; `None` if the algorithm needs too many executions.
+/// Explores the system. Returns `None` if the algorithm needs too many executions.
 fn explored(program: &Program, net: Net, algorithm: Algorithm) -> Option<(Finals, Report)> {
     let checker = Checker::new()
         .algorithm(algorithm)

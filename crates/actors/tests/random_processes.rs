@@ -215,7 +215,8 @@ fn seen(found: &Found, processes: usize) -> Finals {
     finals.collect()
 }
 
-/// Explores the system; `None` if the algorithm needs too many executions.
+/// Explores the system. Returns the final states and the number of blocked executions; `None` if
+/// the algorithm needs too many executions.
 fn explored(program: &System, algorithm: Algorithm) -> Option<(Found, u64)> {
     let checker = Checker::new()
         .algorithm(algorithm)

@@ -40,7 +40,7 @@ fn segment(object: usize, condition: Option<Condition>, effect: Effect) -> State
 }
 
 /// A task adds the value that it reads to its register. If a task that it then awaits has ended,
-/// the register is overwritten at once, and the value makes no difference; otherwise it does.
+/// the register is overwritten at once, and the value makes no difference. If not, it does.
 #[test]
 fn what_an_await_overwrites_makes_a_difference_until_the_awaited_task_ends() {
     let call = |method| Statement::Call { method };
@@ -136,7 +136,7 @@ impl Observer for Found {
     }
 }
 
-/// Checks that all algorithms agree with the semantics; `None` if the system is too large.
+/// Checks that all algorithms find the expected states. Returns `None` if the system is too large.
 fn check(system: &System, style: Style, expected: &BTreeSet<Final>) -> Option<Found> {
     // All searches use one model, so that threads and objects have the same ids.
     let log = Log::default();
@@ -189,7 +189,7 @@ fn agrees(
     }
 }
 
-/// Explores the system completely; `None` if that takes too many executions.
+/// Explores the system completely. Returns `None` if that takes too many executions.
 fn search(model: &mut Model, log: &Log, algorithm: Algorithm) -> Option<Found> {
     loop {
         let mut found = Found {

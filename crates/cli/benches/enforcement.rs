@@ -3,8 +3,8 @@
 //!
 //! The programs are those of Metzler, Saissi, Bokor and Suri, rewritten (`safe/`). Each is compiled
 //! without and with hooks, and run in pairs of one each. The ratio of their times is printed as
-//! median and quartiles, for prefixes with all constraints down to none. They are relaxed from an
-//! execution in which few threads wait. Names after `--` select programs. `PAIRS` in the
+//! median and quartiles, for prefixes with all constraints down to none. The prefixes are relaxed
+//! from an execution in which few threads wait. Names after `--` select programs. `PAIRS` in the
 //! environment is the number of pairs (default 1,000); `PLOT` names a file for a picture.
 
 use plotters::prelude::*;

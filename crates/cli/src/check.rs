@@ -172,7 +172,7 @@ fn save_schedules(report: &mut Report, path: &Path) {
     }
 }
 
-/// `a.schedule.json` → `a-2.schedule.json` for the second one.
+/// `a.schedule.json` → `a-2.schedule.json` for the second bug.
 fn numbered(path: &Path, number: usize) -> PathBuf {
     if number == 1 {
         return path.to_owned();
@@ -222,7 +222,7 @@ pub fn has_directory(path: &Path) -> Result<(), Refusal> {
     Err(Refusal::NoDirectory(directory.to_owned()))
 }
 
-/// Checks whether a checkpoint may replace this path: only a file, no device, pipe or directory.
+/// Checks whether a checkpoint may replace this path: only a regular file.
 fn is_replaceable(path: &Path) -> Result<(), Refusal> {
     match path.metadata() {
         Ok(there) if !there.is_file() => Err(Refusal::NoFile(path.to_owned())),

@@ -3,7 +3,7 @@
 //! One of the workers leads the job: it has the rest of the search, gives errands out and accepts
 //! their results. It regularly saves the rest and announces in a record that it is alive. If it
 //! stops, another worker continues from the saved state in the next *term*. Errands of earlier
-//! terms do not count any more. So nothing is counted twice, however often messages are delivered.
+//! terms no longer count, so nothing is counted twice, however often messages are delivered.
 
 mod job;
 mod lead;

@@ -200,7 +200,7 @@ impl Crew<'_> {
     }
 
     /// Runs slices in one process until none is left. Returns the process that was passed, if it is
-    /// alive: any other process ends with the thread that started it.
+    /// alive. Any other process ends with the thread that started it.
     fn work(&self, first: Option<Guard>) -> Option<Guard> {
         let is_given = first.is_some();
         let mut runner = Runner {

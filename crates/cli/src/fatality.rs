@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Signals that a program causes itself: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
 const CRASHES: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 
-/// Repetitions that must all end at the same step, since a kill from outside may hit one by chance.
+/// Repetitions that must all end at the same step: a kill from outside may hit one step by chance.
 const REPETITIONS: u32 = 3;
 
 /// Time limit for one repeated execution.
@@ -165,7 +165,8 @@ pub fn told_of_killed(trailed: &Trailed) -> Vec<String> {
     [killed].into_iter().chain(under_way(trailed)).collect()
 }
 
-/// Returns the warnings about a slice that lost its process `times` times, the last time like this.
+/// Returns the warnings about a slice that lost its process `times` times, most recently with the
+/// status `ended`.
 pub fn told_of_lost(trailed: &Trailed, ended: ExitStatus, times: u32) -> Vec<String> {
     let lost = format!(
         "{times} processes that ran the same part of the search were killed ({}), but not by the program: perhaps by \

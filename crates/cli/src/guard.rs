@@ -1,5 +1,6 @@
-//! Watches the process that checks a program. It is asked to stop when the user or a time limit
-//! requires it, and killed if it does not. The command survives whatever the program does there.
+//! Watches the process that checks a program. The process is asked to stop when the user or a time
+//! limit requires it, and killed if it does not stop. The command survives whatever the program
+//! does there.
 
 use crate::fatality;
 use crate::refusal::Refusal;
@@ -12,9 +13,9 @@ use std::time::{Duration, Instant};
 
 /// Interval between two checks of the process.
 const LOOK: Duration = Duration::from_millis(10);
-/// Time that a process gets for its report, apart from waits for a processor. It is then killed.
+/// Time that a process gets for its report, without waits for a processor, before it is killed.
 const PATIENCE: Duration = Duration::from_millis(600);
-/// The limit for this in wall-clock time, for a machine that is busy with other work.
+/// The wall-clock limit for the report, for a machine that is busy with other work.
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// A watched process that checks a program.
@@ -24,7 +25,7 @@ pub struct Guard {
     started: Instant,
     looked: Instant,
     time_limit: Option<Duration>,
-    /// The reason for stopping the process, and the time that it has had for that.
+    /// The reason for stopping the process, and the time that the process has had for that.
     stopping: Option<(Limit, Patience)>,
     /// The exit status, if the process ended. Some of its answers may not have arrived yet.
     ended: Option<ExitStatus>,
@@ -60,7 +61,7 @@ impl Guard {
     /// Waits for the next answer or the end of the process. `stops` returns whether it must stop.
     pub fn listen(&mut self, stops: impl Fn() -> bool) -> Result<Heard, Refusal> {
         loop {
-            // A process that answers without a pause must be checked, too.
+            // A process that answers without a pause must also be checked.
             let is_news = self.stopping.is_none() && stops();
             if (is_news || self.looked.elapsed() >= LOOK)
                 && let Some(heard) = self.look(stops())?
@@ -109,7 +110,7 @@ impl Guard {
                 self.worker.interrupt();
                 self.stopping = Some((Limit::Interrupted, self.worker.patience()));
             }
-            // The process stops by itself, since its order has the limit.
+            // The process stops by itself, because its order has the limit.
             None if is_late => self.stopping = Some((Limit::Time, self.worker.patience())),
             None => {}
         }

@@ -1,5 +1,5 @@
 //! SIGINT and SIGTERM end a search like a time limit; a second signal ends the process. If another
-//! process has started this one for a comparison, the end of standard input ends the search, too.
+//! process has started this one for a comparison, the end of standard input also ends the search.
 
 use crate::UNFINISHED;
 use crate::refusal::Refusal;
@@ -23,7 +23,7 @@ pub fn flag() -> Result<Arc<AtomicBool>, Refusal> {
     Ok(interrupted)
 }
 
-/// Sets the flag, too, when standard input ends: at the latest when the process with the other end
+/// Also sets the flag when standard input ends: at the latest when the process with the other end
 /// of the pipe ends, for any reason.
 pub fn at_end_of_input(interrupted: &Arc<AtomicBool>) {
     let interrupted = Arc::clone(interrupted);
@@ -34,7 +34,7 @@ pub fn at_end_of_input(interrupted: &Arc<AtomicBool>) {
     });
 }
 
-/// Returns a flag that the signals only set, for commands that poll it and so end soon.
+/// Returns a flag that the signals only set, for commands that poll it and therefore end soon.
 pub fn gentle_flag(is_leashed: bool) -> Result<Arc<AtomicBool>, Refusal> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

@@ -25,7 +25,7 @@ use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Compiling may take as long as the time limit, which is for the search, and at least this.
+/// Compiling may take as long as the time limit of the search, and at least this long.
 const COMPILING: Duration = Duration::from_secs(30);
 
 /// The reason why only one job searches a program.
@@ -455,7 +455,7 @@ pub fn order(options: &CheckOptions, name: String) -> Result<Order, Refusal> {
     })
 }
 
-/// Makes the path absolute, since the program may change its working directory.
+/// Makes the path absolute, because the program may change its working directory.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

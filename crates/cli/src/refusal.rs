@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Wrong usage, or a file or program that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// There is no such program, or not with this size.
+    /// No program has this name, or the program does not have this size.
     #[error("{0}")]
     Program(#[from] corpus::NameError),
     /// A file that another command wrote cannot be used.
@@ -155,7 +155,7 @@ pub enum Refusal {
     /// A server failed.
     #[error("{0}")]
     Cluster(#[from] cluster::ClusterError),
-    /// The server has no such job.
+    /// The server has no job with this id.
     #[error("{0}: there is no such job on the server, or no longer; `mazurka jobs` lists the jobs")]
     NoJob(String),
     /// Workers do only jobs of their own version.
@@ -192,7 +192,7 @@ pub enum Refusal {
         /// The error of the system.
         error: io::Error,
     },
-    /// The manual has no page, since there is no such command.
+    /// The manual has no page because the command does not exist.
     #[error("{0}: there is no such command; see `mazurka --help`")]
     NoCommand(String),
     /// A file of suppressions cannot be used.

@@ -1,4 +1,4 @@
-//! `mazurka run`: replaces itself by the program, which keeps to the verified schedules.
+//! `mazurka run`: replaces itself with the program, which keeps to the verified schedules.
 
 use crate::Done;
 use crate::arguments::{RunOptions, UnverifiedInputs};
@@ -13,7 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Replaces this process by the program. Returns only if that fails.
+/// Replaces this process with the program. Returns only if that fails.
 pub fn run(options: &RunOptions) -> Done {
     let (program, arguments) = options
         .program

@@ -62,7 +62,7 @@ fn not_started(error: io::Error) -> Refusal {
 pub enum Carried {
     /// The errand is done, with this result.
     Brought(Vec<u8>),
-    /// The process was asked to stop and did not answer any more.
+    /// The process was asked to stop and no longer answered.
     Stopped(Trailed, Limit),
     /// The program ended the process in this execution.
     Crashed(Trailed, ExitStatus),
@@ -95,7 +95,7 @@ impl Runner<'_> {
         Ok(self.guard.insert(guard))
     }
 
-    /// Does an errand, unless `stops` returns that it is not needed any more.
+    /// Does an errand, unless `stops` returns that it is no longer needed.
     pub fn carry_out(
         &mut self,
         words: &[u8],

@@ -71,7 +71,7 @@ struct Verification<'o> {
     started: Instant,
     interrupted: Arc<AtomicBool>,
     line: ProgressLine,
-    /// The program, if it is one that can be run.
+    /// The program, if it can be run.
     binary: Option<PathBuf>,
     /// The saved data, without the cases.
     trace: SafeTrace,
@@ -137,7 +137,8 @@ impl Verification<'_> {
             error,
         })?;
         self.binary = Some(path.to_owned());
-        // A program in Rust announces its operations; atomic instructions belong to its libraries.
+        // A program in Rust announces its operations. Its atomic instructions belong to its
+        // libraries and are not unseen operations.
         if !binary.is_rust() {
             let libraries = native::libraries(path);
             self.shares_files = native::may_change_files(path, &libraries);
@@ -178,7 +179,7 @@ impl Verification<'_> {
         }
     }
 
-    /// Records the case of an assignment. Saves it if runs get easier. Breaks if it is enough.
+    /// Records the case of an assignment, and saves an improvement. Breaks if the case is enough.
     fn publish(&mut self, index: usize, case: Case) -> Result<ControlFlow<()>, Refusal> {
         let is_better = self.assignments.take(index, case);
         if is_better {
@@ -257,8 +258,8 @@ impl Verification<'_> {
         let _ = std::fs::remove_file(&self.options.output);
     }
 
-    /// Withdraws everything if the program has a data race: compiler and processor decide its
-    /// behaviour.
+    /// Withdraws everything if the program has a data race: the compiler and the processor then
+    /// decide its behaviour.
     fn drop_racy(&mut self, reports: &[(usize, Report)]) {
         let mut errors = reports.iter().flat_map(|(_, report)| &report.errors);
         if errors.any(|failure| failure.kind == FailureKind::DataRace) {
@@ -316,7 +317,7 @@ impl Verification<'_> {
         Ok(exit_code(verdict))
     }
 
-    /// Returns a bug if one remains to be prevented; otherwise whether everything is verified.
+    /// Returns the verdict: a bug if one is not prevented, otherwise whether all is verified.
     fn verdict(&self, reports: &[(usize, Report)], is_verified: bool) -> Verdict {
         let mut verdicts = reports.iter().map(|(_, report)| report.verdict);
         match (verdicts.any(|own| own == Verdict::Bug), is_verified) {

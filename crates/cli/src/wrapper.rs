@@ -7,7 +7,7 @@ use crate::runtime_library::runtime_library;
 use native::{Compiler, Instrumented, Language};
 use std::os::unix::process::CommandExt;
 
-/// Replaces this process by the compiler. Returns only if that fails.
+/// Replaces this process with the compiler. Returns only if that fails.
 pub fn compile(language: Language, options: &WrapperOptions) -> Done {
     let environment = |name: &str| std::env::var_os(name);
     let compiler = Compiler::behind_wrapper(language, &environment)?;

@@ -253,7 +253,7 @@ fn modules(name: &str) -> BTreeMap<String, BTreeSet<String>> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let directory = crates.join(name).join("src");
     let root = std::fs::read_to_string(directory.join("lib.rs")).expect("a crate has a root");
-    // What the root exports belongs to the module that it comes from.
+    // A name that the root exports belongs to the module that it comes from.
     let mut exports = BTreeMap::new();
     for export in root.split("pub use ").skip(1) {
         let (path, _) = export.split_once(';').expect("an item ends");

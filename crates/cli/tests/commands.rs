@@ -456,7 +456,7 @@ fn the_book_shows_what_the_command_prints() {
     }
     let readme = fs::read_to_string(format!("{root}/README.md")).unwrap();
     let printed = run(here().path(), "check lost-update").output;
-    // The README shows the report up to the explanation of the names.
+    // The README shows the report up to the explanation of names.
     let (columns, _) = printed.split_once("\n(@ and a number").unwrap();
     assert!(
         readme.contains(columns),

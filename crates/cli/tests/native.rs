@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// Behaves as the variable BEHAVIOUR says, if there is an order.
+/// If there is an order, this library behaves as the variable BEHAVIOUR says.
 const LIBRARY: &str = r#"
 #include <signal.h>
 #include <stdio.h>
@@ -339,7 +339,7 @@ fn nothing_is_left_by_a_command_that_is_killed() {
     assert_eq!(fs::read_dir(here.scratch.path()).unwrap().count(), 0);
 }
 
-/// A compiler that prints its version, but waits for ever when it compiles.
+/// A compiler that prints its version, but waits forever when it compiles.
 const SLOW_COMPILER: &str = r#"#!/bin/sh
 case "$*" in
 *--version) exec cc --version ;;

@@ -3,7 +3,7 @@
 /// An error of an operation on the server.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// No server answers there, or it requires other credentials.
+    /// No server answers at the address, or the server requires other credentials.
     #[error(
         "{server}: cannot connect: {reason}; is the NATS server running, and are the credentials right?"
     )]

@@ -15,7 +15,7 @@ impl Cluster {
     /// Stores a file, unless a file of this name exists.
     ///
     /// # Errors
-    /// If the server refuses the file, for example because its disk is full.
+    /// Returns an error if the server refuses the file, for example because its disk is full.
     pub fn store(&self, name: &str, content: &[u8]) -> Result<(), ClusterError> {
         self.transferred("store a file", async || {
             let info = within(ATTEMPT, self.files.info(name)).await?;
@@ -31,7 +31,7 @@ impl Cluster {
     /// Reads a file. Returns `None` if no file has this name.
     ///
     /// # Errors
-    /// If the server cannot be queried.
+    /// Returns an error if the server cannot be queried.
     pub fn load(&self, name: &str) -> Result<Option<Vec<u8>>, ClusterError> {
         self.transferred("read a file", async || {
             use object_store::GetErrorKind;
@@ -48,10 +48,10 @@ impl Cluster {
         })
     }
 
-    /// Removes a file, if it exists. `ObjectStore::delete` would leave a marker for each.
+    /// Removes a file, if it exists. `ObjectStore::delete` would leave a marker for each file.
     ///
     /// # Errors
-    /// If the server cannot be queried.
+    /// Returns an error if the server cannot be queried.
     pub fn remove_file(&self, name: &str) -> Result<(), ClusterError> {
         self.done("remove a file", async || {
             let info = match self.files.info(name).await {
@@ -59,7 +59,7 @@ impl Cluster {
                 Err(error) if error.kind() == InfoErrorKind::NotFound => return Ok(()),
                 Err(error) => return Err(said(error)),
             };
-            // The content is removed first, because only the description says where it is.
+            // The content is removed first, because only the description says where the content is.
             for subject in [content_of(&info.nuid), description_of(name)] {
                 let removed = self.stored.purge().filter(subject).await;
                 removed.map_err(said)?;
@@ -71,7 +71,7 @@ impl Cluster {
     /// Removes all files whose names have this prefix.
     ///
     /// # Errors
-    /// If the server cannot be queried.
+    /// Returns an error if the server cannot be queried.
     pub fn remove_files(&self, beginning: &str) -> Result<(), ClusterError> {
         let all = format!("$O.{FILES}.M.>");
         let found = self.done("list files", async || subjects(&self.stored, &all).await)?;

@@ -1,15 +1,15 @@
 //! The state that Mazurka keeps on a NATS server while many machines search: records, files,
 //! waiting errands and their results.
 //!
-//! This crate does not depend on what a search is. Its functions block; the connection has a thread
-//! of its own. While the server is away, every operation is retried for a minute.
+//! This crate knows nothing about searches. Its functions block; the connection has a thread of its
+//! own. While the server is away, every operation is retried for a minute.
 //!
-//! * A **record** is an entry of a key-value bucket. To replace it, its current revision must be
-//!   given.
+//! * A **record** is an entry of a key-value bucket. Replacing a record requires its current
+//!   revision.
 //! * A **file** is an object of an object store: programs, saved searches, reports.
-//! * An **errand** waits in a stream until a worker takes it. If the worker does not report for
-//!   [`LEASE`] that it is working, the errand goes to another worker. Results wait in the same
-//!   stream for the leader of the job.
+//! * An **errand** waits in a stream until a worker takes it. If the worker does not report
+//!   progress for the duration [`LEASE`], the errand goes to another worker. Results wait in the
+//!   same stream for the leader of the job.
 
 #![forbid(unsafe_code)]
 
@@ -41,7 +41,7 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The time that a running operation may take when the command is to end.
+/// The time that a running operation may still take after the command has been asked to end.
 const MOMENT: Duration = Duration::from_millis(400);
 
 /// The time limit of one attempt: an attempt may wait forever for a server that restarts.
@@ -81,7 +81,7 @@ impl Cluster {
     /// Connects to the server at this URL, with a credentials file if one is given.
     ///
     /// # Errors
-    /// If the server cannot be reached or lacks a required feature.
+    /// Returns an error if the server cannot be reached or lacks a required feature.
     pub fn connect(url: &str, credentials: Option<&Path>) -> Result<Cluster, ClusterError> {
         let server = without_password(url);
         let address: ServerAddr = url.parse().map_err(|error| ClusterError::Url {
@@ -182,7 +182,7 @@ impl Cluster {
         }
     }
 
-    /// Retries until success, until an error is final, or until `PATIENCE` has passed.
+    /// Retries until the operation succeeds, an error is final, or `PATIENCE` has passed.
     fn done<T, E: Display>(
         &self,
         what: &'static str,

@@ -26,9 +26,9 @@ const FILE: &str = "Mazurka-File";
 pub struct Message {
     /// Its name.
     pub name: String,
-    /// The job that it belongs to.
+    /// The job to which the message belongs.
     pub job: String,
-    /// The number of times that it was delivered, including this time.
+    /// The number of times that the message was delivered, including this time.
     pub delivered: u64,
     /// Its content.
     pub content: Vec<u8>,
@@ -71,11 +71,11 @@ impl Place {
 }
 
 impl Cluster {
-    /// Puts messages, each with its name, into their place. Within two minutes, the same name means
-    /// the same message.
+    /// Puts messages, each with its name, into their place. A message with the name of another
+    /// message from the last two minutes counts as the same message.
     ///
     /// # Errors
-    /// If the server refuses a message.
+    /// Returns an error if the server refuses a message.
     pub fn leave(
         &self,
         (place, version, job): (Place, &str, &str),
@@ -116,7 +116,7 @@ impl Cluster {
     /// Returns the queue of errands of all jobs, for workers of this version.
     ///
     /// # Errors
-    /// If the server cannot be queried.
+    /// Returns an error if the server cannot be queried.
     pub fn errands(&self, version: &str) -> Result<Queue, ClusterError> {
         self.queue(
             &format!("{WORKERS}{version}"),
@@ -127,7 +127,7 @@ impl Cluster {
     /// Returns the queue of the job's results.
     ///
     /// # Errors
-    /// If the server cannot be queried.
+    /// Returns an error if the server cannot be queried.
     pub fn results(&self, job: &str) -> Result<Queue, ClusterError> {
         self.queue(&format!("lead-{job}"), Place::Result.subject("", job))
     }
@@ -155,7 +155,7 @@ impl Cluster {
     /// queue may fail to deliver existing messages.
     ///
     /// # Errors
-    /// If the server cannot be queried.
+    /// Returns an error if the server cannot be queried.
     pub fn open_anew(&self, queue: &Queue) -> Result<(), ClusterError> {
         self.close(&queue.name);
         self.queue(&queue.name, queue.subject.clone())?;
@@ -171,10 +171,10 @@ impl Cluster {
     }
 
     /// Waits for a message, at most for `wait`. Also takes other available messages, up to `most`
-    /// in all. May return none.
+    /// in all. May return no message.
     ///
     /// # Errors
-    /// If the content of a message is in a file that cannot be read.
+    /// Returns an error if the content of a message is in a file that cannot be read.
     pub fn take(
         &self,
         queue: &Queue,
@@ -198,8 +198,8 @@ impl Cluster {
         taken.into_iter().map(|inner| self.message(inner)).collect()
     }
 
-    /// Returns the messages of a request. The request is read to its end: otherwise the server
-    /// would continue to send.
+    /// Returns the messages of a request. The request is read to its end, because the server would
+    /// otherwise continue to send.
     async fn received<E>(
         &self,
         request: impl Future<Output = Result<pull::Batch, E>>,
@@ -245,10 +245,10 @@ impl Cluster {
         })
     }
 
-    /// Acknowledges a message, so that it is not delivered again.
+    /// Acknowledges a message, so that the message is not delivered again.
     ///
     /// # Errors
-    /// If the server cannot be notified.
+    /// Returns an error if the server cannot be notified.
     pub fn settle(&self, message: &Message) -> Result<(), ClusterError> {
         self.done("acknowledge a message", async || message.inner.ack().await)?;
         match &message.file {
@@ -257,10 +257,10 @@ impl Cluster {
         }
     }
 
-    /// Reports that a message is in progress, so that no other worker gets it for another
+    /// Reports that a message is in progress, so that no other worker gets the message for another
     /// [`LEASE`].
     pub fn renew(&self, message: &Message) {
-        // If this is lost, another worker gets the message as well, which is harmless.
+        // If this report is lost, another worker also gets the message, which is harmless.
         let renewed = message.inner.ack_with(AckKind::Progress);
         let _ = self
             .runtime
@@ -270,7 +270,7 @@ impl Cluster {
     /// Returns the number of busy and of idle workers.
     ///
     /// # Errors
-    /// If the server cannot be queried.
+    /// Returns an error if the server cannot be queried.
     pub fn load_of(&self, queue: &Queue) -> Result<Load, ClusterError> {
         let info = self.done("query the workers", async || {
             queue.consumer.get_info().await
@@ -284,7 +284,7 @@ impl Cluster {
     /// Returns the versions of the connected workers.
     ///
     /// # Errors
-    /// If the server cannot be queried.
+    /// Returns an error if the server cannot be queried.
     pub fn versions(&self) -> Result<Vec<String>, ClusterError> {
         self.done("query the workers", async || {
             let mut versions = Vec::new();
@@ -302,7 +302,7 @@ impl Cluster {
     /// Removes the messages of a job.
     ///
     /// # Errors
-    /// If the server refuses.
+    /// Returns an error if the server refuses.
     pub fn purge(&self, version: &str, job: &str) -> Result<(), ClusterError> {
         for place in [Place::Errand, Place::Result] {
             let subject = place.subject(version, job);

@@ -1,5 +1,5 @@
-//! Records, which are entries of a key-value bucket. To replace one, its current revision is
-//! needed.
+//! Records, which are entries of a key-value bucket. Replacing a record requires its current
+//! revision.
 
 use crate::{Cluster, ClusterError, RECORDS, subjects};
 use async_nats::jetstream::kv::{self, CreateErrorKind, UpdateErrorKind};
@@ -9,17 +9,17 @@ impl Cluster {
     /// Returns the record of this name and its revision.
     ///
     /// # Errors
-    /// If the server cannot be queried.
+    /// Returns an error if the server cannot be queried.
     pub fn record(&self, name: &str) -> Result<Option<(Vec<u8>, u64)>, ClusterError> {
         let entry = self.done("read a record", async || self.records.entry(name).await)?;
         let entry = entry.filter(|entry| entry.operation == kv::Operation::Put);
         Ok(entry.map(|entry| (entry.value.to_vec(), entry.revision)))
     }
 
-    /// Creates a record. Returns false if it already exists.
+    /// Creates a record. Returns false if the record already exists.
     ///
     /// # Errors
-    /// If the server refuses.
+    /// Returns an error if the server refuses.
     pub fn create(&self, name: &str, content: &[u8]) -> Result<bool, ClusterError> {
         self.done("write a record", async || {
             match self.records.create(name, content.to_vec().into()).await {
@@ -34,7 +34,7 @@ impl Cluster {
     /// changed in the meantime.
     ///
     /// # Errors
-    /// If the server refuses.
+    /// Returns an error if the server refuses.
     pub fn replace(
         &self,
         name: &str,
@@ -51,10 +51,10 @@ impl Cluster {
         })
     }
 
-    /// Writes a record, whether or not it exists.
+    /// Writes a record, whether or not the record exists.
     ///
     /// # Errors
-    /// If the server refuses.
+    /// Returns an error if the server refuses.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), ClusterError> {
         self.done("write a record", async || {
             self.records.put(name, content.to_vec().into()).await
@@ -65,7 +65,7 @@ impl Cluster {
     /// Removes a record. `Store::purge` would leave a marker.
     ///
     /// # Errors
-    /// If the server refuses.
+    /// Returns an error if the server refuses.
     pub fn remove(&self, name: &str) -> Result<(), ClusterError> {
         let subject = format!("{}{name}", self.records.prefix);
         self.done("remove a record", async || {
@@ -77,7 +77,7 @@ impl Cluster {
     /// Returns the names of all records that begin with this word and a full stop.
     ///
     /// # Errors
-    /// If the server cannot be queried.
+    /// Returns an error if the server cannot be queried.
     pub fn records(&self, word: &str) -> Result<Vec<String>, ClusterError> {
         let prefix = &self.records.prefix;
         let all = format!("{prefix}{word}.>");

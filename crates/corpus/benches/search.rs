@@ -34,7 +34,7 @@ const REDUCTIONS: [Algorithm; 4] = [
     Algorithm::Parsimonious,
 ];
 
-/// Executions, redundant ones included, per second.
+/// Executions per second, including redundant executions.
 #[divan::bench(args = searches(), max_time = 1, sample_count = 10)]
 fn executions(bencher: Bencher, search: &Search) {
     let report = search.run();

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 /// A program of the corpus.
 pub struct Entry {
-    /// Its name: that of its directory, or that with `-fixed`.
+    /// The name of its directory, followed by `-fixed` for a repaired version.
     pub name: &'static str,
     /// A one-line description.
     pub about: &'static str,
@@ -20,13 +20,13 @@ pub struct Entry {
 /// A size of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parameter {
-    /// The name of what it counts.
+    /// The name of the things that the size counts.
     pub name: &'static str,
-    /// The value if none is given.
+    /// The value if no value is given.
     pub default: u32,
     /// The smallest meaningful value.
     pub min: u32,
-    /// The greatest value. Beyond it the program would overflow, not only take long.
+    /// The greatest value. With a greater value the program would overflow, not only take long.
     pub max: u32,
 }
 

@@ -12,12 +12,12 @@ pub struct Expectation {
     pub verdict: Expected,
     /// The kind of the bug, if the verdict is a bug.
     pub failure: Option<FailureKind>,
-    /// The number of traces in closed form, if one is known.
+    /// The number of traces in closed form, if such a form is known.
     pub formula: Option<String>,
     /// The origin of the program and its numbers.
     pub source: Option<String>,
-    /// Whether it has spin loops. How many rounds they make before the await rule ends them depends
-    /// on the compiled code. So do the numbers of traces, which hold for one build.
+    /// Whether the program has spin loops. The number of rounds before the await rule ends a spin
+    /// loop depends on the compiled code. So do the numbers of traces, which hold for one build.
     #[serde(default)]
     pub spins: bool,
     /// Results for certain sizes.
@@ -45,7 +45,8 @@ pub struct SizeExpectation {
     pub size: Vec<u32>,
     /// The verdict, if it differs from that of the other sizes.
     pub verdict: Option<Expected>,
-    /// Number of traces that end: the executions of an optimal algorithm that continues after bugs.
+    /// Number of traces that run to completion: the executions of an optimal algorithm that
+    /// continues after bugs.
     pub executions: u64,
     /// Number of traces in which a thread halts at an assumption, a bound or by the await rule.
     #[serde(default)]
@@ -71,7 +72,7 @@ pub struct ContextSensitive {
     /// Number of executions in which a thread halts.
     #[serde(default)]
     pub halted: u64,
-    /// Number of executions that are cut since they would end like others.
+    /// Number of executions that are cut because they would end like others.
     pub blocked: u64,
 }
 
@@ -93,9 +94,9 @@ pub enum Tested {
 pub struct Published {
     /// The tool or paper.
     pub by: String,
-    /// The algorithm, if Mazurka has it.
+    /// The algorithm, if Mazurka has this algorithm.
     pub algorithm: Option<Algorithm>,
-    /// Executions, redundant ones included.
+    /// Executions, including redundant executions.
     pub executions: Option<u64>,
     /// CPU seconds.
     pub seconds: Option<f64>,

@@ -3,7 +3,7 @@
 //! Each program has a directory `corpus/<name>/` with `program.rs`, written with Mazurka's `sync`
 //! and `thread`, and `expect.toml`: its verdict and, for some sizes, its number of traces and
 //! published results. A directory may have a program in C or C++ instead or in addition, see
-//! [`native`]. [`all`] lists the Rust programs, [`parse`] reads `NAME:SIZE` as on the command line.
+//! [`native`]. [`all`] lists the Rust programs; [`parse`] reads `NAME:SIZE` as on the command line.
 //!
 //! ```
 //! let instance = corpus::parse("lastzero:5").unwrap();

@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> Result<Instance, NameError> {
     Ok(entry.with_sizes(&instance).expect("every size was checked"))
 }
 
-/// The error for a program that does not exist, or not with this size.
+/// The error for a program that does not exist, or that cannot have this size.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NameError {
     /// No program has this name.
@@ -55,7 +55,7 @@ pub enum NameError {
         name: &'static str,
         /// The text given.
         text: String,
-        /// The parameter that it was given for.
+        /// The parameter for which the text was given.
         parameter: &'static str,
         /// The smallest value of the parameter.
         min: u32,

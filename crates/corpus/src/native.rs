@@ -3,8 +3,9 @@
 //!
 //! Sizes are arguments of the program: `mutex:3,2` is `prog 3 2`. The expected results are in the
 //! same `expect.toml` as for the Rust program of that name, if there is one, with differences in a
-//! section `[native]`. A file `fixed.toml` adds the repaired program `<name>-fixed`, which is compiled
-//! from the same source with `-DFIXED`. Directories are read on demand, so adding one adds a program.
+//! section `[native]`. A file `fixed.toml` adds the repaired program `<name>-fixed`, which is
+//! compiled from the same source with `-DFIXED`. Directories are read on demand, so a new directory
+//! adds a program.
 
 use crate::expectation::{Expected, SizeExpectation};
 use mazurka::FailureKind;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// A program in C or C++.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
-    /// Its name: that of its directory, or that with `-fixed`.
+    /// The name of its directory, followed by `-fixed` for the repaired version.
     pub name: String,
     /// Its only source file.
     pub source: PathBuf,
@@ -40,13 +41,13 @@ pub struct Expectation {
     pub verdict: Expected,
     /// The kind of the bug, if the verdict is a bug.
     pub failure: Option<FailureKind>,
-    /// A part of the message, if the kind is too vague.
+    /// A part of the failure's message, if the kind is too vague.
     pub says: Option<String>,
     /// Compiler flags besides those of the front-end and `-pthread`.
     pub flags: Vec<String>,
-    /// The treatments of plain accesses for which these results hold; at least one.
+    /// The treatments of plain accesses for which these results hold. There is at least one.
     pub plain: Vec<Plain>,
-    /// Whether it has spin loops, so that the numbers of traces hold for one build.
+    /// Whether the program has spin loops, so that the numbers of traces hold for one build.
     pub spins: bool,
     /// Results for certain sizes.
     pub sizes: Vec<SizeExpectation>,
@@ -56,9 +57,9 @@ pub struct Expectation {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Plain {
-    /// They are checked for data races and do not interleave.
+    /// Plain accesses are checked for data races and do not interleave.
     Race,
-    /// They interleave like atomic ones.
+    /// Plain accesses interleave like atomic accesses.
     Sc,
 }
 
@@ -75,7 +76,7 @@ pub struct Section {
     /// Compiler flags.
     #[serde(default)]
     pub flags: Vec<String>,
-    /// Treatments of plain accesses; by default a race check.
+    /// Treatments of plain accesses. The default is a race check.
     pub plain: Option<Vec<Plain>>,
     /// Other sizes; an empty list if no number of traces is known.
     pub sizes: Option<Vec<SizeExpectation>>,
@@ -163,7 +164,7 @@ struct File {
 
 const SOURCES: [(&str, Language); 2] = [("prog.c", Language::C), ("prog.cpp", Language::Cpp)];
 
-/// Reads the program of a directory, if there is one, and its repaired version, if there is one.
+/// Reads the program of a directory and its repaired version, if they exist.
 fn read_program(directory: &Path) -> Result<Vec<Program>, ReadError> {
     let sources = SOURCES.map(|(file, language)| (directory.join(file), language));
     let Some((source, language)) = sources.into_iter().find(|(path, _)| path.is_file()) else {

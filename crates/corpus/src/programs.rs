@@ -1,4 +1,5 @@
-//! The list of all programs. Each is a directory of `corpus/`.
+//! The list of all programs. Each program has a directory in `corpus/`, which it shares with its
+//! repaired version.
 
 use crate::entry::Entry;
 

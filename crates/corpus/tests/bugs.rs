@@ -1,4 +1,5 @@
-//! Tests that algorithms find all bugs of the corpus that they must, and that replay shows them.
+//! Tests that algorithms find all bugs of the corpus that they must find, and that replay shows
+//! these bugs.
 
 use corpus::{Expected, Instance};
 use mazurka::{Algorithm, Checker, Failure, FailureKind, Interleaving, Report, Verdict};

@@ -115,8 +115,9 @@ fn counts(instance: &Instance, expected: &SizeExpectation, report: &Report) {
     has_verdict(instance, report);
 }
 
-/// Returns how many traces end and how many halt: the expected numbers or, if these depend on the
-/// compiled code, those of the simplest algorithm that completes each trace once.
+/// Returns the numbers of traces that run to completion and that halt. These are the expected
+/// numbers or, if they depend on the compiled code, the numbers of the simplest algorithm that
+/// completes each trace once.
 fn traces(instance: &Instance, expected: &SizeExpectation) -> (u64, u64) {
     if !instance.entry().expectation().spins {
         return (expected.executions, expected.halted);

@@ -1,5 +1,5 @@
 //! Tests that the corpus is consistent: all directories are listed, and all expectations can be
-//! read. For programs in C and C++ see `native.rs`.
+//! read. The test `native.rs` does this for programs in C and C++.
 
 use corpus::{Expected, Tested};
 use mazurka::FailureKind;

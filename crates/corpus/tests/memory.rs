@@ -1,5 +1,5 @@
-//! Tests that the memory of the parsimonious algorithm does not grow with the search. It needs a
-//! process of its own, since it measures the peak memory of the process.
+//! Tests that the memory of the parsimonious algorithm does not grow with the search. The test
+//! needs a process of its own, because it measures the peak memory of the process.
 #![cfg(all(target_os = "linux", not(debug_assertions)))]
 
 use mazurka::Checker;

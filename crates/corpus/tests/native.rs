@@ -11,7 +11,8 @@ use std::process::Command;
 /// Number of runs of a correct program without the checker.
 const RUNS: usize = 10;
 
-/// The functions in the checker's header, without it: atomic blocks use one lock, values are 0.
+/// Implements the functions of the checker's header without the checker: atomic blocks use one
+/// lock; integers and choices are 0, booleans are true.
 const VERIFIER: &str = "
     #include <pthread.h>
     #include <stdlib.h>

@@ -1,5 +1,5 @@
-//! Tests the large sizes with the algorithms that explore each trace once. Takes some minutes in a
-//! release build, and would take too long in a debug build.
+//! Tests the large sizes with the algorithms that explore each trace once. This takes a few minutes
+//! in a release build, and would take too long in a debug build.
 #![cfg(not(debug_assertions))]
 
 use corpus::Tested;

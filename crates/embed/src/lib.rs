@@ -1,15 +1,17 @@
 //! Embeds the shared library of a dependency in a program.
 //!
 //! Cargo builds every crate type of a dependency first, but does not report where the files are.
-//! The compiler's command line does: a `cdylib` lies next to the `rlib` that `--extern` names.
+//! The compiler's command line shows this: a `cdylib` lies next to the `rlib` that `--extern`
+//! names.
 #![forbid(unsafe_code)]
 
 use proc_macro::TokenStream;
 use std::env::consts::DLL_EXTENSION;
 use std::path::Path;
 
-/// Expands to `Some(bytes)` of the `cdylib` of the dependency `name` (`Option<&'static [u8]>`), or
-/// to `None` without linking (`cargo check`) and on targets without shared libraries.
+/// Expands to the bytes of the `cdylib` of the dependency `name`, as `Some`
+/// (`Option<&'static [u8]>`). Expands to `None` if nothing is linked (`cargo check`) and on
+/// targets without shared libraries.
 #[proc_macro]
 pub fn shared_library(name: TokenStream) -> TokenStream {
     let name = name.to_string();

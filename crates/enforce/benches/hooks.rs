@@ -1,5 +1,5 @@
-//! Cost of enforcement where no thread has to wait: hooks of plain accesses, atomics and locks.
-//! `cargo bench -p mazurka-enforce`
+//! Measures the cost of enforcement if no thread has to wait: hooks of plain accesses, atomics and
+//! locks. `cargo bench -p mazurka-enforce`
 
 use enforce::blocking::Mutex;
 use enforce::{Order, adopt, again, end_thread, upcoming};
@@ -48,7 +48,7 @@ fn prefix() -> SafeTrace {
     }
 }
 
-/// Starts the prefix again, with the event that the main thread waits for already performed.
+/// Starts the prefix again. The event for which the main thread waits is already performed.
 fn begin_prefix() {
     again();
     let child = upcoming().expect("the main thread is enforced");

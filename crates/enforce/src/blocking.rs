@@ -1,8 +1,8 @@
 //! Blocking objects with the policy of the model: first come, first served; no spurious wakeups;
-//! the plan chooses which waiter is woken. Each lives in the memory of the C library's object of
-//! its kind, so that static initialisers work, unless that memory has no room for it.
+//! the plan chooses which waiter is woken. If it fits there, each object lives in the memory of the
+//! C library's object of its kind, so that static initialisers work.
 //!
-//! A request is an event that ends when its place is taken. The wait for the grant is no event.
+//! A request is an event that ends when its place is taken. The wait for the grant is not an event.
 
 mod barrier;
 mod bell;
@@ -37,7 +37,7 @@ use std::time::Duration;
 /// The time at which a timed operation gives up.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
-    /// Whether the time is on the monotonic clock; otherwise it is on the real-time clock.
+    /// Whether the time is on the monotonic clock, instead of the real-time clock.
     pub is_monotonic: bool,
     /// Seconds.
     pub seconds: i64,
@@ -45,7 +45,7 @@ pub struct Deadline {
     pub nanoseconds: i64,
 }
 
-/// Longest wait in nanoseconds. Longer waits are split, since the clock may be set meanwhile.
+/// Longest wait in nanoseconds. Longer waits are split, because the clock may be set meanwhile.
 const LONGEST: i64 = 1_000_000_000;
 
 impl Deadline {
@@ -60,7 +60,7 @@ impl Deadline {
         }
     }
 
-    /// Returns the time left, at most [`LONGEST`]; `None` if the deadline has passed.
+    /// Returns the time left, at most [`LONGEST`], or `None` if the deadline has passed.
     fn left(&self) -> Option<Timespec> {
         let clock = match self.is_monotonic {
             true => ClockId::Monotonic,

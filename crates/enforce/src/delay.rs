@@ -1,4 +1,4 @@
-//! Random delays, for tests: they make rare schedules frequent.
+//! Random delays for tests, which make rare schedules frequent.
 
 use crate::enforcement;
 use crate::thread::Thread;
@@ -13,7 +13,7 @@ pub(crate) fn some(thread: Option<&Thread>) {
     }
 }
 
-/// Returns a random number that goes into the seed of a new child of this thread; 0 without delays.
+/// Returns a random number for the seed of a new child of this thread. Returns 0 without delays.
 pub(crate) fn drawn(parent: &Thread) -> u64 {
     match enforcement::is_delayed() {
         true => u64::from(random(Some(parent))),

@@ -1,4 +1,4 @@
-//! State of the process: the plan in force and the order that the process was started with.
+//! State of the process: the plan in force and the order with which the process was started.
 
 use crate::gate::Gate;
 use crate::own::own;
@@ -19,30 +19,30 @@ struct Fixed {
     /// Checksum of the program, from the file.
     program_checksum: String,
     interleaves_plain: bool,
-    /// The case for the inputs, as the file had it at the start.
+    /// The case for the inputs, from the file as it was at the start.
     case: Case,
     watches_all: bool,
 }
 
 static FIXED: OnceLock<Fixed> = OnceLock::new();
 
-/// The current plan. Plans are never freed, since a thread may still use an old one.
+/// The current plan. Plans are never freed, because a thread may still use an old plan.
 static PLAN: AtomicPtr<Plan> = AtomicPtr::new(ptr::null_mut());
 
 /// The empty plan: nothing is enforced.
 static NOTHING: OnceLock<Plan> = OnceLock::new();
 
-/// Whether the process is a forked child of the enforced one.
+/// Whether the process is a forked child of the enforced process.
 static IS_OFF: AtomicBool = AtomicBool::new(false);
 
 /// Makes the calling thread the main thread of a program under this order. The file is followed as
 /// soon as a thread waits, unless the program is short.
 ///
 /// # Errors
-/// If the file cannot be used, with a one-line message for the user.
+/// Returns an error, with a one-line message for the user, if the file cannot be used.
 pub fn start(order: Order) -> Result<(), String> {
     let trace = SafeTrace::load(&order.trace).map_err(|error| error.to_string())?;
-    // The command has checked this, but the file may have been replaced since.
+    // The command has checked this, but the file may have been replaced since then.
     if order
         .checksum
         .as_ref()
@@ -64,8 +64,8 @@ pub fn start(order: Order) -> Result<(), String> {
         order,
     };
     let fixed = FIXED.get_or_init(|| fixed);
-    // Computed here, where no thread has to wait: the standard library waits with a futex, which
-    // would count as the program's.
+    // The plan is computed here, where no thread has to wait. The standard library would wait with
+    // a futex, and this wait would count as the program's.
     NOTHING.get_or_init(Plan::free);
     LazyLock::force(&crate::gate::SPINS);
     if !fixed.order.runs_free {
@@ -82,7 +82,8 @@ pub(crate) fn order() -> Option<(&'static Order, &'static Case)> {
     FIXED.get().map(|fixed| (&fixed.order, &fixed.case))
 }
 
-/// Returns the inputs' case in another version of the file; `None` if it is for another program.
+/// Returns the inputs' case in another version of the file, or `None` if the file is for another
+/// program.
 pub(crate) fn another(version: &SafeTrace) -> Option<&Case> {
     let fixed = FIXED.get()?;
     let is_same = version.program_checksum == fixed.program_checksum
@@ -100,19 +101,21 @@ pub(crate) fn plan() -> &'static Plan {
     }
 }
 
-/// Checks whether the plan is the current one, or no plan was ever set.
+/// Checks whether the plan is the current plan, or no plan was ever set.
 #[inline]
 pub(crate) fn is_current(plan: &'static Plan) -> bool {
     let current = PLAN.load(SeqCst);
     current.is_null() || ptr::eq(current, plan)
 }
 
-/// Checks whether the pointer is that of the current plan; null if no plan was ever set.
+/// Checks whether this is the pointer to the current plan. The pointer is null if no plan was ever
+/// set.
 pub(crate) fn is_at_hand(plan: *const Plan) -> bool {
     ptr::eq(PLAN.load(SeqCst), plan)
 }
 
-/// Puts a new plan in force. Waiting threads consult it at once, others at their next hook.
+/// Puts a new plan in force. Waiting threads consult the plan at once, other threads at their next
+/// hook.
 pub(crate) fn take_over(new: Plan) {
     let threads = plan().threads().max(new.threads());
     PLAN.store(Box::leak(Box::new(new)), SeqCst);
@@ -120,13 +123,13 @@ pub(crate) fn take_over(new: Plan) {
     (0..threads).for_each(|number| Gate::of(number).ring());
 }
 
-/// Checks whether every hook is a stop, which records and delays require.
+/// Checks whether every hook is a stop, because records and delays require this.
 #[inline]
 pub(crate) fn watches_all() -> bool {
     FIXED.get().is_some_and(|fixed| fixed.watches_all) && !IS_OFF.load(Relaxed)
 }
 
-/// Checks whether the process is a forked child of the enforced one.
+/// Checks whether the process is a forked child of the enforced process.
 pub(crate) fn is_off() -> bool {
     IS_OFF.load(Relaxed)
 }
@@ -147,14 +150,16 @@ pub(crate) fn is_delayed() -> bool {
         .is_some_and(|fixed| fixed.order.delays.is_some())
 }
 
-/// Returns the value of an input; `None` if nothing is enforced. Unverified inputs end the program.
+/// Returns the value of an input, or `None` if nothing is enforced. Unverified inputs end the
+/// program.
 pub fn input(name: &str) -> Option<i64> {
     let fixed = FIXED.get().filter(|_| !is_off())?;
     let value = fixed.order.inputs.get(name);
     Some(*value.unwrap_or_else(|| failure::unknown_input(name)))
 }
 
-/// Chooses an alternative, as an event: the verified one, or any if nothing is left to be enforced.
+/// Chooses an alternative, as an event: the verified alternative, or any alternative if nothing is
+/// left to be enforced.
 pub fn choose(alternatives: u32) -> u32 {
     crate::begin(OpKind::Choose);
     let (own, plan) = (own(), plan());
@@ -175,15 +180,15 @@ pub(crate) fn alternative() -> u32 {
     alternative.unwrap_or(0)
 }
 
-/// Checks whether the calling thread's next event is enforced. Then the order decides, not time.
+/// Checks whether the calling thread's next event is enforced, so that the order decides, not time.
 pub(crate) fn decides_next() -> bool {
     let own = own();
     let number = own.thread().and_then(Thread::number);
     number.is_some_and(|number| plan().is_inside(number, own.index().saturating_add(1)))
 }
 
-/// Called at the end of the process. Writes the record; fails if a thread waits for the calling
-/// one.
+/// Called at the end of the process. Writes the record. Fails if a thread waits for the calling
+/// thread.
 pub fn leave() {
     if IS_OFF.load(Relaxed) {
         return;
@@ -207,7 +212,7 @@ pub fn record() {
     }
 }
 
-/// Ends enforcement in a forked child, whose one thread runs free and records nothing.
+/// Ends enforcement in a forked child, whose only thread runs freely and records nothing.
 pub fn off() {
     IS_OFF.store(true, SeqCst);
     let own = own();

@@ -1,4 +1,4 @@
-//! Failures of enforcement: one clear line, and the end of the process.
+//! Failures of enforcement, which print one clear line and end the process.
 
 use crate::Plan;
 use explore::OpKind;
@@ -55,7 +55,7 @@ pub(crate) fn unknown_input(name: &str) -> ! {
     ))
 }
 
-/// Ends the process without handlers and without the C library, whose functions are Mazurka's.
+/// Ends the process without handlers and without the C library, whose functions Mazurka replaces.
 fn end_process(status: usize) -> ! {
     const EXIT_GROUP: usize = 231;
     // SAFETY: the call ends the process.

@@ -1,5 +1,6 @@
-//! A thread beside the program's. It takes over relaxed versions of the file and reports a lack of
-//! progress. It is started as soon as a thread waits in a program that has run for a moment.
+//! An additional thread, the follower. It takes over relaxed versions of the file and reports a
+//! lack of progress. The follower is started as soon as a thread waits in a program that has run
+//! for a moment.
 
 use crate::thread::{self, Thread};
 use crate::{Order, Plan, enforcement, failure, internally, threads};
@@ -23,8 +24,8 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// Time without an event after which the lack of progress is reported.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Programs that end earlier are not followed: a further thread would make the kernel place theirs
-/// differently, and their events with constraints are soon performed.
+/// Programs that end earlier are not followed: a further thread would make the kernel place their
+/// threads differently, and their events with constraints are soon performed.
 const SHORT: Duration = Duration::from_millis(100);
 
 /// The attributes of a file that change when another file takes its name.
@@ -45,7 +46,7 @@ static START: OnceLock<Instant> = OnceLock::new();
 
 static HAS_STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Starts the follower at once, or has it started later if the program is not short.
+/// Starts the follower at once, or arranges a later start if the program is not short.
 pub(crate) fn begin(at_once: bool) {
     let start = Instant::now() + if at_once { Duration::ZERO } else { SHORT };
     START.get_or_init(|| start);
@@ -55,7 +56,7 @@ pub(crate) fn begin(at_once: bool) {
 }
 
 /// Starts the follower if its time has come. Called when a thread waits or the program starts
-/// again. Returns how long to wait before the next call; `None` if none is needed.
+/// again. Returns how long to wait before the next call, or `None` if no further call is needed.
 pub(crate) fn starts_in() -> Option<Timespec> {
     if HAS_STARTED.load(Relaxed) {
         return None;
@@ -90,7 +91,8 @@ fn start(order: &'static Order, case: Case) -> io::Result<()> {
         has_told: false,
     };
     let run = move || {
-        // If the main thread ends early, the last thread ends the program. It must not be this one.
+        // If the main thread ends early, the last thread ends the program. The follower must not be
+        // this last thread.
         while !thread::all_have_ended() {
             follower.look();
             std::thread::sleep(PERIOD);
@@ -100,7 +102,8 @@ fn start(order: &'static Order, case: Case) -> io::Result<()> {
     builder.stack_size(1 << 20).spawn(run).map(drop)
 }
 
-/// Runs a closure with all signals blocked, so that threads started by it receive none of them.
+/// Runs a closure with all signals blocked, so that threads started by the closure receive no
+/// signals.
 fn quietly<R>(does: impl FnOnce() -> R) -> R {
     let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     // SAFETY: both sets are written before they are read.
@@ -165,7 +168,7 @@ fn version(path: &PathBuf) -> Option<Version> {
     Some((st_ino, st_mtime_nsec, st_mtime, st_size as u64))
 }
 
-/// Reports which threads wait and for what. Returns false if none waits.
+/// Reports which threads wait and for which events. Returns false if no thread waits.
 fn tells() -> bool {
     let plan = enforcement::plan();
     let line = |thread: &&Thread| {

@@ -1,7 +1,7 @@
-//! The published progress of each thread, and waiting for it.
+//! The published progress of each thread, and waits for this progress.
 //!
-//! A waiting thread spins for a moment and then parks: more threads than processors must not
-//! collapse.
+//! A waiting thread spins for a moment and then parks, because performance must not collapse if
+//! there are more threads than processors.
 
 use crate::follow;
 use crate::plan::MOST_THREADS;
@@ -40,7 +40,8 @@ pub(crate) enum Wait {
 
 static GATES: [Gate; MOST_THREADS] = [const { Gate::new() }; MOST_THREADS];
 
-/// Rounds of spinning before a thread parks; 0 with one processor, where no other thread runs then.
+/// Rounds of spinning before a thread parks. 0 on one processor, because no other thread could run
+/// meanwhile.
 pub(crate) static SPINS: LazyLock<u32> = LazyLock::new(|| {
     let processors = std::thread::available_parallelism();
     if processors.is_ok_and(|number| number.get() > 1) {
@@ -77,7 +78,7 @@ impl Gate {
         self.has_begun.store(true, Relaxed);
     }
 
-    /// Announces that the thread has performed its events up to this one.
+    /// Announces that the thread has performed its events up to this index.
     pub(crate) fn publish(&self, index: u64) {
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         if self.published.swap(index, SeqCst) != index {
@@ -91,14 +92,14 @@ impl Gate {
         self.ring();
     }
 
-    /// Resets the gate for another run of the program. No thread waits at it.
+    /// Resets the gate for another run of the program. No thread waits at the gate.
     pub(crate) fn reopen(&self) {
         self.has_begun.store(false, Relaxed);
         self.has_ended.store(false, SeqCst);
         self.published.store(0, SeqCst);
     }
 
-    /// Has the threads parked at this gate check again.
+    /// Makes the threads parked at this gate check again.
     pub(crate) fn ring(&self) {
         if self.parked.load(SeqCst) > 0 {
             self.bell.fetch_add(1, SeqCst);
@@ -106,9 +107,9 @@ impl Gate {
         }
     }
 
-    /// Waits for an event as long as that is necessary.
+    /// Waits for an event as long as the wait is necessary.
     pub(crate) fn wait(&self, index: u32, is_necessary: impl Fn() -> bool) -> Wait {
-        // Starting a thread takes longer than spinning is worth.
+        // Starting a thread takes too long for spinning.
         let spins = if self.has_begun.load(Relaxed) {
             *SPINS
         } else {
@@ -123,7 +124,7 @@ impl Gate {
         self.parked.fetch_add(1, SeqCst);
         let result = loop {
             let bell = self.bell.load(SeqCst);
-            // In this order: a thread that has ended has published all its events before.
+            // The order matters: a thread publishes all its events before it is marked as ended.
             let has_ended = self.has_ended.load(SeqCst);
             if self.has_published(index) {
                 break Wait::Reached;

@@ -1,23 +1,24 @@
 //! Runs programs under safe traces (Metzler, Saissi, Bokor, Suri, "Safe execution of concurrent
-//! programs by enforcement of scheduling constraints"): real threads that wait before an event
-//! until the events that were verified to come first have happened. Behind the verified prefix they
-//! run free.
+//! programs by enforcement of scheduling constraints"): before an event, a real thread waits until
+//! the events that come first in the verified order have happened. After the verified prefix the
+//! threads run freely.
 //!
-//! A front-end reports when a thread is about to perform an event ([`begin`]) and when it has
-//! performed it ([`end`]). Events are numbered per thread exactly as in a search. Blocking objects
-//! are in [`blocking`]. They publish that a thread has taken its place before it waits, as the
-//! model does. So enforcement adds no deadlock: a thread is awaited only until it has taken its
-//! place.
+//! A front-end reports when a thread is about to perform an event ([`begin`]) and when the thread
+//! has performed the event ([`end`]). Events are numbered per thread exactly as in a search.
+//! Blocking objects are in [`blocking`]. Like the model, they publish that a thread has taken its
+//! place before the thread waits. So enforcement adds no deadlock: a thread is awaited only until
+//! it has taken its place.
 //!
 //! * `order`: the command's order to the process. `plan`: where threads stop, from the file.
 //! * `own`: a thread's counters, in thread-local memory that hooks reach with three instructions.
-//! * `gate`: the progress of each thread, and waiting for it. `thread`: a thread from its start to
-//!   its end. `threads`: all of them. `path`: their names.
+//! * `gate`: the progress of each thread, and waits for this progress. `thread`: a thread from its
+//!   start to its end. `threads`: all threads. `path`: their names.
 //! * `process`: start and end of programs that no other front-end starts.
 //! * `follow`: takes over relaxed versions of the file, and reports a program without progress.
 //!
-//! Difference from the paper: there, the end of each event is known. A plain access has no hook
-//! after it, so its end is published at the next hook. That can only delay other threads.
+//! Difference from the paper: in the paper, the end of each event is known. Here no hook follows a
+//! plain access, so the end of the access is published at the next hook. This can only delay other
+//! threads.
 
 #![cfg_attr(
     not(all(target_os = "linux", target_arch = "x86_64")),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The environment variable that holds an [`Order`].
 pub const ENFORCE: &str = "MAZURKA_ENFORCE";
 
-/// How a program is to run under enforcement.
+/// The way in which a program runs under enforcement.
 ///
 /// ```
 /// use enforce::Order;
@@ -19,13 +19,13 @@ pub const ENFORCE: &str = "MAZURKA_ENFORCE";
 pub struct Order {
     /// The file of the safe trace, which is followed while the program runs.
     pub trace: PathBuf,
-    /// The checksum of the program that the file must be for; not checked if left out.
+    /// The checksum of the program for which the trace was verified. Not checked if it is absent.
     #[serde(default)]
     pub checksum: Option<String>,
     /// The values of the program's inputs.
     #[serde(default)]
     pub inputs: Inputs,
-    /// Where to write the order in which events happened.
+    /// The file for the order in which events happened.
     #[serde(default)]
     pub record: Option<PathBuf>,
     /// Seed of random delays of threads at every hook: for tests.
@@ -43,7 +43,7 @@ impl Order {
     /// Reads the value of [`ENFORCE`].
     ///
     /// # Errors
-    /// If the text is no order.
+    /// Returns an error if the text is not an order.
     pub fn read(text: &str) -> serde_json::Result<Order> {
         serde_json::from_str(text)
     }

@@ -1,9 +1,9 @@
-//! The counters of each thread, and the events at which it has more to do than to count.
+//! The counters of each thread, and the events at which the thread has to do more than count.
 //!
 //! `next` is the number of the next stop: an event at which the thread waits or has to publish its
 //! progress. An event whose end still has to be published sets `next` to 0, so that the next hook
-//! of any kind publishes it. Other threads may set it to 0 at any time, so that the thread consults
-//! a new plan. In a thread that is not enforced `next` is never reached.
+//! of any kind publishes it. Other threads may set `next` to 0 at any time, so that the thread
+//! consults a new plan. In a thread that is not enforced, `next` is never reached.
 
 use crate::gate::Gate;
 use crate::thread::Thread;
@@ -17,8 +17,8 @@ use std::sync::atomic::{
     fence as barrier,
 };
 
-// The linker knows its fixed distance from the thread pointer, unlike that of a `thread_local!` in
-// a library: a hook must not cost a call.
+// The linker knows the fixed distance of these counters from the thread pointer, unlike that of a
+// `thread_local!` in a library. A hook must not cost a call.
 std::arch::global_asm!(
     ".pushsection .tdata.mazurka_enforce_own,\"awT\",@progbits",
     ".globl mazurka_enforce_own",
@@ -48,11 +48,11 @@ pub(crate) struct Own {
     pub(crate) next: AtomicU64,
     pub(crate) step: Cell<u64>,
     pub(crate) thread: AtomicPtr<Thread>,
-    /// Greater than 0 while calls of the C library are made by Mazurka itself.
+    /// Greater than 0 while Mazurka itself calls the C library.
     internal: Cell<u32>,
     /// The thread number given by the kernel; 0 until it is needed.
     system: Cell<u32>,
-    /// The address of `errno`, whose accesses are not events.
+    /// The address of `errno`. Accesses to it are not events.
     pub(crate) errno: Cell<usize>,
 }
 
@@ -89,7 +89,8 @@ impl Own {
         unsafe { self.thread.load(Relaxed).as_ref() }
     }
 
-    /// Returns the index of the thread's last event, as files number events; at most `u32::MAX`.
+    /// Returns the index of the thread's last event, as files number events. It is at most
+    /// `u32::MAX`.
     #[inline]
     pub(crate) fn index(&self) -> u32 {
         u32::try_from(self.count.get()).unwrap_or(u32::MAX)
@@ -133,7 +134,8 @@ pub fn begin(kind: OpKind) {
     }
 }
 
-/// Announces that the calling thread has performed the event, so that other threads may see it.
+/// Announces that the calling thread has performed the event, so that other threads may observe the
+/// event.
 #[inline(always)]
 pub fn end() {
     let own = own();
@@ -167,7 +169,7 @@ pub fn counts_plain() -> bool {
     own().step.get() > 0
 }
 
-/// Checks whether a call of the C library is made by Mazurka itself.
+/// Checks whether Mazurka itself makes the current call to the C library.
 #[inline]
 pub fn is_internal() -> bool {
     own().internal.get() > 0
@@ -179,7 +181,7 @@ pub fn is_thread_enforced() -> bool {
     own().thread().is_some()
 }
 
-/// Runs a closure whose calls of the C library count as Mazurka's own.
+/// Runs a closure whose calls to the C library count as Mazurka's own.
 pub fn internally<R>(does: impl FnOnce() -> R) -> R {
     let own = own();
     own.internal.set(own.internal.get() + 1);
@@ -277,7 +279,7 @@ fn begins(own: &'static Own, kind: OpKind) {
     recorder::begun(thread);
 }
 
-/// Does the work of a stop. Returns the number of the next stop; `None` if the plan changed
+/// Does the work of a stop. Returns the number of the next stop, or `None` if the plan changed
 /// meanwhile.
 fn stops_at(thread: &Thread, plan: &'static crate::Plan, index: u32, kind: OpKind) -> Option<u64> {
     let number = thread.number();
@@ -331,7 +333,8 @@ fn compare(plan: &crate::Plan, expected: Option<OpKind>, point: Point, kind: OpK
     }
 }
 
-/// Returns the thread's next stop: every hook if all are watched, otherwise the one of the plan.
+/// Returns the thread's next stop: the next hook if all hooks are watched, otherwise the stop of
+/// the plan.
 fn next_stop(index: u64) -> u64 {
     match enforcement::watches_all() {
         true => 0,

@@ -1,4 +1,5 @@
-//! Spawn paths: 0 for the main thread, for others the parent's path and the number of the child.
+//! Spawn paths. The path of the main thread is 0; other paths consist of the parent's path and the
+//! number of the child.
 
 use smallvec::SmallVec;
 use std::fmt::Write;
@@ -25,14 +26,14 @@ pub(crate) fn written(path: &Path) -> String {
 /// Hash of the empty path, with which [`extended`] begins.
 const NOWHERE: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// Returns the hash of a path with one more number, from the hash of the path without it.
+/// Returns the hash of a path with one more number, from the hash of the path without this number.
 #[inline]
 pub(crate) fn extended(hash: Option<u64>, number: u32) -> u64 {
     let mixed = (hash.unwrap_or(NOWHERE) ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ mixed >> 32
 }
 
-/// Returns the hash of a path; `None` for the empty one.
+/// Returns the hash of a path, or `None` for the empty path.
 pub(crate) fn hash(path: &[u32]) -> Option<u64> {
     path.iter()
         .fold(None, |hash, &number| Some(extended(hash, number)))

@@ -1,4 +1,4 @@
-//! Where threads stop: the constraints of a case, per thread.
+//! The stops of threads: the constraints of a case, per thread.
 
 mod error;
 
@@ -60,11 +60,11 @@ pub(crate) struct Stops {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Stop {
     pub(crate) index: u32,
-    /// The events that must happen before it.
+    /// The events that must happen before this event.
     pub(crate) waits: Vec<Point>,
-    /// Whether another thread waits for it.
+    /// Whether another thread waits for this event.
     pub(crate) is_first: bool,
-    /// The kind of the event, if the file is certain of it.
+    /// The kind of the event, if the file is certain of the kind.
     pub(crate) kind: Option<OpKind>,
 }
 
@@ -80,7 +80,7 @@ impl Plan {
     /// Builds the plan of a file for these inputs.
     ///
     /// # Errors
-    /// If the inputs were not verified, or the file cannot be enforced.
+    /// Returns an error if the inputs were not verified, or if the file cannot be enforced.
     pub fn for_inputs(trace: &SafeTrace, inputs: &Inputs) -> Result<Plan, PlanError> {
         let case = trace
             .case(inputs)
@@ -91,7 +91,7 @@ impl Plan {
     /// Builds the plan of a case.
     ///
     /// # Errors
-    /// If the case cannot be enforced.
+    /// Returns an error if the case cannot be enforced.
     pub fn of(case: &Case) -> Result<Plan, PlanError> {
         if case.threads.len() > MOST_THREADS {
             return Err(PlanError::Threads(case.threads.len()));
@@ -185,7 +185,8 @@ impl Plan {
         found.is_ok_and(|position| self.families[position].1 > children)
     }
 
-    /// Returns the numbers of a thread's children from the given one on, and of their descendants.
+    /// Returns the numbers of a thread's children from the given child on, and of their
+    /// descendants.
     pub(crate) fn children_from(
         &self,
         parent: &Path,
@@ -216,8 +217,8 @@ impl Plan {
         stop.map_or(&[], |stop| &stop.waits)
     }
 
-    /// Returns the next event after this one at which the thread waits or is waited for;
-    /// [`u64::MAX`] if there is none.
+    /// Returns the thread's next event, after this index, that waits or for which another thread
+    /// waits. Returns [`u64::MAX`] if there is no such event.
     pub fn next_stop(&self, number: usize, index: u32) -> u64 {
         let stops = self.stops(number);
         stops.map_or(u64::MAX, |stops| {
@@ -235,15 +236,15 @@ impl Plan {
         self.next_stop(number, index.saturating_sub(1)) != u64::MAX
     }
 
-    /// Returns the alternative that an event must take; `None` if it may take any.
+    /// Returns the alternative that an event must take, or `None` if it may take any alternative.
     pub(crate) fn alternative(&self, number: Option<usize>, index: u32) -> Option<u32> {
         let stops = number.and_then(|number| self.threads.get(number));
         let chosen = stops.and_then(|stops| stops.choices.get(&index)).copied();
         chosen.or((!self.is_free).then_some(0))
     }
 
-    /// Returns the kind of an event if the file is certain of it: within the prefix, which ends
-    /// with the last event that others wait for or that is a choice.
+    /// Returns the kind of an event if the file is certain of the kind, which is so within the
+    /// prefix. The prefix ends with the last event that is a choice or for which others wait.
     pub(crate) fn kind(&self, number: usize, index: u32) -> Option<OpKind> {
         let stops = self.threads.get(number)?;
         let last_first = stops.stops.iter().rfind(|stop| stop.is_first);
@@ -304,13 +305,13 @@ impl Stops {
         }
     }
 
-    /// Returns the position of the first stop at this event or after it.
+    /// Returns the position of the first stop at or after this event.
     pub(crate) fn position_from(&self, index: u32) -> usize {
         self.stops.partition_point(|stop| stop.index < index)
     }
 
-    /// Returns what [`position_from`](Stops::position_from) returns, fast if it is the likely
-    /// position.
+    /// Returns the same as [`position_from`](Stops::position_from), but faster if this is the
+    /// likely position.
     #[inline]
     pub(crate) fn position_near(&self, likely: usize, index: u32) -> usize {
         let is_behind = |position: usize| {
@@ -324,21 +325,21 @@ impl Stops {
         }
     }
 
-    /// Returns the stop at this position if it belongs to this event.
+    /// Returns the stop at this position if the stop belongs to this event.
     #[inline]
     pub(crate) fn get(&self, position: usize, index: u32) -> Option<&Stop> {
         let stop = self.stops.get(position);
         stop.filter(|stop| stop.index == index)
     }
 
-    /// Returns the event of the stop at this position; [`u64::MAX`] if there is none.
+    /// Returns the event of the stop at this position, or [`u64::MAX`] if there is no stop.
     #[inline]
     pub(crate) fn index_of(&self, position: usize) -> u64 {
         let stop = self.stops.get(position);
         stop.map_or(u64::MAX, |stop| u64::from(stop.index))
     }
 
-    /// Returns the stop at an event, and adds it if there is none.
+    /// Returns the stop at an event, and adds a stop if there is none.
     fn at(&mut self, index: u32) -> &mut Stop {
         let position = self.position_from(index);
         if self.get(position, index).is_none() {

@@ -1,8 +1,10 @@
-//! Start and end of enforcement for a program that begins it by itself, in `main`: one in Rust.
+//! Start and end of enforcement for a program that itself begins enforcement in `main`: a program
+//! in Rust.
 
 use crate::{ENFORCE, Order, enforcement, own};
 
-// A note shows the command that a binary has this code: see `native::Binary`. `strip` keeps it.
+// A note shows the command that a binary has this code (see `native::Binary`). `strip` keeps the
+// note.
 std::arch::global_asm!(
     ".pushsection .note.mazurka,\"a\",@note",
     ".balign 4",
@@ -31,13 +33,14 @@ pub fn take_variable(name: &str) -> Option<String> {
     Some(value)
 }
 
-/// Makes the calling thread the main thread of an enforced program if the environment says so.
-/// Returns whether it did.
+/// Makes the calling thread the main thread of an enforced program if the environment contains an
+/// order. Returns whether it does.
 ///
 /// No other thread may read or change the environment meanwhile.
 ///
 /// # Errors
-/// If the order in the environment cannot be carried out, with a one-line message for the user.
+/// Returns an error, with a one-line message for the user, if the order in the environment cannot
+/// be carried out.
 pub fn start_from_environment() -> Result<bool, String> {
     let Some(text) = take_variable(ENFORCE) else {
         return Ok(false);

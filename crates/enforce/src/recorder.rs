@@ -1,6 +1,6 @@
 //! Records the order of events. For each event a thread notes two numbers from a shared counter,
-//! one before and one after it. If an event waits for another one, the counter has grown between
-//! the end of the other one and its own beginning, whatever made it wait.
+//! one before and one after the event. If an event waits for another event, the counter has grown
+//! between the end of the other event and its own beginning, regardless of the reason for the wait.
 
 use crate::blocking::Latched;
 use crate::failure;
@@ -27,8 +27,8 @@ static KEPT: Latched<Vec<&'static Thread>> = Latched::new(Vec::new());
 static IS_ON: AtomicBool = AtomicBool::new(false);
 static CLOCK: AtomicU64 = AtomicU64::new(1);
 
-/// Greatest number of events of a thread. More would move the vector, which may be read at the end
-/// of the process meanwhile.
+/// Greatest number of events of a thread. More events would move the vector, which may be read at
+/// the same time at the end of the process.
 const MOST: usize = 1 << 20;
 
 pub(crate) fn begin(is_on: bool) {
@@ -39,9 +39,9 @@ pub(crate) fn is_on() -> bool {
     IS_ON.load(Relaxed)
 }
 
-/// Discards all notes when the program starts again: only its last run is written.
+/// Discards all notes when the program starts again, because only its last run is written.
 pub(crate) fn again(main: &Thread) {
-    // SAFETY: the thread is the calling one.
+    // SAFETY: this is the calling thread.
     let own = unsafe { &mut *main.record.get() };
     own.length.store(0, SeqCst);
     own.events.clear();
@@ -66,11 +66,11 @@ pub(crate) fn forget(thread: &Thread) {
     unsafe { *thread.record.get() = Own::default() };
 }
 
-/// Notes that an event of the calling thread begins. It does not wait any more.
+/// Notes that an event of the calling thread begins. The thread no longer waits.
 #[inline]
 pub(crate) fn begun(thread: &Thread) {
     if IS_ON.load(Relaxed) {
-        // SAFETY: the thread is the calling one.
+        // SAFETY: this is the calling thread.
         let own = unsafe { &mut *thread.record.get() };
         if own.events.capacity() == 0 {
             own.events.reserve_exact(MOST);
@@ -83,11 +83,11 @@ pub(crate) fn begun(thread: &Thread) {
     }
 }
 
-/// Notes that the last event of the calling thread is performed. It is not published yet.
+/// Notes that the last event of the calling thread is performed. The event is not published yet.
 #[inline]
 pub(crate) fn ended(thread: &Thread) {
     if IS_ON.load(Relaxed) {
-        // SAFETY: the thread is the calling one.
+        // SAFETY: this is the calling thread.
         let own = unsafe { &mut *thread.record.get() };
         if let Some((_, behind)) = own.events.last_mut().filter(|(_, behind)| *behind == 0) {
             *behind = CLOCK.fetch_add(1, SeqCst);
@@ -112,7 +112,7 @@ pub(crate) fn write(path: &Path, inputs: &Inputs, program_checksum: &str) {
 
 fn recorded(thread: &'static Thread) -> Recorded {
     // SAFETY: the vector does not move once it has events. Its first `length` entries are complete,
-    // except that the second number of the last one may change, which is read as one word.
+    // except that the second number of the last entry may change. This number is read as one word.
     let events = unsafe {
         let own = thread.record.get();
         let length = (*own).length.load(Acquire) as usize;

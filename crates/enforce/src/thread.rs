@@ -29,7 +29,7 @@ pub(crate) struct Origin {
     seed: u64,
 }
 
-/// An enforced thread, or spare memory for one.
+/// An enforced thread, or spare memory for a thread.
 // Aligned like `Gate`: no two threads share a cache line.
 #[derive(Default)]
 #[repr(align(128))]
@@ -40,19 +40,19 @@ pub(crate) struct Thread {
     origin: Cell<Origin>,
     /// Values that the front-end passes to the thread at its start.
     carried: [AtomicUsize; 2],
-    /// Its number in the file, from 1; 0 as long as the file does not name it.
+    /// Its number in the file, from 1; 0 as long as the file does not name the thread.
     number: AtomicU64,
     children: Cell<u32>,
-    /// Held while its thread-local memory is used, and by the thread before that memory goes.
+    /// Held while its thread-local memory is used, and by the thread before this memory is gone.
     latch: Latch,
-    /// Its thread-local memory, as long as it lives.
+    /// Its thread-local memory, as long as the thread lives.
     own: AtomicPtr<Own>,
     has_ended: AtomicBool,
     /// The likely position of its next stop.
     pub(crate) likely_stop: Cell<usize>,
-    /// The event that it waits for, as thread number and index; 0 if none.
+    /// The event for which the thread waits, as thread number and index; 0 if there is none.
     waits_for: AtomicU64,
-    /// The plan that makes it wait.
+    /// The plan that makes the thread wait.
     waits_under: AtomicPtr<Plan>,
     /// State of its random delays.
     pub(crate) random: Cell<u64>,
@@ -81,7 +81,7 @@ pub(crate) fn all_have_ended() -> bool {
     with_all(|threads| threads.iter().all(|thread| thread.has_ended()))
 }
 
-/// Has all threads consult the plan at their next hook.
+/// Makes all threads consult the plan at their next hook.
 pub(crate) fn poke() {
     with_all(|threads| {
         for thread in threads {
@@ -93,7 +93,7 @@ pub(crate) fn poke() {
 /// A thread that its parent is about to start or has started.
 pub struct Child(&'static Thread);
 
-/// Returns the next child of the calling thread; `None` if that is not enforced.
+/// Returns the next child of the calling thread, or `None` if the calling thread is not enforced.
 pub fn upcoming() -> Option<Child> {
     let parent = own().thread()?;
     let child = parent.children.get();
@@ -120,7 +120,8 @@ fn errno() -> usize {
     __errno_location().addr()
 }
 
-/// Ends the calling thread. Its end is its last event. It is counted, as it may be polled for.
+/// Ends the calling thread. Its end is its last event. This event is counted, because other threads
+/// may poll for it.
 pub fn end_thread() {
     let own = own();
     let Some(thread) = own.thread() else {
@@ -134,12 +135,13 @@ pub fn end_thread() {
     thread.find_number(enforcement::plan());
     thread.publish(own.count.get() + 1);
     thread.close();
-    // Last of all: a thread that sees this may start the program again.
+    // This comes last, because a thread that observes it may start the program again.
     thread.has_ended.store(true, Release);
     release(thread);
 }
 
-/// Gives up a reference. The last one frees the memory of the thread and its hold on its parent.
+/// Gives up a reference. The last one frees the memory of the thread and its reference to its
+/// parent.
 pub(crate) fn release(thread: &'static Thread) {
     let mut last = Some(thread);
     while let Some(thread) = last.filter(|thread| thread.holders.fetch_sub(1, AcqRel) == 1) {
@@ -148,8 +150,8 @@ pub(crate) fn release(thread: &'static Thread) {
     }
 }
 
-/// Starts the program again, if this is its main thread: it and new threads count their events from
-/// zero. All other threads must have ended, or the process ends with a message.
+/// Starts the program again, if this is its main thread. The main thread and new threads count
+/// their events from zero. If another thread has not ended, the process ends with a message.
 pub fn again() {
     let own = own();
     let Some(main) = own.thread() else {
@@ -184,7 +186,8 @@ impl Child {
             parent,
             place,
             hash: path::extended(above.map(|above| above.hash), place),
-            // The delays of each run are different.
+            // The parent draws a new number each time, so a program that starts again (`again`)
+            // gets other delays.
             seed: mixed ^ parent.map_or(0, delay::drawn),
         });
         parent.inspect(|parent| parent.hold());
@@ -193,7 +196,8 @@ impl Child {
         Child(thread)
     }
 
-    /// Stores values that the front-end passes to the child, so that it need not free memory first.
+    /// Stores values that the front-end passes to the child. So the child does not receive them in
+    /// allocated memory that it would have to free before it starts.
     pub fn carry(&self, what: [usize; 2]) {
         for (place, what) in self.0.carried.iter().zip(what) {
             place.store(what, Relaxed);
@@ -205,7 +209,7 @@ impl Child {
         [0, 1].map(|place| self.0.carried[place].load(Relaxed))
     }
 
-    /// Returns a pointer to the thread, for functions that take one.
+    /// Returns a pointer to the thread, for functions that have a pointer as argument.
     pub fn as_raw(&self) -> *mut c_void {
         ptr::from_ref(self.0).cast_mut().cast()
     }
@@ -216,7 +220,7 @@ impl Child {
     ///
     /// The pointer is from [`Child::as_raw`], and the thread has not ended.
     pub unsafe fn from_raw(pointer: *mut c_void) -> ManuallyDrop<Child> {
-        // SAFETY: the caller promises it, and a thread holds itself until its end.
+        // SAFETY: as promised by the caller; a thread holds itself until its end.
         ManuallyDrop::new(Child(unsafe { &*pointer.cast::<Thread>() }))
     }
 
@@ -237,7 +241,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // In a forked process the latch may be held by a thread that does not exist there.
+        // In a forked process, a thread that does not exist there may hold the latch.
         if !enforcement::is_off() {
             release(self.0);
         }
@@ -262,7 +266,7 @@ impl Thread {
         self.holders.fetch_add(1, Relaxed);
     }
 
-    /// Returns its spawn path as text.
+    /// Returns the thread's spawn path as text.
     pub(crate) fn name(&self) -> String {
         path::written(&self.path())
     }
@@ -273,7 +277,7 @@ impl Thread {
         path
     }
 
-    /// Returns the numbers of its spawn path, from the last one to the first.
+    /// Returns the numbers of the thread's spawn path, from the last to the first.
     fn places(&self) -> impl Iterator<Item = u32> {
         let own = Some(self.origin.get());
         let ancestors = std::iter::successors(own, |own| Some(own.parent?.origin.get()));
@@ -284,7 +288,7 @@ impl Thread {
         (self.number.load(Relaxed) as usize).checked_sub(1)
     }
 
-    /// Runs a closure on its thread-local memory, as long as the thread lives.
+    /// Runs a closure on the thread's thread-local memory, as long as the thread lives.
     fn with_own<R>(&self, does: impl FnOnce(&Own) -> R) -> Option<R> {
         self.latch.hold(|| {
             // SAFETY: under the latch, and the pointer is null before the memory is gone.
@@ -292,12 +296,12 @@ impl Thread {
         })
     }
 
-    /// Makes its thread-local memory inaccessible, which will be gone soon.
+    /// Makes the thread's thread-local memory inaccessible, because it will soon be gone.
     fn goes(&self) {
         self.latch.hold(|| self.own.store(ptr::null_mut(), SeqCst));
     }
 
-    /// Looks up its number, if the file names it.
+    /// Looks up the thread's number, if the file names the thread.
     #[inline]
     pub(crate) fn find_number(&self, plan: &Plan) {
         if self.number.load(Relaxed) == 0
@@ -309,14 +313,14 @@ impl Thread {
         }
     }
 
-    /// Records that it has been started.
+    /// Records that the thread has been started.
     fn runs(&self) {
         if let Some(number) = self.number() {
             Gate::of(number).begin();
         }
     }
 
-    /// Publishes its events up to this one.
+    /// Publishes the thread's events up to this index.
     pub(crate) fn publish(&self, index: u64) {
         if let Some(number) = self.number() {
             Gate::of(number).publish(index);
@@ -327,7 +331,7 @@ impl Thread {
         self.has_ended.load(Acquire)
     }
 
-    /// Records that it waits for an event because of this plan.
+    /// Records that the thread waits for an event because of this plan.
     pub(crate) fn waits_for(&self, point: Point, plan: &'static Plan) {
         self.waits_under
             .store(ptr::from_ref(plan).cast_mut(), Relaxed);
@@ -335,7 +339,7 @@ impl Thread {
         self.waits_for.store(code, SeqCst);
     }
 
-    /// Records that it does not wait any more.
+    /// Records that the thread no longer waits.
     pub(crate) fn goes_on(&self) {
         self.waits_for.store(0, SeqCst);
     }
@@ -349,7 +353,7 @@ impl Thread {
         })
     }
 
-    /// Returns why this thread cannot start the program again; `None` if it can.
+    /// Returns the reason why this thread cannot start the program again, or `None` if it can.
     fn begins_too_early(&self) -> Option<String> {
         if self.origin.get().parent.is_some() {
             return Some(format!(
@@ -362,7 +366,8 @@ impl Thread {
         Some(format!("thread {living} has not ended; join it first"))
     }
 
-    /// Closes its gate and those of all threads that it did not start: they perform no more events.
+    /// Closes the gates of the thread and of the threads below it that were never started: they
+    /// perform no more events.
     fn close(&self) {
         let plan = enforcement::plan();
         if let Some(number) = self.number() {
@@ -376,16 +381,17 @@ impl Thread {
         }
     }
 
-    /// Returns a thread that waits for an event of this one, by name. The process ends with this
-    /// thread, so that the event will never happen. A thread does not count if a new plan ends its
-    /// wait.
+    /// Returns the name of a thread that waits for an event of this thread, and the event. The
+    /// process ends with this thread, so the event will never happen. A thread does not count if a
+    /// new plan ends its wait.
     pub(crate) fn leaves(&self) -> Option<(String, Point)> {
         let number = self.number()? as u32;
         let in_vain = |other: &&Thread| Some((other.name(), other.awaits_in_vain(number)?));
         with_all(|threads| threads.iter().find_map(in_vain))
     }
 
-    /// Returns the event that it waits for, if it is one of the given thread and will never happen.
+    /// Returns the event for which the thread waits, if it is an event of the given thread that
+    /// will never happen.
     fn awaits_in_vain(&self, number: u32) -> Option<Point> {
         let point = self.awaited().filter(|point| point.thread == number)?;
         let is_told = enforcement::is_at_hand(self.waits_under.load(Relaxed));

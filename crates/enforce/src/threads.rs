@@ -1,11 +1,12 @@
-//! All enforced threads. The memory of those that nothing refers to any more is used again for
-//! later threads, so that a thread that starts or ends does not use the heap.
+//! All enforced threads. If nothing refers to a thread any more, its memory is used again for later
+//! threads. So a thread that starts or ends does not use the heap.
 
 use crate::blocking::Latched;
 use crate::thread::{Origin, Thread};
 
 struct Threads {
-    /// All threads with memory: living, ended but referred to, and spare ones.
+    /// All threads with memory: living threads, ended threads that are still referred to, and spare
+    /// threads.
     all: Vec<&'static Thread>,
     spare: Vec<&'static Thread>,
 }
@@ -15,12 +16,12 @@ static THREADS: Latched<Threads> = Latched::new(Threads {
     spare: Vec::new(),
 });
 
-/// Runs a closure on the threads, ended ones included. No thread is added meanwhile.
+/// Runs a closure on the threads, including ended threads. No thread is added meanwhile.
 pub(crate) fn with_all<R>(does: impl FnOnce(&[&'static Thread]) -> R) -> R {
     THREADS.with(|threads| does(&threads.all))
 }
 
-/// Adds a thread, which nothing else refers to yet.
+/// Adds a thread, to which nothing else refers yet.
 pub(crate) fn add(origin: Origin) -> &'static Thread {
     THREADS.with(|threads| {
         let own = threads.spare.pop().unwrap_or_else(|| {
@@ -34,7 +35,7 @@ pub(crate) fn add(origin: Origin) -> &'static Thread {
     })
 }
 
-/// Makes the memory of a thread spare, since nothing refers to the thread any more.
+/// Makes the memory of a thread spare, because nothing refers to the thread any more.
 pub(crate) fn recycle(thread: &'static Thread) {
     THREADS.with(|threads| threads.spare.push(thread));
 }

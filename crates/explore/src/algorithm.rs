@@ -1,4 +1,4 @@
-//! The algorithms by name: the one place where a strategy is chosen.
+//! The algorithms by name. This is the only place where a strategy is chosen.
 
 use crate::bounded::Bounded;
 use crate::comparing::Comparing;
@@ -48,7 +48,7 @@ pub struct Options {
     pub seed: u64,
     /// The bound on preemptions in an execution, if there is one.
     pub preemptions: Option<Preemptions>,
-    /// Makes `context_sensitive` anticipate cuts as its paper does. This loses executions.
+    /// Whether `context_sensitive` anticipates cuts as its paper does. This misses executions.
     pub published_cuts: bool,
     /// How `context_sensitive` detects that two orders lead to the same state.
     pub states: States,
@@ -60,7 +60,7 @@ pub enum States {
     /// Both orders are run, and the states are compared exactly.
     #[default]
     Compared,
-    /// A digest of 128 bits is stored until the search reaches the other order. This needs fewer
+    /// A digest of 128 bits is stored until the search reaches the other order. This requires fewer
     /// runs outside the exploration, but more executions.
     Stored,
     /// Like `Stored`, but states with equal digests are computed again and compared exactly.
@@ -68,7 +68,7 @@ pub enum States {
 }
 
 impl Algorithm {
-    /// All algorithms, the naive ones first.
+    /// All algorithms, naive algorithms first.
     pub const ALL: [Algorithm; 9] = [
         Algorithm::Exhaustive,
         Algorithm::Sleep,
@@ -81,7 +81,7 @@ impl Algorithm {
         Algorithm::Pct,
     ];
 
-    /// Returns the algorithms that can search every program, the naive ones first.
+    /// Returns the algorithms that can search every program, naive algorithms first.
     pub fn general() -> impl Iterator<Item = Algorithm> {
         let all = Algorithm::ALL.into_iter();
         all.filter(|algorithm| !algorithm.compares_states())
@@ -108,12 +108,12 @@ impl Algorithm {
     }
 
     /// Checks whether the algorithm requires programs that report their state, and skips traces
-    /// that end in the same state as others.
+    /// that end in the same state as other traces.
     pub fn compares_states(self) -> bool {
         self == Algorithm::ContextSensitive
     }
 
-    /// Checks whether parts of the search can be searched separately. They are split with
+    /// Checks whether parts of the search can be searched separately. The parts are split with
     /// [`Strategy::give_away`], or with [`Strategy::skip`] if the algorithm proves nothing.
     pub fn is_divisible(self, options: Options) -> bool {
         match self {

@@ -17,7 +17,7 @@ pub(crate) struct Beside<'a, P: ?Sized, O: ?Sized> {
 }
 
 impl<'a, P: ?Sized, O: ?Sized> Beside<'a, P, O> {
-    /// Returns a probe that has made no run.
+    /// Returns a probe that has not run the program.
     pub(crate) fn new(program: &'a mut P, observer: &'a mut O) -> Beside<'a, P, O> {
         Beside {
             program,

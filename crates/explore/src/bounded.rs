@@ -1,7 +1,7 @@
 //! A bound on preemptions (Musuvathi, Qadeer, PLDI 2007) for strategies that choose at random.
 //!
 //! A preemption is a step of another thread while the thread that ran last is enabled. Once the
-//! bound is reached, the strategy sees all other threads as not enabled.
+//! bound is reached, all other threads are passed to the strategy as not enabled.
 
 use crate::execution::Performed;
 use crate::execution::{Execution, ThreadId};

@@ -1,7 +1,8 @@
-//! Checks whether steps commute in the current state. Both orders are run, once for each situation.
+//! Checks whether steps commute in the current state, by running both orders.
 //!
-//! The result depends only on the [footprints](Footprint) of the steps. Without them, both orders
-//! are run each time.
+//! The result depends only on the threads, the operations and the [footprints](Footprint) of the
+//! steps (their *situation*), so it is stored for each situation. If a footprint is unknown, both
+//! orders are run each time.
 
 use crate::execution::{EventId, Execution, Op, Race, Step, ThreadId};
 use crate::fingerprint::Fingerprint;
@@ -12,7 +13,7 @@ use crate::reduction::{SleepSequence, reversed};
 use crate::search::Sleeper;
 use std::collections::BTreeMap;
 
-/// Results are discarded when this many are stored, to limit memory.
+/// The number of stored results at which they are discarded, to limit memory.
 const MOST: usize = 100_000;
 
 /// Consecutive steps that can be performed in two orders.
@@ -33,13 +34,14 @@ struct Orders {
 /// The results so far.
 #[derive(Default)]
 pub(crate) struct Commutations {
-    /// By the digests of the situations. `None` if the steps do not commute.
+    /// The results by the digests of the situations: `None` if the steps do not commute.
     known: BTreeMap<u128, Vec<(Fingerprint, Option<Orders>)>>,
     number: usize,
 }
 
 impl Window {
-    /// Builds a window of two threads' steps from one state. Reversed, the first step comes last.
+    /// Builds a window of two threads' steps from one state. In the reversed order, the first step
+    /// comes last.
     pub(crate) fn of_pair(pair: [(Sleeper, Option<Footprint>); 2]) -> Window {
         let [first, second] = [&pair[0], &pair[1]].map(|(own, _)| Step::of(own.thread));
         let footprints = pair.into_iter();
@@ -82,8 +84,9 @@ impl Window {
         })
     }
 
-    /// Builds a window of all events from f to e, and of v.e.u as in the paper, where u is f and
-    /// what happens after f. The effects of u after e are unknown, so both orders must be run.
+    /// Builds a window of all events from f to e, and of v.e.u as in the paper, where u is f with
+    /// all events that happen after f. The effects of u after e are unknown, so both orders must be
+    /// run.
     pub(crate) fn of_race_as_published(race: Race, execution: &Execution) -> Option<Window> {
         let events = (race.first.index()..=race.second.index()).map(EventId::at);
         Some(Window {
@@ -98,7 +101,8 @@ impl Window {
         &self.reversed
     }
 
-    /// Checks whether this is a pair that is stored in reverse: a pair has only one situation.
+    /// Checks whether the window is a pair that is stored in reverse, because both orders of a pair
+    /// have the same situation.
     fn is_swapped(&self) -> bool {
         self.straight.len() == 2 && self.straight[0].thread > self.straight[1].thread
     }

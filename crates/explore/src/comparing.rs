@@ -3,7 +3,7 @@
 //!
 //! Deviations: states are compared at the end of an execution, when races are analysed. Runs
 //! outside the exploration ([`Probe`]) compute the states after both orders of a race, once for
-//! each situation ([`Commutations`]). For a race (f, e), the sequence contains only those steps
+//! each situation (see [`Commutations`]). For a race (f, e), the sequence contains only those steps
 //! between f and e that happen before e. Other steps, independent of e or after f, are not needed,
 //! and shorter sequences hold in more situations. Sleepers that stay asleep although a dependent
 //! step is performed (context-sensitive propagation) go beyond the paper.
@@ -28,10 +28,10 @@ pub struct Comparing {
     /// How the execution ends once its states have been compared.
     #[serde(skip)]
     ending: Option<Ending>,
-    /// The step to perform once it is known which sleepers it leaves asleep.
+    /// The step to perform when the sleepers that it leaves asleep are known.
     #[serde(skip)]
     planned: Option<Step>,
-    /// footprints[i] is that of event i, if known.
+    /// footprints[i] is the footprint of event i, if known.
     #[serde(skip)]
     footprints: Vec<Option<Footprint>>,
     #[serde(skip)]

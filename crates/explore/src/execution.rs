@@ -30,7 +30,7 @@ pub struct Event {
     pub step: Step,
     /// The number of the event among the events of its thread, from 1.
     pub index: u32,
-    /// The number of ways in which the operation could have been performed.
+    /// The number of ways in which it was possible to perform the operation.
     pub alternatives: u32,
     /// The operation with its actual access.
     pub op: Op,
@@ -82,7 +82,7 @@ struct Last {
 }
 
 impl Last {
-    /// Returns the last events after one more event.
+    /// Returns the last events after another event.
     fn then(self, event: EventId, access: Access) -> Last {
         match access {
             Access::None => self,
@@ -191,7 +191,7 @@ impl Execution {
         own.get(before).copied()
     }
 
-    /// Returns the earlier accesses of the object of an access, the last one first.
+    /// Returns the earlier accesses to the object of an access, the last one first.
     pub(crate) fn earlier_accesses(&self, event: EventId) -> impl Iterator<Item = EventId> + '_ {
         let previous = |event: EventId| self.event(event).previous.access;
         std::iter::successors(previous(event), move |&event| previous(event))
@@ -207,8 +207,9 @@ impl Execution {
         past.any(|event| self.happens_before(first, event))
     }
 
-    /// Returns the start of the event's run (consecutive events of its thread) and the last yield
-    /// in that run, or the start again. At both positions, a switch of threads is no preemption.
+    /// Returns the start of the run (consecutive events of one thread) that contains the event, and
+    /// the position of the last yield in the run up to the event. Without a yield, both are the
+    /// start. A switch of threads at either position is not a preemption.
     pub(crate) fn starts_of_run(&self, position: usize) -> [usize; 2] {
         let thread = self.events[position].thread();
         let before = self.events[..position].iter().rev();
@@ -416,7 +417,7 @@ impl Execution {
         }
     }
 
-    /// Checks whether all events that happen before this one lie before `position`.
+    /// Checks whether all events that happen before this event lie before `position`.
     pub(crate) fn is_initial_from(&self, event: EventId, position: usize) -> bool {
         let own = self.event(event).thread();
         self.clocks
@@ -438,7 +439,8 @@ impl Execution {
     }
 
     /// Checks whether the previous event of the thread and the event's synchronization edges lie
-    /// before `position`. These are all predecessors of the event except those by conflict.
+    /// before `position`. These events are all predecessors of the event except predecessors by
+    /// conflict.
     pub(crate) fn is_program_ordered_before(&self, event: EventId, position: usize) -> bool {
         self.is_first_from(event, position)
             && self.edges(event).iter().all(|edge| edge.index() < position)

@@ -1,4 +1,4 @@
-//! The full state of a program, for comparison with others.
+//! The full state of a program, for comparison with other states.
 
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::any::Any;
@@ -7,7 +7,8 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 /// The full state of a program: the position of each thread with its local state and pending
-/// operation, and every object. The contents are opaque to the core, except for equality.
+/// operation, and every object. The contents are opaque to the core, except that they can be
+/// compared for equality.
 ///
 /// Equality is exact. The digest has 128 bits and is the same in every process. Different states
 /// have different digests except by coincidence.

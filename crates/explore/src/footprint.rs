@@ -4,9 +4,9 @@ use crate::fingerprint::Fingerprint;
 
 /// The state that the next step of a thread depends on and can change.
 ///
-/// Contract, for consecutive steps from some state: whether another order of them is possible, and
-/// whether it leads to the same state, depends only on the footprint of each thread right before
-/// its steps and on that of each object before the first step that accesses it.
+/// Contract, for consecutive steps from some state: whether the steps can be performed in another
+/// order, and whether that order leads to the same state, depends only on the footprint of each
+/// thread right before its steps and on that of each object before the first step that accesses it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Footprint {
     /// The thread, with all threads that continue in the same step.

@@ -5,7 +5,8 @@ use crate::program::Outcome;
 use crate::strategy::Strategy;
 use std::ops::ControlFlow;
 
-/// Observes the exploration. An observer can stop the exploration but never steers it.
+/// Observes the exploration. An observer can stop the exploration, but does not influence it
+/// otherwise.
 pub trait Observer {
     /// Called when an execution has ended and was analysed.
     fn ended(&mut self, _outcome: Outcome, _strategy: &dyn Strategy) -> ControlFlow<()> {
@@ -19,10 +20,11 @@ pub trait Observer {
     }
 
     /// Called when the program was run outside the exploration to obtain the state after `prefix`
-    /// and those steps of `more` that can be performed. `has_failed`: a thread exposed a bug there.
+    /// and those steps of `more` that can be performed. `has_failed` is true if a thread exposed a
+    /// bug in that run.
     fn probed(&mut self, _prefix: &[Step], _more: &[Step], _has_failed: bool) {}
 
-    /// Called when the exploration starts again: all results so far are void.
+    /// Called when the exploration starts again, so that all results so far are void.
     fn restarted(&mut self) {}
 }
 

@@ -57,7 +57,7 @@ impl Plan {
 /// An execution whose children are being explored, stored from the branch of the current child on.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 struct Frame {
-    /// Number of events that the child keeps.
+    /// The number of events that the child keeps.
     kept: usize,
     suffix: Suffix,
     cursor: Cursor,
@@ -66,7 +66,8 @@ struct Frame {
 }
 
 impl Frame {
-    /// Returns the alternative after the current child, if that is one of the suffix's first event.
+    /// Returns the alternative that follows the current child, if the current child is an
+    /// alternative of the suffix's first event.
     fn next_choice(&self) -> Option<u32> {
         let is_alternative = !self.is_exhausted && self.cursor.choice > 0;
         let next = is_alternative.then_some(self.cursor.choice + 1)?;
@@ -101,7 +102,8 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// Returns the fractions of the races done before and after the current child was taken.
+    /// Returns which fraction of the races was done before the current child, and which fraction is
+    /// done including it.
     fn progress(&self) -> (f64, f64) {
         let (first, all) = self.races;
         let part = |race: usize| (race - first + 1) as f64 / (all - first + 1) as f64;
@@ -257,8 +259,8 @@ impl Parsimonious {
         None
     }
 
-    /// Plans the next alternative of the event at which the frame's current child branches. For
-    /// this, the frame's execution is not restored.
+    /// Plans the next alternative of the event at which the frame's current child branches. The
+    /// frame's execution need not be restored for this.
     fn branches_again(&mut self, frame: &mut Frame) -> bool {
         let Some(choice) = frame.next_choice().filter(|_| self.deferred.is_none()) else {
             return false;
@@ -297,7 +299,8 @@ impl Parsimonious {
                 .all(|(_, event)| event.alternatives == 1)
     }
 
-    /// Checks whether this many events include the prefix that the ancestors' suffixes extend.
+    /// Checks whether the given number of events includes the prefix that the ancestors' suffixes
+    /// extend.
     fn keeps_ancestors(&self, kept: usize) -> bool {
         let ancestor = self.frames.iter().rev().find(|frame| !frame.is_exhausted);
         ancestor.is_none_or(|ancestor| ancestor.kept <= kept)
@@ -310,7 +313,8 @@ impl Parsimonious {
         self.spare.push(frame);
     }
 
-    /// Returns the thread to prefer: one whose operation has no known race, or the last thread.
+    /// Returns the thread to prefer: a thread whose operation has no known race, or the last
+    /// thread.
     fn preferred(&mut self, pending: &[Pending]) -> Option<ThreadId> {
         let execution = &self.record.execution;
         let last = execution.last_thread();

@@ -23,10 +23,11 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Preemptions {
-    /// At most this many: executions with more are excluded.
+    /// At most this number. Executions with more preemptions are excluded.
     AtMost(u32),
-    /// At most this many at first, then one more each time, until no execution is excluded
-    /// (Musuvathi, Qadeer, PLDI 2007). The first bug found has the fewest possible preemptions.
+    /// At most this number in the first search, then one more in each search, until no execution is
+    /// excluded (Musuvathi, Qadeer, PLDI 2007). The first bug found has the fewest possible
+    /// preemptions.
     From(u32),
 }
 
@@ -71,7 +72,8 @@ impl FromStr for Preemptions {
     }
 }
 
-/// A sequence of searches, each with one more preemption, until no execution is excluded.
+/// A sequence of searches. Each allows one preemption more than the last, until no execution is
+/// excluded.
 #[derive(Serialize, Deserialize)]
 pub struct Growing {
     search: Search<FewPreemptions>,

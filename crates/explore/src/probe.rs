@@ -10,10 +10,12 @@ use crate::program::Interrupt;
 /// These runs do not count as executions. Each is reported to
 /// [`Observer::probed`](crate::Observer::probed).
 pub trait Probe {
-    /// Returns the current state of the execution. Needs no run, and must precede any run.
+    /// Returns the current state of the execution. This requires no run, and must be called before
+    /// any run.
     fn state(&mut self) -> Result<Fingerprint, Interrupt>;
 
-    /// Returns what the thread's next step depends on. Needs no run, and must precede any run.
+    /// Returns the dependencies of the thread's next step. This requires no run, and must be called
+    /// before any run.
     fn footprint(&mut self, thread: ThreadId) -> Option<Footprint>;
 
     /// Returns the state after `prefix` and then `more` from the start of the program, or `None` if
@@ -21,8 +23,8 @@ pub trait Probe {
     fn state_after(&mut self, prefix: &[Step], more: &[Step])
     -> Result<Option<Reached>, Interrupt>;
 
-    /// Returns the states after `prefix` and after each step of `more`. All of these steps were
-    /// performed before.
+    /// Returns the states after `prefix` and after each step of `more`. All of these steps must
+    /// have been performed before.
     fn states_along(
         &mut self,
         prefix: &[Step],

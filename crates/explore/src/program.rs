@@ -1,4 +1,4 @@
-//! The first seam: a program that can be run again and again.
+//! The first seam: a program that can be run repeatedly.
 
 use crate::execution::{
     Event, EventId, Execution, Op, Performed, Request, Step, ThreadId, ValueId,
@@ -7,7 +7,7 @@ use crate::fingerprint::Fingerprint;
 use crate::footprint::Footprint;
 use serde::{Deserialize, Serialize};
 
-/// A program that can be run again and again, one visible operation at a time.
+/// A program that can be run repeatedly, one visible operation at a time.
 ///
 /// Contract: after `reset` and the same steps, `pending` is the same. An enabled operation stays
 /// enabled, and its object stays the same. Only a write of that object changes the operation's
@@ -19,12 +19,14 @@ pub trait Program {
     /// Returns the next operation of each thread, indexed by [`ThreadId`]. The list never shrinks.
     fn pending(&self) -> &[Pending];
 
-    /// Performs the pending operation of an enabled thread, then runs it to its next operation.
+    /// Performs the pending operation of an enabled thread, then runs the thread to its next
+    /// operation.
     fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt>;
 
     /// Restarts and performs these events again, each of which must have the same effect as before.
-    /// Programs that run faster with known steps override this. `returns`: more executions will
-    /// begin with these events, so it pays to keep a fast way back to this point.
+    /// A program that can perform known steps faster overrides this. `returns` says that more
+    /// executions will begin with these events, so that a quick way back to this point is worth
+    /// keeping.
     fn repeat(&mut self, execution: &Execution, _returns: bool) -> Result<(), Interrupt> {
         self.reset();
         for (id, event) in execution.events() {
@@ -54,17 +56,17 @@ pub trait Program {
 /// The next operation of a thread, or the reason why there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pending {
-    /// Not started in this execution.
+    /// Has not started in this execution.
     NotStarted,
     /// Can perform this operation.
     Enabled(Request),
-    /// Suspended at a wait that is not granted yet.
+    /// Is suspended at a wait that is not granted yet.
     Waiting(Request),
-    /// Stopped permanently before its next operation.
+    /// Is stopped permanently before its next operation.
     Halted(Halt),
-    /// Stopped because it exposed a bug.
+    /// Has stopped because it exposed a bug.
     Failed,
-    /// Ran to its end.
+    /// Has run to its end.
     Finished,
 }
 
@@ -85,11 +87,11 @@ impl Pending {
 /// The reason why a thread is stopped permanently.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Halt {
-    /// Its assumption does not hold.
+    /// The thread's assumption does not hold.
     Assume,
-    /// It repeats a spin loop without progress (await rule).
+    /// The thread repeats a spin loop without progress (await rule).
     Await,
-    /// It reached a bound per thread.
+    /// The thread reached a bound per thread.
     Bound(Bound),
 }
 
@@ -106,11 +108,11 @@ pub enum Bound {
     Unroll,
     /// The program ruled out alternatives to some steps ([`Performed::is_fixed`]).
     Exploration,
-    /// Too many plain accesses of one thread that are not operations.
+    /// Too many plain accesses by one thread that are not operations.
     Accesses,
 }
 
-/// How an execution ended. For a maximal execution, the first variant in this order that applies.
+/// How an execution ended. A maximal execution has the first outcome in this order that applies.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Outcome {
     /// A thread exposed a bug.
@@ -138,8 +140,9 @@ impl Outcome {
         matches!(self, Outcome::Failed | Outcome::Stuck | Outcome::Deadlock)
     }
 
-    /// Returns the outcome of a maximal execution: the first variant that applies. `goes_on`
-    /// returns whether a thread that the await rule stopped would now read a different value.
+    /// Returns the outcome of a maximal execution: the first one in declaration order that applies.
+    /// `goes_on` returns whether a thread that the await rule stopped would now read a different
+    /// value.
     pub fn of(pending: &[Pending], mut goes_on: impl FnMut(ThreadId) -> bool) -> Outcome {
         let mut outcome = Outcome::Completed;
         for (index, thread) in pending.iter().enumerate() {
@@ -197,13 +200,13 @@ pub struct Divergence {
 /// The behaviour of a thread that diverged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Found {
-    /// It performed another operation.
+    /// The thread performed another operation.
     #[error("performed {0:?}")]
     Op(Op),
-    /// It performed the same operation on another value.
+    /// The thread performed the same operation on another value.
     #[error("performed it on another value")]
     Value,
-    /// It is not enabled.
+    /// The thread is not enabled.
     #[error("is not enabled")]
     NotEnabled,
 }
@@ -222,8 +225,8 @@ pub(crate) fn planned(at: usize, step: Step, pending: &[Pending]) -> Result<&Req
 }
 
 impl Event {
-    /// Returns an error if this event, the one at `id`, was repeated by another operation or with
-    /// other values before and after.
+    /// Returns an error if the repetition of this event (at `id`) is another operation or has other
+    /// values before and after.
     pub fn must_be(
         &self,
         id: EventId,

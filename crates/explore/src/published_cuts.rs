@@ -1,9 +1,9 @@
 //! Context-sensitive DPOR without propagation and with anticipated cuts, the first optimisation of
 //! its paper (Albert et al., CAV 2017): an execution that will be redundant is cut at once.
 //!
-//! **Unsound**; only for reproducing the paper. The rest of the execution, though redundant, would
-//! have shown races whose reversals are not. With `y := y + 1; read x | x := 0; y := 2`, one of two
-//! final states is lost.
+//! **Unsound**; only for reproducing the paper. The rest of the execution is redundant, but
+//! contains races whose reversals are not redundant. With `y := y + 1; read x | x := 0; y := 2`,
+//! one of two final states is missed.
 //!
 //! An execution will be redundant if a sequence is reduced to one sleeper whose object no later
 //! step accesses. Here, one run shows the later steps; the paper takes them from the program.

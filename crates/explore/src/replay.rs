@@ -5,8 +5,8 @@ use crate::program::{Divergence, Outcome, Pending, planned};
 use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, Strategy};
 
-/// Runs one schedule. After its end, runs the thread that ran last while it is enabled, otherwise
-/// the first enabled thread, until none is left.
+/// Runs one schedule. After the end of the schedule, runs the thread that ran last while that
+/// thread is enabled, then the first enabled thread, until no thread is enabled.
 #[derive(Debug)]
 pub struct Replay {
     schedule: Schedule,

@@ -1,7 +1,8 @@
 //! Depth-first search over the tree of executions, shared by all [`Reduction`]s.
 //!
 //! The path has a node for each event of the execution. Races are analysed at the end of an
-//! execution, in its new part only: a node's plan is read only when the search returns there.
+//! execution, in its new part only. This is early enough, because a node's plan is read only when
+//! the search returns to the node.
 
 use crate::execution::Performed;
 use crate::execution::{Execution, Op, Race, Request, Step, ThreadId};
@@ -23,7 +24,8 @@ pub trait Reduction: Default {
     /// Updates the plan for the number of alternatives of the node's step.
     fn branch(&self, _node: &mut Node<Self::Plan>) {}
 
-    /// Removes other steps planned in place of the node's current one, unless a race requires them.
+    /// Removes the planned alternatives to the node's current step, except those that a race
+    /// requires.
     fn fix(&self, _node: &mut Node<Self::Plan>) {}
 
     /// Returns the next step from a node whose current step is done.
@@ -43,7 +45,8 @@ pub trait Reduction: Default {
         fresh
     }
 
-    /// Returns what to explore before the race's first event so that the second comes first.
+    /// Returns the reversal to explore from the node before the race's first event, so that the
+    /// second event comes first.
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Self::Reversal>;
 
     /// Plans a reversal at the node before the race's first event.
@@ -69,7 +72,7 @@ pub trait Reduction: Default {
     }
 }
 
-/// A thread that need not run first, since the executions that begin with it were explored. Its
+/// A thread that need not run first, because the executions that begin with it were explored. Its
 /// operation cannot change while it sleeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Sleeper {
@@ -109,7 +112,7 @@ impl<Plan> Node<Plan> {
         })
     }
 
-    /// Puts the current thread to sleep, since everything that begins with it is explored.
+    /// Puts the current thread to sleep, because everything that begins with it is explored.
     pub fn retire(&mut self) {
         self.sleep.push(Sleeper {
             thread: self.step.thread,
@@ -118,7 +121,7 @@ impl<Plan> Node<Plan> {
     }
 }
 
-/// The enabled threads: first the preferred one, then the others by number.
+/// The enabled threads: first the preferred thread, then the other threads by number.
 #[derive(Clone, Copy, Debug)]
 pub struct Enabled<'a> {
     pending: &'a [Pending],
@@ -187,8 +190,9 @@ impl<'a> Enabled<'a> {
     }
 }
 
-/// Returns the default next thread: the one that ran last. If that has yielded, the next enabled
-/// one in cyclic order, so that no thread starves (fair schedules: Musuvathi, Qadeer, PLDI 2008).
+/// Returns the default next thread: the thread that ran last. If that thread has yielded, the
+/// default is the next enabled thread in cyclic order, so that no thread starves (fair schedules:
+/// Musuvathi, Qadeer, PLDI 2008).
 pub(crate) fn next_after(last: Option<ThreadId>, pending: &[Pending]) -> Option<ThreadId> {
     let own = last?.index();
     let is_enabled = |index: &usize| pending[*index].enabled().is_some();
@@ -210,7 +214,7 @@ pub struct Search<R: Reduction> {
     execution: Execution,
     /// path[i] is the node before event i.
     path: Vec<Node<R::Plan>>,
-    /// Events from here on have not been analysed.
+    /// Position of the first event that has not been analysed.
     fresh: usize,
     has_begun: bool,
     /// Sleep sets of abandoned nodes, for reuse of their memory.
@@ -269,7 +273,7 @@ impl<R: Reduction> Search<R> {
         self.fresh
     }
 
-    /// Returns {q ∈ sleep : next(q) is independent of the event}.
+    /// Returns the set {q ∈ sleep : next(q) is independent of the event}.
     fn child_sleep(&mut self) -> Vec<Sleeper> {
         let mut sleep = self.spare.pop().unwrap_or_default();
         if let (Some(parent), Some((_, event))) =
@@ -316,7 +320,7 @@ impl<R: Reduction> Search<R> {
         }
     }
 
-    /// Returns a search of exactly what `plan` plans at this node.
+    /// Returns a search of exactly the branches that `plan` contains at this node.
     fn part_at(&self, position: usize, plan: R::Plan) -> Search<R> {
         let like = |node: &Node<R::Plan>| Node {
             sleep: node.sleep.clone(),

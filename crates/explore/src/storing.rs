@@ -1,6 +1,6 @@
 //! Context-sensitive DPOR that stores states instead of running other orders outside the
 //! exploration (Albert et al., CAV 2017). When the search completes a stored sequence and reaches
-//! the state that the other order led to, it skips the rest.
+//! the state to which the other order led, it skips the rest.
 
 use crate::execution::Performed;
 use crate::execution::{Execution, Schedule};
@@ -26,7 +26,7 @@ pub struct Storing {
 }
 
 impl Storing {
-    /// Returns a new search. `is_exact`: states with equal digests are compared, too.
+    /// Returns a new search. `is_exact` says whether states with equal digests are compared, too.
     pub fn new(is_exact: bool) -> Storing {
         Storing {
             search: Search::new(),

@@ -6,7 +6,7 @@ use crate::probe::Probe;
 use crate::program::{Divergence, Interrupt, Outcome, Pending};
 
 /// The number of executions from which a strategy learns. Later executions do not change what it
-/// has learned, so the later executions of a part do not depend on where that part is searched.
+/// has learned. So the later executions of a part do not depend on where that part is searched.
 /// These first executions are neither given away nor skipped.
 pub const LEARNING: u64 = 128;
 
@@ -15,8 +15,8 @@ pub const LEARNING: u64 = 128;
 /// [`explore`](crate::explore()) calls `backtrack` before each execution, then `extend` and
 /// `performed` in turn until `extend` stops, then `analyse`.
 pub trait Strategy {
-    /// Prepares the next execution. Returns false if there is none. The events left in `execution`
-    /// are its beginning: they are repeated before the first `extend`.
+    /// Prepares the next execution. Returns false if there is none. The next execution begins with
+    /// the events left in `execution`, which are repeated before the first `extend`.
     fn backtrack(&mut self) -> bool;
 
     /// Checks whether the last `backtrack` discarded the search and started again, because an
@@ -54,12 +54,13 @@ pub trait Strategy {
     /// Returns the current execution.
     fn execution(&self) -> &Execution;
 
-    /// Estimates how much of the search is done, from 0 to 1. `None` for an endless search.
+    /// Estimates how much of the search is done, from 0 to 1. Returns `None` for an endless search.
     fn estimate(&self) -> Option<f64> {
         None
     }
 
-    /// Leaves the next executions of an endless search (not the first [`LEARNING`]) to other jobs.
+    /// Skips this number of executions of an endless search, which other jobs run. The first
+    /// [`LEARNING`] executions are never skipped.
     fn skip(&mut self, _executions: u64) {}
 
     /// Splits off and returns the part of the search that would come last. Returns `None` if only
@@ -86,11 +87,11 @@ pub struct Part {
 /// The decision of a strategy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decision {
-    /// Perform this step.
+    /// Performs this step.
     Run(Step),
-    /// Run the program outside the exploration, then call `extend` again.
+    /// Runs the program outside the exploration. Then `extend` is called again.
     Probe,
-    /// End the execution.
+    /// Ends the execution.
     Stop(Ending),
 }
 

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 /// The effect of a step on the shared state.
 type Effect<S> = fn(&mut S, u64);
 
-/// A step: its access of an object, its effect, and the argument of the effect.
+/// A step: its access to an object, its effect, and the argument of the effect.
 #[derive(Clone, Copy)]
 struct Task<S>(Access, u32, Effect<S>, u64);
 
@@ -230,8 +230,8 @@ const AS_PUBLISHED: Options = Options {
     states: States::Compared,
 };
 
-/// y := y + 1; read x | x := 0; y := 2. Since x := 0 and the read commute, the search shows only
-/// with the steps after them that the writes of y do not commute.
+/// y := y + 1; read x | x := 0; y := 2. x := 0 and the read commute, so the search finds only in
+/// the steps after them that the writes of y do not commute.
 #[test]
 fn cuts_as_published_lose_a_final_state() {
     let add_to_y = Task(

@@ -200,7 +200,8 @@ fn traces(threads: &[&[Act]], algorithm: Algorithm) -> Traces {
     traces
 }
 
-/// Checks that all algorithms find all traces. Reductions repeat none, optimal ones never block.
+/// Checks that all algorithms find all traces. Reductions repeat no trace, and optimal algorithms
+/// have no blocked execution.
 fn assert_laws(threads: &[&[Act]]) {
     let all = traces(threads, Algorithm::Exhaustive);
     for algorithm in Algorithm::general().filter(|algorithm| algorithm.proves()) {
@@ -241,7 +242,8 @@ fn what_nobody_races_for_is_seldom_performed_anew() {
     let mut strategy = Algorithm::Parsimonious.strategy(Options::default());
     explore(&mut program, &mut strategy, &mut found).expect("deterministic");
     assert_eq!(found.complete.len(), 256);
-    // The write, the read that is moved before it, and on average half of the other reads.
+    // The repeated steps: the write, the read that is moved before the write, and on average half
+    // of the other reads.
     let needed = 256 * (2 + 4);
     assert!(program.fresh < needed + needed / 4, "{}", program.fresh);
 }

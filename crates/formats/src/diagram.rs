@@ -13,7 +13,7 @@ pub(crate) enum Meaning {
     Conflict,
 }
 
-/// An arrow from one row to a later one.
+/// An arrow from one row to a later row.
 pub(crate) struct Arrow {
     pub(crate) from: usize,
     pub(crate) to: usize,

@@ -4,9 +4,9 @@
 use report::{Report, Verdict, harmless, parts};
 use std::hash::{BuildHasher, RandomState};
 
-/// Returns a text of the report, followed by annotations. Nothing in the text acts as a command.
+/// Returns the text of the report, followed by annotations. Nothing in the text acts as a command.
 pub fn github(report: &Report, text: &str) -> String {
-    // The program cannot predict the word that ends its text.
+    // The program cannot predict the word that ends the text.
     let word = format!("mazurka-{:016x}", RandomState::new().hash_one(0));
     let mut text = format!("::stop-commands::{word}\n{text}::{word}::\n");
     for failure in &report.errors {

@@ -9,7 +9,7 @@ use std::time::Duration;
 ///
 /// # Panics
 ///
-/// Never: all texts can be written as XML.
+/// Never panics, because all texts can be written as XML.
 pub fn junit(report: &Report) -> String {
     let text = report.text(Style::default());
     let mut status = match report.verdict {

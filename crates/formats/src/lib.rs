@@ -1,6 +1,7 @@
 //! Formats reports for other programs: code scanning, continuous integration, documents.
 //!
-//! Each function renders a [`report::Report`] or one of its executions. None reads or writes files.
+//! Each function renders a [`report::Report`] or one of its executions. No function reads or writes
+//! files.
 
 #![forbid(unsafe_code)]
 

@@ -57,7 +57,7 @@ pub fn mermaid(interleaving: &Interleaving) -> String {
     text
 }
 
-/// Replaces the characters that Mermaid would interpret by entities.
+/// Replaces the characters that Mermaid would interpret with entities.
 fn escaped(text: &str) -> String {
     let letters = text.chars().map(|letter| match letter {
         '#' | ';' | '<' | '>' | '&' | '"' | '`' | '%' | '{' | '}' => {

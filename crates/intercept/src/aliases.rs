@@ -1,5 +1,5 @@
 //! Memory with two addresses: a file that is mapped twice, or a mapping doubled by `mremap`.
-//! Accesses are distinguished by address, so not all accesses of these programs are detected.
+//! Accesses are distinguished by address, so not all conflicts in such programs are detected.
 
 use crate::gate::Own;
 use libc::{c_int, c_long};
@@ -14,7 +14,7 @@ struct Mapped {
     part: Range<usize>,
     /// Whether writes to this memory are visible at the other addresses.
     is_shared: bool,
-    /// Its addresses; beginning at 0 until the system has placed it.
+    /// Its addresses, which begin at 0 until the system has placed the mapping.
     memory: Range<usize>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn begin() {
     MAPPED.get().clear();
 }
 
-/// Checks whether one of the system calls for mappings, about to be made, creates an alias.
+/// Checks whether a system call for mappings that is about to be made creates an alias.
 pub(crate) fn arise(number: c_long, arguments: [c_long; 6]) -> bool {
     let [first, second, third, fourth, fifth, sixth] = arguments.map(|argument| argument as usize);
     match number {
@@ -64,7 +64,7 @@ pub(crate) fn has_file_of(descriptor: c_int) -> bool {
         && number_of(descriptor).is_some_and(|file| mapped.iter().any(|known| known.file == file))
 }
 
-/// Sets the address of the newest mapping, if it is one of a file.
+/// Sets the address of the newest mapping, if it is the mapping of a file.
 pub(crate) fn place(address: usize) {
     if let Some(newest) = MAPPED.get().last_mut()
         && newest.memory.start == 0
@@ -85,7 +85,7 @@ fn is_alias(new: Mapped) -> bool {
 
 fn number_of(descriptor: c_int) -> Option<(u64, u64)> {
     let mut status = MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: the call gets memory for its result, and fills it if it returns 0.
+    // SAFETY: the call gets memory for its result, and fills this memory if it returns 0.
     unsafe {
         let is_known = libc::fstat(descriptor, status.as_mut_ptr()) == 0;
         let status = status.assume_init();

@@ -5,7 +5,7 @@ use crate::gate::{close, code, is_inside};
 use libc::{c_char, c_int, c_uint, c_void, size_t};
 use runtime::native;
 
-/// Reports something to the checker, with the place of the call.
+/// Reports an annotation to the checker, with the place of the call.
 fn tell(what: impl FnOnce(usize)) {
     if is_inside() {
         let (code, _closed) = (code(), close());
@@ -23,7 +23,7 @@ fn acquire(address: *const c_void) {
     tell(|code| native::acquire_at(address.addr(), code));
 }
 
-/// Begins or ends to ignore the thread's reads or writes.
+/// Starts or stops ignoring the thread's reads or writes.
 fn ignore(is_write: bool, begins: bool) {
     tell(|_| native::ignore(is_write, begins));
 }
@@ -41,7 +41,7 @@ fn refuse(function: &str) {
     tell(|code| native::refuse(code, format!("the program uses fibers ({function})")));
 }
 
-/// Returns the address for the clock of a lock's readers, beside that of the writers.
+/// Returns the address for the clock of a lock's readers, beside the address for the writers.
 fn readers(lock: *const c_void) -> usize {
     lock.addr() + 1
 }
@@ -68,7 +68,8 @@ fn unlocks(lock: *const c_void, is_writer: bool) {
     });
 }
 
-/// Flags of `__tsan_mutex_…`: a reader takes the lock; the lock could not be taken.
+/// Flags of `__tsan_mutex_…`, which mean that a reader takes the lock, and that the lock could not
+/// be taken.
 const READ_LOCK: c_uint = 1 << 3;
 const TRY_LOCK_FAILED: c_uint = 1 << 5;
 

@@ -6,7 +6,7 @@ use libc::{c_char, c_int};
 use native::ORDER;
 use std::ffi::CStr;
 
-/// Address that they are moved to, the same in every process.
+/// Address to which they are moved, the same in every process.
 const PLACE: usize = 1 << 38;
 
 unsafe extern "C" {
@@ -33,7 +33,7 @@ pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mu
         }
         let start = arguments.addr();
         let words = end.add(2).offset_from_unsigned(arguments);
-        // The system lays out the strings behind the words, in one piece.
+        // The system lays out the strings after the words, in one piece.
         let mut last = end.add(2).addr();
         for index in 0..words {
             let string = *arguments.add(index);
@@ -49,8 +49,9 @@ pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mu
         }
         let moved = std::ptr::with_exposed_provenance_mut::<*mut c_char>(PLACE);
         moved.copy_from_nonoverlapping(arguments, words);
-        // The order comes last, as it differs between processes that search one program. The gap
-        // between the words and the strings is left out: its size depends on the order, too.
+        // The order comes last, because it differs between processes that search one program. The
+        // gap between the words and the strings is left out, because its size also depends on the
+        // order.
         let mut place = moved.add(words).cast::<c_char>();
         for is_order in [false, true] {
             for index in 0..environment.offset_from_unsigned(arguments) + variables {
@@ -73,7 +74,7 @@ pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mu
 
 /// # Safety
 ///
-/// The pointer is to a string.
+/// The pointer must point to a terminated string.
 unsafe fn starts_with_order(string: *const c_char) -> bool {
     // SAFETY: as promised by the caller.
     let string = unsafe { CStr::from_ptr(string) }.to_bytes();

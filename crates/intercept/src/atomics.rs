@@ -1,4 +1,5 @@
-//! Functions that compilers call for atomic accesses (`-fsanitize=thread`), and that perform these.
+//! Functions that compilers call for atomic accesses (`-fsanitize=thread`). They perform the
+//! accesses.
 
 mod outside;
 
@@ -105,7 +106,8 @@ macro_rules! atomics {
 fn met<V: Copy>(pointer: *const V, value: V) -> V {
     clock::acquire(pointer.addr());
     if size_of::<V>() == size_of::<u64>() {
-        // SAFETY: each type of value here is a number, and this one has the same size.
+        // SAFETY: each type of value here is a number, and `transmute_copy` gets a number of the
+        // same size.
         heap::meet(unsafe { std::mem::transmute_copy(&value) }, true);
     }
     value
@@ -119,7 +121,7 @@ fn changed<V: Copy>(pointer: *mut V, value: V) -> V {
     value
 }
 
-/// Performs an atomic access of a program that runs as usual or is enforced.
+/// Performs an atomic access in a program that runs as usual or is enforced.
 #[inline(always)]
 fn event<R>(kind: OpKind, does: impl FnOnce() -> R) -> R {
     enforce::begin(kind);
@@ -128,11 +130,11 @@ fn event<R>(kind: OpKind, does: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Stores a byte atomically, where the program is not checked.
+/// Stores a byte atomically, in a program that is not checked.
 ///
 /// # Safety
 ///
-/// The program accesses the byte in this way.
+/// The program accesses the byte only atomically.
 pub(crate) unsafe fn store_byte(pointer: *mut u8, value: u8) {
     // SAFETY: as promised by the caller.
     event(OpKind::Store, || unsafe {
@@ -152,11 +154,12 @@ fn order(order: c_int) -> Ordering {
     }
 }
 
-/// Performs a compare-exchange inside or outside of a check.
+/// Performs a compare-exchange inside or outside a check.
 ///
 /// # Safety
 ///
-/// An exported function that has noted the frame calls this; the program accesses the variable.
+/// The caller must be an exported function that has noted the frame, and the program accesses the
+/// variable.
 #[inline(always)]
 unsafe fn exchange<V: runtime::Value>(
     pointer: *mut V,
@@ -187,7 +190,7 @@ unsafe fn exchange<V: runtime::Value>(
 ///
 /// # Safety
 ///
-/// As for [`exchange`].
+/// The conditions are those of [`exchange`].
 unsafe fn exchange_in_memory<V: runtime::Value>(
     pointer: *mut V,
     expected: *mut V,

@@ -168,10 +168,12 @@ export! {
     }
 }
 
-/// Returns the system's number of the running thread: for the first one, that of the process.
+/// Returns the system's number of the running thread. The number of the first thread is that of the
+/// process.
 pub(crate) fn number() -> pid_t {
     FIRST + runtime::current().index() as pid_t
 }
 
-/// Number of the main thread, the same in every process: addresses and branches may depend on it.
+/// Number of the main thread, the same in every process because addresses and branches may depend
+/// on it.
 const FIRST: pid_t = 1000;

@@ -43,14 +43,15 @@ pub(crate) fn look_at_shared(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     image::look(&mut |piece| look_around(piece, copied, look)) && heap::look(look)
 }
 
-/// Checks whether a system library allocated the block. Also true where threads share exceptions:
-/// there libstdc++ writes to blocks of the program, too, and orders these writes itself.
+/// Checks whether a system library allocated the block. Also returns true if threads share
+/// exceptions, because libstdc++ then writes to blocks of the program and orders these writes
+/// itself.
 pub(crate) fn is_of_system(address: usize) -> bool {
     shares_exceptions()
         || heap::block(address).is_some_and(|(_, _, site)| image::is_in_library(site))
 }
 
-/// Passes the parts of a piece of memory outside of the ranges to `look`.
+/// Passes the parts of a piece of memory outside the ranges to `look`.
 fn look_around(piece: &[u8], ranges: &[Range<usize>], look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let start = piece.as_ptr().addr();
     let mut shown = 0;

@@ -45,7 +45,7 @@ export! {
         let barrier = native::barrier_at(address, places as usize, code);
         let arrival = at(code, || barrier.wait());
         clock::acquire(address);
-        // The order of arrivals matters only if the program reads which thread was the last one.
+        // The order of arrivals matters only if the program reads which thread was the last.
         match result_is_used(code) && arrival.is_leader() {
             true => libc::PTHREAD_BARRIER_SERIAL_THREAD,
             false => 0,

@@ -1,4 +1,5 @@
-//! Numbers of the heap blocks of one place, in the order in which a report names them.
+//! Numbers of the heap blocks allocated at one place, in the order in which a report names the
+//! blocks.
 
 use crate::gate::Own;
 

@@ -1,9 +1,10 @@
 //! The thread-local memory of the program's threads.
 //!
 //! Threads of the program are coroutines. Each of them uses the thread-local memory of a thread of
-//! the operating system that only exists for this purpose and sleeps forever: its thread pointer is
-//! set while the program's thread runs. So `errno`, exceptions and `thread_local` work, at
-//! addresses of their own. Programs without thread-local memory do not need these threads.
+//! the operating system, which exists only for this purpose and sleeps forever. The thread pointer
+//! of the sleeping thread is set while the program's thread runs. So `errno`, exceptions and
+//! `thread_local` work, at addresses of their own. Programs without thread-local memory do not need
+//! these threads.
 
 use crate::gate::{self, Own, thread_pointer};
 use crate::{image, own_memory, pages, threads};
@@ -20,7 +21,7 @@ struct Block {
     content: Vec<u8>,
     /// Content when the program's `main` begins.
     main: Vec<u8>,
-    /// Whether the image is a system library: the content is known once a new thread exists.
+    /// Whether the image is a system library, whose content is known once a new thread exists.
     is_of_system: bool,
     /// An address in the image.
     image: usize,
@@ -96,11 +97,11 @@ fn restartable() -> std::ops::Range<usize> {
 /// Offset of the table's address in the description of a thread, by the ABI of x86-64.
 const TABLE: usize = 8;
 
-/// The tables of the thread-local memory of sleeping threads, as of the start of these threads:
-/// thread pointer, address and content.
+/// The tables of the thread-local memory of sleeping threads, as they were at the start of these
+/// threads: thread pointer, address and content.
 static TABLES: Own<Vec<(usize, usize, Vec<u8>)>> = Own::new(Vec::new());
 
-/// Checks whether the program has thread-local memory or uses state per thread but `errno`.
+/// Checks whether the program has thread-local memory or uses state per thread other than `errno`.
 pub(crate) fn are_there() -> bool {
     *ARE_THERE.get()
 }
@@ -158,7 +159,8 @@ pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     !are_there()
         || pointers.all(|pointer| {
             ranges(pointer).all(|(start, length)| {
-                // SAFETY: the memory belongs to a thread of the program, none of which runs.
+                // SAFETY: the memory belongs to a thread of the program, and no thread of the
+                // program runs.
                 look(unsafe { std::slice::from_raw_parts(start as *const u8, length) })
             })
         })
@@ -167,7 +169,7 @@ pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
 /// Appends the thread-local memory at this thread pointer to the copy.
 pub(crate) fn save_to(pointer: usize, copy: &mut Vec<u8>) {
     for (start, length) in ranges(pointer) {
-        // SAFETY: the memory belongs to a thread of the program, none of which runs.
+        // SAFETY: the memory belongs to a thread of the program, and no thread of the program runs.
         copy.extend_from_slice(unsafe { std::slice::from_raw_parts(start as *const u8, length) });
     }
 }
@@ -232,7 +234,7 @@ fn park(number: usize) -> usize {
     let mut attributes = MaybeUninit::<pthread_attr_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
     pages::open_lists_of_threads();
-    // SAFETY: calls of the C library with valid arguments.
+    // SAFETY: calls to the C library with valid arguments.
     unsafe {
         let mut all = MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigfillset(all.as_mut_ptr());
@@ -276,7 +278,7 @@ fn park(number: usize) -> usize {
 }
 
 extern "C" fn sleep(slot: *mut c_void) -> *mut c_void {
-    // SAFETY: the thread that started this one waits for the slot.
+    // SAFETY: the thread that started this thread waits for the slot.
     unsafe { &*slot.cast::<AtomicUsize>() }.store(thread_pointer(), SeqCst);
     loop {
         // SAFETY: the call waits for a signal, and all signals are blocked.

@@ -1,4 +1,4 @@
-//! Finds the program's own calls where a report is about code of libraries or their headers.
+//! Finds the program's own calls if a report is about code of libraries or their headers.
 
 use crate::gate::Own;
 use crate::mappings;
@@ -8,7 +8,7 @@ use runtime::native::Frame;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 
-/// Results that are kept about addresses of code.
+/// Results about addresses of code that are kept for later queries.
 #[derive(Default)]
 struct Known {
     /// Whether the address belongs to the program's own source.
@@ -43,7 +43,7 @@ pub(crate) fn own_call(code: usize, stack_top: usize) -> usize {
     *call
 }
 
-/// Returns the functions of a thread whose stack has a return address, the innermost first.
+/// Returns the functions of a thread whose stack contains a return address, the innermost first.
 pub(crate) fn functions(code: usize, stack_top: usize) -> Vec<String> {
     let Some(slot) = slot_of(code, stack_top) else {
         return Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn functions(code: usize, stack_top: usize) -> Vec<String> {
 /// Returns the place of a return address on a stack.
 fn slot_of(code: usize, stack_top: usize) -> Option<u64> {
     mappings::refresh_for(stack_top as u64 - 8);
-    // Search from the top: remains of earlier calls are further down.
+    // The search begins at the top, because remains of earlier calls are further down.
     let slots = (1..).map_while(|words| (stack_top as u64).checked_sub(8 * words));
     let mut words = slots.map_while(|slot| Some((slot, mappings::read(slot)?)));
     words
@@ -75,7 +75,8 @@ pub(crate) fn is_of_std_lock(frame: *const Frame) -> bool {
     })
 }
 
-/// Checks for `std::lock` of only locks of the C++ library: the program's locks may do anything.
+/// Checks whether a function is `std::lock` with locks of the C++ library only. The program's own
+/// locks may do anything.
 fn is_std_lock_of_std(function: &str) -> bool {
     let inner = function.strip_prefix("std::");
     let inner = inner.map(|inner| inner.strip_prefix("__1::").unwrap_or(inner));

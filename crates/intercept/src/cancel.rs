@@ -1,15 +1,15 @@
 //! Deferred cancellation. A request is an event at the thread's word, which a thread reads at
 //! cancellation points.
 //!
-//! A thread that waits at one of these ends its wait when the request comes. This is a choice
-//! before the wait: the thread waits either for its object or for the request. If the request comes
-//! to a thread that has chosen the object, its wait is no deadlock, since it has chosen the request
-//! in another execution. A thread that waits for the request is not in the queue of the object: a
-//! cancelled thread consumes no signal and no permit.
+//! A thread that waits at a cancellation point ends its wait when the request comes. The model
+//! makes this a choice before the wait: the thread waits either for its object or for the request.
+//! If the request comes to a thread that has chosen the object, its wait is not a deadlock, because
+//! the thread has chosen the request in another execution. A thread that waits for the request is
+//! not in the queue of the object: a cancelled thread consumes no signal and no permit.
 //!
 //! Handlers of `pthread_cleanup_push` are places to jump to in C (`__pthread_register_cancel`), and
-//! destructors in C++. Not covered: `PTHREAD_CANCEL_ASYNCHRONOUS`, and points of input and output.
-//! Programs that do not call `pthread_cancel` do none of this.
+//! destructors in C++. `PTHREAD_CANCEL_ASYNCHRONOUS` and the cancellation points of input and
+//! output are not covered. Programs that do not call `pthread_cancel` do none of this.
 
 use crate::gate::{self, Own, close, code, frame, is_inside};
 use crate::tries::code_of;
@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire};
 /// A word for each thread.
 static WORDS: Own<[u32; MOST]> = Own::new([0; MOST]);
 
-/// Most threads that can be cancelled.
+/// Greatest number of threads that can be cancelled.
 const MOST: usize = 1024;
 
 /// Flag in a word: the thread is requested to end.
@@ -41,7 +41,7 @@ unsafe extern "C-unwind" {
     fn siglongjmp(place: *mut c_void, value: c_int) -> !;
 }
 
-/// Initialises the word of a thread that begins: it is not cancelled.
+/// Initialises the word of a thread that begins and is not cancelled.
 pub(crate) fn begin(index: usize) {
     if let Some(word) = WORDS.get().get_mut(index) {
         *word = 0;
@@ -59,7 +59,7 @@ pub(crate) fn restore_from(copy: &[u32]) {
     WORDS.get()[..copy.len()].copy_from_slice(copy);
 }
 
-/// Returns the name of this memory in reports, if it is one of the words.
+/// Returns the name of this memory in reports, if the memory is one of the words.
 pub(crate) fn name_of(address: usize) -> Option<String> {
     let first = WORDS.get().as_ptr().addr();
     let index = address.checked_sub(first)? / size_of::<u32>();
@@ -105,7 +105,8 @@ fn wait_or_end<R>(frame: *const Frame, waits: impl FnOnce() -> R) -> R {
     waiting(frame, waits)
 }
 
-/// Chooses whether the thread, which is about to wait, waits for a request to end instead.
+/// Chooses whether the thread, which is about to wait, waits for a request to end instead of its
+/// object.
 pub(crate) fn is_chosen(frame: *const Frame) -> bool {
     own_word().is_some() && native::at(code_of(frame), || choose(2)) == 1
 }

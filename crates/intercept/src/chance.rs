@@ -1,4 +1,4 @@
-//! Random numbers: the system gives each thread the same ones in every execution.
+//! Random numbers that the system supplies. Each thread gets the same numbers in every execution.
 
 use crate::gate::{close, is_inside};
 use crate::threads;

@@ -1,6 +1,7 @@
-//! Time. Each thread has a clock, which begins with the execution. It advances by a tick at each
-//! reading, and by the time that the thread sleeps. After an acquire it is not behind the clock of
-//! the releasing thread at the release: objects and atomic variables carry clocks.
+//! Time. Each thread has a clock, which begins with the execution. The clock advances by a tick at
+//! each reading, and by the time that the thread sleeps. After an acquire it is at least as late as
+//! the clock of the releasing thread at the release, because objects and atomic variables carry
+//! clocks.
 
 use crate::gate::{Own, close, frame, is_inside};
 use crate::{cancel, threads};
@@ -14,7 +15,7 @@ const BEGINNING: u64 = 1_700_000_000_000_000_000;
 /// Nanoseconds by which a reading advances the clock.
 const TICK: u64 = 1_000;
 
-/// Upper limit of clocks: times are signed numbers of nanoseconds elsewhere.
+/// Upper limit of clocks, because times are signed numbers of nanoseconds elsewhere.
 const LAST: u64 = i64::MAX as u64 - BEGINNING;
 
 /// The latest time of a release, for each object or atomic variable.
@@ -40,7 +41,8 @@ pub(crate) fn restore_from(copy: &Carried) {
     CARRIED.get().get_or_insert_default().clone_from(copy);
 }
 
-/// Releases the object at the address: a thread that acquires it is later.
+/// Releases the object at the address: the clock of a thread that acquires the object is at least
+/// as late.
 #[inline(always)]
 pub(crate) fn release(address: usize) {
     if *HAS_MOVED.get() {
@@ -78,7 +80,7 @@ fn now() -> u64 {
     BEGINNING + threads::look_at_clock()
 }
 
-/// Lets the running thread sleep. It may be cancelled meanwhile.
+/// Makes the running thread sleep. The thread may be cancelled meanwhile.
 pub(crate) fn sleep_for(nanoseconds: u64, frame: *const Frame) {
     let clock = moved();
     *clock = clock.saturating_add(nanoseconds);
@@ -97,7 +99,7 @@ pub(crate) fn nanoseconds(time: &timespec) -> u64 {
 ///
 /// # Safety
 ///
-/// The program passed the time.
+/// The program must have passed the time.
 pub(crate) unsafe fn is_valid(time: *const timespec) -> bool {
     // SAFETY: as promised by the caller.
     (0..SECOND as c_long).contains(unsafe { &(*time).tv_nsec })
@@ -107,13 +109,13 @@ pub(crate) unsafe fn is_valid(time: *const timespec) -> bool {
 ///
 /// # Safety
 ///
-/// As for [`is_valid`].
+/// The conditions are those of [`is_valid`].
 unsafe fn can_pass(time: *const timespec) -> bool {
     // SAFETY: as promised by the caller.
     unsafe { is_valid(time) && (*time).tv_sec >= 0 }
 }
 
-/// Result of `thrd_sleep` for other times: less than -1.
+/// Result of `thrd_sleep` for invalid times, which must be less than -1.
 const INVALID_SLEEP: c_int = -2;
 
 /// Advances the clock of the running thread to a time until which it has waited. All clocks of the
@@ -121,7 +123,7 @@ const INVALID_SLEEP: c_int = -2;
 ///
 /// # Safety
 ///
-/// As for [`is_valid`].
+/// The conditions are those of [`is_valid`].
 pub(crate) unsafe fn reach(until: *const timespec) {
     // SAFETY: as promised by the caller.
     let until = nanoseconds(unsafe { &*until }).saturating_sub(BEGINNING);
@@ -133,7 +135,7 @@ pub(crate) unsafe fn reach(until: *const timespec) {
 ///
 /// # Safety
 ///
-/// As for [`is_valid`].
+/// The conditions are those of [`is_valid`].
 pub(crate) unsafe fn pass(time: *const timespec) {
     // SAFETY: as promised by the caller.
     let time = nanoseconds(unsafe { &*time });

@@ -12,7 +12,7 @@ use runtime::native::{self, Frame, at};
 ///
 /// # Safety
 ///
-/// The program passed the condition variable and the mutex.
+/// The program must have passed the condition variable and the mutex.
 unsafe fn wait(
     condition: *mut pthread_cond_t,
     mutex: *mut pthread_mutex_t,

@@ -1,5 +1,6 @@
-//! Structures that gcc copies after two hooks: the write's, then the read's. Where plain accesses
-//! are events, the copy is an event at the second hook, since the write comes after both.
+//! Structures that gcc copies after two hooks: the hook of the write, then the hook of the read. If
+//! plain accesses are events, the copy is an event at the second hook, because the write comes
+//! after both hooks.
 
 use crate::gate::Own;
 use crate::image;
@@ -17,12 +18,12 @@ static KNOWN: Own<FxHashMap<usize, bool>> = Own::new(FxHashMap::with_hasher(FxBu
 static TARGET: AtomicUsize = AtomicUsize::new(0);
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// Starts to look for copies.
+/// Starts looking for copies.
 pub(crate) fn look() {
     LOOKS.store(true, Relaxed);
 }
 
-/// Handles a call of the hook of a write. Returns whether it begins a copy.
+/// Handles a call to the hook of a write. Returns whether the call begins a copy.
 #[inline]
 pub(crate) fn begin(to: usize, length: usize, code: usize) -> bool {
     let begins = LOOKS.load(Relaxed) && *KNOWN.get().entry(code).or_insert_with(|| is_copy(code));
@@ -39,7 +40,7 @@ pub(crate) fn has_begun() -> bool {
     TARGET.load(Relaxed) != 0
 }
 
-/// Handles a call of the hook of a read. Returns the target if this is the second hook of a copy.
+/// Handles a call to the hook of a read. Returns the target if this is the second hook of a copy.
 #[inline]
 pub(crate) fn end(length: usize) -> Option<usize> {
     let to = TARGET.load(Relaxed);
@@ -51,7 +52,7 @@ pub(crate) fn end(length: usize) -> Option<usize> {
     Some(to)
 }
 
-/// Checks whether the code after the hook of a write calls that of a read before it writes.
+/// Checks whether the code after the hook of a write calls the hook of a read before it writes.
 fn is_copy(code: usize) -> bool {
     let next = image::code_around(code).and_then(|(bytes, position)| {
         let slot = native::slot_of_next_call(bytes, position)?;

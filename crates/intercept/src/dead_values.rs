@@ -9,10 +9,10 @@ use runtime::native::on_own_stack;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Functions that wait for others, by return address of their call.
+/// Functions that wait for others, by the return address of their call.
 static WAITING: Own<Option<FxHashMap<usize, Option<Waiting>>>> = Own::new(None);
 
-/// Whether functions that return twice (`setjmp`) are called: the analysis misses their paths.
+/// Whether functions that return twice (`setjmp`) are called. The analysis misses their paths.
 static RETURNS_TWICE: Own<Option<bool>> = Own::new(None);
 
 const RETURNING_TWICE: [&str; 7] = [
@@ -43,7 +43,8 @@ struct Plan {
     dead: Vec<Range<usize>>,
 }
 
-/// Threads return to few places. Each has a slot here.
+/// The plans for the places to which threads return. There are few such places, and each has a slot
+/// here.
 static PLANS: Own<Vec<Plan>> = Own::new(Vec::new());
 
 const SLOTS: usize = 64;
@@ -145,8 +146,8 @@ fn word(offset: usize, copy: &[u8]) -> Option<usize> {
     Some(usize::from_ne_bytes(word.try_into().ok()?))
 }
 
-/// The images when the program's `main` began. They are not queried later: a suspended thread of
-/// the program may hold the dynamic linker's lock.
+/// The images at the beginning of the program's `main`. The dynamic linker is not queried later,
+/// because a suspended thread of the program may hold its lock.
 static IMAGES: Own<Option<Images>> = Own::new(None);
 
 /// Saves the images when the program's `main` is about to begin.
@@ -162,7 +163,7 @@ fn waiting_at(returns_to: usize) -> Option<&'static Waiting> {
         let images = IMAGES.get().as_ref()?;
         images.waiting(returns_to as u64, (code, offset + 1), unhooked::process()?)
     };
-    // The program's stack must keep no remains of this.
+    // The program's stack must not keep any remains of this lookup.
     let waiting = known
         .entry(returns_to)
         .or_insert_with(|| on_own_stack(find));

@@ -19,10 +19,10 @@ const END: i64 = 0;
 const FUNCTIONS: i64 = 26;
 const SIZE: i64 = 28;
 
-/// The compiler's function in each image, the first one without a priority. It frees nothing.
+/// The compiler's function in each image, the first function without a priority. It frees nothing.
 const OF_COMPILERS: &str = "__do_global_dtors_aux";
 
-/// Returns the functions of the program and its libraries. The last one runs first.
+/// Returns the functions of the program and its libraries. The last function runs first.
 pub(crate) fn of_images() -> Vec<Destructor> {
     let mut images: Vec<Vec<Destructor>> = Vec::new();
     image::for_each(|info| {
@@ -30,7 +30,8 @@ pub(crate) fn of_images() -> Vec<Destructor> {
             images.push(of_image(info));
         }
     });
-    // The loader runs the program's before the libraries', and those of an image from the last on.
+    // The loader runs the program's functions before those of the libraries, and the functions of
+    // an image from the last to the first.
     images.into_iter().rev().flatten().collect()
 }
 
@@ -66,7 +67,7 @@ fn of_image(info: &libc::dl_phdr_info) -> Vec<Destructor> {
     let of_program = functions
         .iter()
         .filter(|&&function| function != of_compilers);
-    // SAFETY: the functions take and return nothing; an argument is harmless in the ABI.
+    // SAFETY: the functions have no argument and no result; an argument is harmless in the ABI.
     let functions =
         of_program.map(|&function| unsafe { mem::transmute::<usize, Destructor>(function) });
     functions.collect()

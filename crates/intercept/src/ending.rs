@@ -33,7 +33,7 @@ pub(crate) fn save() {
     registered.extend_from_slice(AT_EXIT.get());
 }
 
-/// Begins an execution. The previous one has removed the functions that it ran.
+/// Begins an execution. The previous execution has removed the functions that it ran.
 pub(crate) fn begin() {
     AT_EXIT.get().clone_from(REGISTERED.get());
     *HAS_BEGUN.get() = false;
@@ -68,8 +68,8 @@ pub(crate) fn run_handlers() {
     }
 }
 
-/// Ends the main thread before the program. It waits for the end of all other threads, and then
-/// runs the handlers of the program's end.
+/// Ends the main thread before the program. The thread waits for the end of all other threads, and
+/// then runs the handlers of the program's end.
 pub(crate) fn outlive_others(code: usize) {
     if AT_EXIT.get().is_empty() {
         return;
@@ -82,7 +82,7 @@ pub(crate) fn outlive_others(code: usize) {
     run_handlers();
 }
 
-/// Ends the program with this status, by the running thread.
+/// Ends the program with this status, in the running thread.
 pub(crate) fn finish(status: c_int, code: usize) {
     threads::destroy_objects(threads::own_index());
     run_handlers();

@@ -1,7 +1,7 @@
 //! The functions that programs call when a safe trace is enforced: real threads, and Mazurka's own
-//! blocking objects. Where another program gets a function of the C library, an enforced one gets
-//! the function of the same name from here, if there is one (see `real`). Only the hooks of atomic
-//! and plain accesses are reached in another way.
+//! blocking objects. Instead of a function of the C library, an enforced program gets the function
+//! of the same name from here, if there is one (see `real`). Only the hooks of atomic and plain
+//! accesses are reached in another way.
 
 macro_rules! enforced {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
@@ -33,7 +33,8 @@ mod time;
 pub(crate) use copies::{copy, fill};
 pub(crate) use start::{is_on, run};
 
-/// Returns the function of this name that replaces the C library's; none in other programs.
+/// Returns the function of this name that replaces the C library's function. Returns `None` in
+/// programs that are not enforced.
 pub(crate) fn function(name: &str) -> Option<usize> {
     if !is_on() {
         return None;
@@ -59,7 +60,7 @@ pub(crate) fn choice(alternatives: u32) -> u32 {
     }
 }
 
-/// Ends the program because of something that cannot be enforced.
+/// Ends the program because of an operation that cannot be enforced.
 fn refuse(what: &str) -> ! {
     enforce::fail(&format!(
         "the program {what}, which cannot be enforced; run it without `mazurka run`"

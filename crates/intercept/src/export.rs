@@ -1,7 +1,8 @@
 //! Entry code of the functions that the program calls.
 
-/// Ends a function that wipes the stack behind its hook. It calls the hook after the instructions
-/// `aligns`. Then there are `frame` bytes below the caller's frame, and `left` of them are its own.
+/// Ends a function that wipes the stack after its hook. The function calls the hook after the
+/// instructions `aligns`. Then there are `frame` bytes below the caller's frame, of which `left`
+/// belong to the function itself.
 macro_rules! wiping_end {
     ($aligns:literal, $frame:literal, $left:literal) => {
         concat!(
@@ -15,9 +16,9 @@ macro_rules! wiping_end {
     };
 }
 
-/// Defines functions that the program calls. Each is entered through a few instructions that note
-/// the place of the call, with `compared` also the registers that calls preserve, for the await
-/// rule. `reading` and `writing` do the same for the hooks before plain accesses.
+/// Defines functions that the program calls. A few instructions at the entry of each function note
+/// the place of the call. With `compared` they also note the registers that calls preserve, for the
+/// await rule. `reading` and `writing` do the same for the hooks before plain accesses.
 macro_rules! export {
     ($($(#[$meta:meta])* $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
         $(export!(@$kind [$(#[$meta])*] $name ($($argument: $type),*) ($(-> $result)?) $body);)*
@@ -34,7 +35,8 @@ macro_rules! export {
                 std::arch::naked_asm!(
                     ".cfi_startproc",
                     "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
-                    // Other threads of the process, never inside, must not write the frame.
+                    // Other threads of the process, which are never inside, must not write the
+                    // frame.
                     "mov rax, fs:0",
                     "cmp rax, [rip + {inside}]",
                     "jne 2f",
@@ -95,7 +97,7 @@ macro_rules! export {
             }
         };
     };
-    // Hooks before plain accesses. Outside of a check they at most count the access.
+    // Hooks before plain accesses. Outside a check they at most count the access.
     (@reading [$(#[$meta:meta])*] $name:ident ($argument:ident: $type:ty) () $body:block) => {
         export!(@plain $name ($argument: $type) $body [compare] enforce::plain_read);
     };

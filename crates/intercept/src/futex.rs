@@ -15,7 +15,7 @@ const OPERATION: c_int = 0x7f;
 
 type Arguments = [c_long; 6];
 
-/// Performs a wait or a wake. Returns the result of the system call, negative for errors.
+/// Performs a wait or a wake. Returns the result of the system call, which is negative for errors.
 fn futex(arguments: Arguments, code: usize) -> c_int {
     let [word, operation, value, time, ..] = arguments;
     let word = std::ptr::with_exposed_provenance::<u32>(word as usize);
@@ -30,7 +30,8 @@ fn futex(arguments: Arguments, code: usize) -> c_int {
                 Futex::Changed => -libc::EAGAIN,
                 Futex::Expired => {
                     let time = std::ptr::with_exposed_provenance(time as usize);
-                    // SAFETY: the program passed the time. It is a duration for simple waits only.
+                    // SAFETY: the program passed the time, which is a duration only for simple
+                    // waits.
                     unsafe {
                         match operation as c_int & OPERATION {
                             WAIT => clock::pass(time),

@@ -38,7 +38,8 @@ pub(crate) fn is_inside() -> bool {
 /// Returns the frame of the program's current call.
 #[inline(always)]
 pub(crate) fn frame() -> *const Frame {
-    // SAFETY: only the thread that runs the program writes it, and has written it for this call.
+    // SAFETY: only the thread that runs the program writes `FRAME`, and has written it for this
+    // call.
     unsafe { FRAME }
 }
 
@@ -60,8 +61,8 @@ pub(crate) fn pass() {
     BEAT.store(BEAT.load(Relaxed).wrapping_add(1), Relaxed);
 }
 
-/// Words of the stack that the current hook leaves undefined. More than any build of the checker
-/// uses, so that all builds wipe the same part of the stack.
+/// Words of the stack that the current hook leaves undefined. The number is greater than any build
+/// of the checker needs, so that all builds wipe the same part of the stack.
 pub(crate) static LEFT: AtomicUsize = AtomicUsize::new(LEFT_BY_PASSING);
 
 /// Value of `LEFT` for a hook that closes the gate.
@@ -71,7 +72,8 @@ const LEFT_BY_ENGINE: usize = 1024;
 const LEFT_BY_PASSING: usize = 256;
 
 /// Vector registers that are compared, as a mask for `xrstor`. The mask is not zero for a program
-/// with announced accesses: in the middle of its code all registers are saved on the stack.
+/// with announced accesses, because an announcement in the middle of its code saves all registers
+/// on the stack.
 pub(crate) static COMPARED_VECTORS: AtomicUsize = AtomicUsize::new(0);
 
 /// An `xsave` area in which all registers but the control word have their initial values.
@@ -85,7 +87,7 @@ static mut INITIAL: Initial = Initial([0; 576]);
 ///
 /// # Safety
 ///
-/// Hooks jump here where they would return to the program.
+/// Only hooks may jump here, in place of a return to the program.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn wipe() {
     std::arch::naked_asm!(
@@ -134,8 +136,8 @@ impl<T> Own<T> {
         reason = "there is one thread, and no reference outlives its use"
     )]
     pub(crate) fn get(&self) -> &mut T {
-        // SAFETY: `get` is called by the one thread that runs the program, while the gate is closed
-        // or before the program runs. No reference is kept.
+        // SAFETY: only the thread that runs the program calls `get`, while the gate is closed or
+        // before the program runs. No reference is kept.
         unsafe { &mut *self.0.get() }
     }
 }
@@ -245,17 +247,18 @@ impl Drop for Open {
     }
 }
 
-/// Opens the gate for good: the program's code follows by a jump.
+/// Opens the gate permanently: the program's code follows by a jump.
 pub(crate) fn reopen(pointer: usize) {
     std::mem::forget(open(pointer));
 }
 
-/// Calls code of the program from the checker, like a hook that continues with this code. Where
-/// hooks wipe the stack behind them, the stack is wiped before the call, too.
+/// Calls code of the program from the checker, like a hook that continues with this code. If hooks
+/// wipe the stack after them, the stack is also wiped before the call.
 ///
 /// # Safety
 ///
-/// The program supplied the function. It takes at most these words, and returns a word or nothing.
+/// The program must have supplied the function. It has at most these words as arguments, and
+/// returns a word or nothing.
 pub(crate) unsafe fn run(pointer: usize, function: usize, words: [usize; 3]) -> usize {
     if is_audited() {
         call_program(function);
@@ -272,7 +275,7 @@ pub(crate) unsafe fn run(pointer: usize, function: usize, words: [usize; 3]) -> 
 /// Whether an uncaught exception has reached the checker, whose standard library aborts.
 pub(crate) static IS_THROWN: AtomicBool = AtomicBool::new(false);
 
-/// Is dropped where unwinding leaves the program's code.
+/// A value that is dropped when unwinding leaves the program's code.
 struct Thrown;
 
 impl Drop for Thrown {
@@ -286,7 +289,8 @@ impl Drop for Thrown {
 ///
 /// # Safety
 ///
-/// The function takes at most these words, and returns a word or nothing. The gate is open.
+/// The function must have at most these words as arguments, and return a word or nothing. The gate
+/// must be open.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C-unwind" fn call(
     first: usize,
@@ -328,7 +332,7 @@ pub(crate) fn interrupt() -> bool {
 /// Thread pointer of the code that the last signal interrupted.
 static SLAMMED: AtomicUsize = AtomicUsize::new(0);
 
-/// Continues the program where the signal interrupted it.
+/// Continues the program at the place where the signal interrupted it.
 pub(crate) fn cancel_interrupt() {
     let inside = SLAMMED.swap(0, Relaxed);
     if inside != 0 {
@@ -358,7 +362,7 @@ static ERRNO: AtomicUsize = AtomicUsize::new(0);
 /// Offset of a thread's errno from its thread pointer, the same for all threads.
 static ERRNO_OFFSET: AtomicUsize = AtomicUsize::new(0);
 
-/// Declares the calling thread to be the one that runs the program.
+/// Declares that the calling thread runs the program.
 pub(crate) fn begin() {
     CHECKER.store(thread_pointer(), Relaxed);
     audit(false);
@@ -384,7 +388,8 @@ fn errno() -> *mut c_int {
     std::ptr::with_exposed_provenance_mut(ERRNO.load(Relaxed))
 }
 
-/// The program's errno when the gate was closed; the checker's code may have changed it since.
+/// The program's errno at the time when the gate was closed. The checker's code may have changed
+/// errno since then.
 static LAST_ERRNO: AtomicI32 = AtomicI32::new(0);
 
 /// Keeps the checker's errno at 0 while it lives. Threads of the program have their errno at the
@@ -405,7 +410,7 @@ impl Drop for WithoutErrno {
     }
 }
 
-/// Returns the errno of the thread with this thread pointer, whose code ran until now.
+/// Returns the errno of the thread with this thread pointer, whose code has run until now.
 pub(crate) fn errno_at(pointer: usize) -> c_int {
     if pointer == checker() {
         return LAST_ERRNO.load(Relaxed);
@@ -415,7 +420,7 @@ pub(crate) fn errno_at(pointer: usize) -> c_int {
     unsafe { std::ptr::with_exposed_provenance::<c_int>(place).read() }
 }
 
-/// Checks whether this is the errno of the running program code. Other threads do not access it.
+/// Checks whether this is the errno of the running program code, which other threads do not access.
 #[inline(always)]
 pub(crate) fn is_errno(address: usize) -> bool {
     address.wrapping_sub(INSIDE.load(Relaxed)) == ERRNO_OFFSET.load(Relaxed)
@@ -440,7 +445,7 @@ fn has_instruction() -> bool {
     unsafe { libc::getauxval(libc::AT_HWCAP2) & FSGSBASE != 0 }
 }
 
-/// How to set the thread pointer: 0 unknown, 1 by instruction, 2 by system call.
+/// The way to set the thread pointer: 0 unknown, 1 by instruction, 2 by system call.
 static WAY: AtomicUsize = AtomicUsize::new(0);
 
 fn set_thread_pointer(pointer: usize) {

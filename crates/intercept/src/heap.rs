@@ -202,7 +202,7 @@ pub(crate) fn restore_from(copy: &Saved) {
 
 /// # Safety
 ///
-/// The memory is in the region or its states.
+/// The memory must be in the region or its states.
 unsafe fn bytes<'m>(start: usize, length: usize) -> &'m [u8] {
     // SAFETY: as promised by the caller.
     unsafe { std::slice::from_raw_parts(start as *const u8, length) }
@@ -294,7 +294,8 @@ fn not_owned(address: usize, state: u8, code: usize) -> ! {
     native::fail(code, kind, message)
 }
 
-/// Returns the start of the block that contains the address, or of the last one before it.
+/// Returns the start of the block that contains the address, or of the last block before the
+/// address.
 fn block_of(address: usize) -> Option<usize> {
     let arena = REGION + (address - REGION) / ARENA * ARENA;
     let mut start = address / GRANULE * GRANULE;
@@ -316,8 +317,8 @@ pub(crate) fn block(address: usize) -> Option<(usize, usize, usize)> {
     Some((start, header.size as usize, header.site))
 }
 
-/// Checks whether a freed block begins with the address of the code that freed it. It does not if
-/// it begins at a page, which the program may have protected.
+/// Checks whether a freed block begins with the address of the code that freed it. A block at the
+/// start of a page does not, because the program may have protected the page.
 fn remembers_end(block: usize, size: usize) -> bool {
     const PAGE: usize = 4096;
     !block.is_multiple_of(PAGE) || size < PAGE
@@ -352,12 +353,13 @@ pub(crate) struct Asked {
     pub(crate) fill: u8,
 }
 
-/// Initial value of bytes that need not be zero. It makes uses of uninitialised objects visible.
+/// Initial value of bytes that need not be zero. This value makes uses of uninitialised objects
+/// visible.
 pub(crate) const FILL: u8 = 0xbe;
 /// Eight bytes of [`FILL`].
 pub(crate) const UNWRITTEN: u64 = u64::from_ne_bytes([FILL; 8]);
 
-/// Allocates memory from the arena of a thread; returns null if the arena is full.
+/// Allocates memory from the arena of a thread. Returns null if the arena is full.
 fn allocate(thread: usize, asked: Asked, site: usize) -> *mut c_void {
     let Asked { size, align, .. } = asked;
     if thread >= ARENAS || size >= ARENA || align >= ARENA {
@@ -389,7 +391,7 @@ fn granules(size: usize) -> usize {
 ///
 /// # Safety
 ///
-/// The memory is in the region, has the requested size, and belongs to no other block.
+/// The memory must be in the region, have the requested size, and not belong to another block.
 unsafe fn give_out(start: usize, asked: Asked, site: usize) -> *mut c_void {
     let Asked {
         size, allocator, ..
@@ -420,7 +422,7 @@ pub(crate) fn allocate_here(asked: Asked) -> Option<*mut c_void> {
         let is_usual = asked.align <= GRANULE && !is_of_library(code);
         let again = is_usual.then(|| native::allocate_again(granules(asked.size), code));
         return Some(match again.flatten() {
-            // SAFETY: a freed block with as many granules.
+            // SAFETY: this is a freed block with the same number of granules.
             Some(block) => unsafe { give_out(block, asked, code) },
             None => allocate(thread, asked, code),
         });
@@ -475,7 +477,7 @@ fn is_of_library(code: usize) -> bool {
     *known.or_insert_with(|| image::is_in_library(code))
 }
 
-/// Records the value of a read: it may be the address of a block, perhaps with tag bits.
+/// Records the value of a read, which may be the address of a block, perhaps with tag bits.
 #[inline(always)]
 pub(crate) fn meet(value: u64, is_atomic: bool) {
     let block = value as usize / GRANULE * GRANULE;

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 ///
 /// # Safety
 ///
-/// An exported function that has noted the frame calls it.
+/// The caller must be an exported function that has noted the frame.
 #[inline(always)]
 unsafe fn read(pointer: *const c_void, length: usize) {
     match is_inside() {
@@ -26,7 +26,7 @@ unsafe fn read(pointer: *const c_void, length: usize) {
 ///
 /// # Safety
 ///
-/// As for [`read`].
+/// The conditions are those of [`read`].
 #[inline(always)]
 unsafe fn read_inside(pointer: *const c_void, length: usize) {
     if gate::is_errno(pointer.addr()) {
@@ -43,15 +43,16 @@ unsafe fn read_inside(pointer: *const c_void, length: usize) {
     }
 }
 
-/// Reports a plain read of memory that other threads may access, too.
+/// Reports a plain read of memory that other threads may also access.
 ///
 /// # Safety
 ///
-/// As for [`read`].
+/// The conditions are those of [`read`].
 #[inline(never)]
 unsafe fn read_shared(pointer: *const c_void, length: usize) {
     let (frame, _closed) = (frame(), close());
-    // This comes first: a failure below must not leave a pending copy to the next execution.
+    // This comes first, because a failure below must not leave a pending copy to the next
+    // execution.
     let target = copies::end(length);
     if standard_streams::contains(pointer.addr()) {
         return;
@@ -73,7 +74,7 @@ unsafe fn read_shared(pointer: *const c_void, length: usize) {
 ///
 /// # Safety
 ///
-/// As for [`read`].
+/// The conditions are those of [`read`].
 #[inline(always)]
 unsafe fn write(pointer: *const c_void, length: usize) {
     match is_inside() {
@@ -87,7 +88,7 @@ unsafe fn write(pointer: *const c_void, length: usize) {
 ///
 /// # Safety
 ///
-/// As for [`read`].
+/// The conditions are those of [`read`].
 #[inline(always)]
 unsafe fn write_inside(pointer: *const c_void, length: usize) {
     if gate::is_errno(pointer.addr()) {
@@ -101,11 +102,11 @@ unsafe fn write_inside(pointer: *const c_void, length: usize) {
     }
 }
 
-/// Reports a plain write of memory that other threads may access, too.
+/// Reports a plain write to memory that other threads may also access.
 ///
 /// # Safety
 ///
-/// As for [`read`].
+/// The conditions are those of [`read`].
 #[inline(never)]
 unsafe fn write_shared(pointer: *const c_void, length: usize) {
     let (frame, _closed) = (frame(), close());
@@ -126,7 +127,7 @@ unsafe fn write_shared(pointer: *const c_void, length: usize) {
     unsafe { native::write(pointer.expose_provenance(), length, code) };
 }
 
-/// A call of the program that makes plain accesses, too. Their place is that of the call.
+/// A call of the program that also makes plain accesses. Their place is the place of the call.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
     frame: *const Frame,
@@ -134,7 +135,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Returns the current call. An exported function that has noted the frame calls this.
+    /// Returns the current call. The caller is an exported function that has noted the frame.
     pub(crate) fn here() -> Call {
         Call {
             frame: frame(),
@@ -155,12 +156,12 @@ impl Call {
         self.is_inside
     }
 
-    /// Reports a plain read of `length` bytes, which happens when this returns.
+    /// Reports a plain read of `length` bytes, which happens after this function returns.
     ///
     /// # Safety
     ///
-    /// The program passed the memory to the call, which has not returned yet. The gate is as it was
-    /// when the call began.
+    /// The program must have passed the memory to the call, which must not have returned yet. The
+    /// gate must be in the same state as at the beginning of the call.
     #[inline]
     pub(crate) unsafe fn reads(self, pointer: *const c_void, length: usize) {
         let address = pointer.addr();
@@ -170,12 +171,12 @@ impl Call {
         self.accesses((address, length), enforce::plain_read, is_own, report);
     }
 
-    /// Reports the first read of a call for which all registers are noted, as the thread may have
-    /// returned to the call with the same state and arguments.
+    /// Reports the first read of a call. All registers are noted for this call, because the thread
+    /// may have returned to it with the same state and arguments.
     ///
     /// # Safety
     ///
-    /// As for [`Call::reads`].
+    /// The conditions are those of [`Call::reads`].
     pub(crate) unsafe fn reads_first(
         self,
         pointer: *const c_void,
@@ -191,11 +192,11 @@ impl Call {
         self.accesses((address, length), enforce::plain_read, is_own, report);
     }
 
-    /// Reports a plain write of `length` bytes, which happens when this returns.
+    /// Reports a plain write of `length` bytes, which happens after this function returns.
     ///
     /// # Safety
     ///
-    /// As for [`Call::reads`].
+    /// The conditions are those of [`Call::reads`].
     #[inline]
     pub(crate) unsafe fn writes(self, pointer: *const c_void, length: usize) {
         let address = pointer.addr();
@@ -205,7 +206,8 @@ impl Call {
         self.accesses((address, length), enforce::plain_write, is_own, report);
     }
 
-    /// Reports an access by `report`, unless it is to the own stack or outside of the check.
+    /// Reports an access by `report`, unless the access is to the thread's own stack or outside a
+    /// check.
     #[inline(always)]
     fn accesses(
         self,
@@ -231,9 +233,9 @@ impl Call {
         self.goes_on();
     }
 
-    /// Makes this the program's last call again, since other threads may have run.
+    /// Makes this the program's last call again, because other threads may have run.
     pub(crate) fn goes_on(self) {
-        // SAFETY: the one thread that runs the program writes it.
+        // SAFETY: only the thread that runs the program writes `FRAME`.
         unsafe { gate::FRAME = self.frame };
     }
 }
@@ -348,7 +350,7 @@ export! {
     placed fn __tsan_init() {}
 }
 
-/// Ends a function of the program. It publishes an operation that has been performed.
+/// Called at the end of a function of the program. Publishes an operation that has been performed.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C-unwind" fn __tsan_func_exit() {
@@ -366,7 +368,7 @@ unsafe extern "C-unwind" fn __tsan_func_exit() {
 ///
 /// # Safety
 ///
-/// The arguments are those of the program's call, and the frame is that of this call.
+/// The arguments must be those of the program's call, and the frame must be that of this call.
 unsafe fn copy_inside(to: *mut c_void, from: *const c_void, length: usize) -> *mut c_void {
     let (frame, _closed) = (frame(), close());
     heap::check(to.addr(), length, frame);
@@ -387,7 +389,7 @@ unsafe fn copy_inside(to: *mut c_void, from: *const c_void, length: usize) -> *m
 ///
 /// # Safety
 ///
-/// The arguments are those of the program's call, and the caller has noted the frame.
+/// The arguments must be those of the program's call, and the caller must have noted the frame.
 pub(crate) unsafe fn copy(to: *mut c_void, from: *const c_void, length: usize) -> *mut c_void {
     // SAFETY: as promised by the caller.
     unsafe {
@@ -404,7 +406,7 @@ macro_rules! copies {
         export! {
             $(
                 compared fn $name(to: *mut c_void, from: *const c_void, length: size_t) -> *mut c_void {
-                    // SAFETY: as the program called it.
+                    // SAFETY: the arguments are those of the program's call.
                     unsafe { copy(to, from, length) }
                 }
             )*
@@ -419,7 +421,7 @@ macro_rules! fills {
         export! {
             $(
                 placed fn $name(to: *mut c_void, byte: c_int, length: size_t) -> *mut c_void {
-                    // SAFETY: as the program called it.
+                    // SAFETY: the arguments are those of the program's call.
                     unsafe {
                         if !is_inside() && enforce::counts_plain() {
                             return enforced::fill(to, byte, length);

@@ -1,5 +1,5 @@
-//! The writable memory of the program and its libraries. It is saved when `main` begins, and
-//! restored before each execution. The memory of the system's libraries is in `pages`.
+//! The writable memory of the program and its libraries. This memory is saved when `main` begins,
+//! and restored before each execution. The memory of the system's libraries is in `pages`.
 
 use crate::gate::{Own, thread_pointer};
 use std::ffi::{CStr, OsStr};
@@ -54,12 +54,12 @@ pub(crate) fn save() {
     note_code();
 }
 
-/// The files of the images when the program's `main` began, and their code. The dynamic linker is
-/// not queried later: a suspended thread of the program may hold its lock.
+/// The files of the images at the beginning of the program's `main`, and their code. The dynamic
+/// linker is not queried later, because a suspended thread of the program may hold its lock.
 static FILES: Own<Vec<PathBuf>> = Own::new(Vec::new());
 static CODE: Own<Vec<&'static [u8]>> = Own::new(Vec::new());
 
-/// The memory of all images when the program's `main` began, with its protection.
+/// The memory of all images at the beginning of the program's `main`, with its protection.
 static SEGMENTS: Own<Vec<(Range<usize>, libc::c_int)>> = Own::new(Vec::new());
 
 fn segments() -> Vec<(Range<usize>, libc::c_int)> {
@@ -89,7 +89,7 @@ pub(crate) fn overlaps(pages: &Range<usize>) -> bool {
     segments_in(pages).next().is_some()
 }
 
-/// Checks whether the pages overlap memory of an image that has another protection and is not
+/// Checks whether the pages overlap memory of an image with another protection that is not
 /// restored.
 pub(crate) fn overlaps_constants(pages: &Range<usize>, access: libc::c_int) -> bool {
     let is_put_back = |segment: &Range<usize>| {
@@ -150,7 +150,7 @@ pub(crate) fn thread_block() -> Range<usize> {
             start = block;
         }
     });
-    /// Exceeds the size of the description of a thread in any version.
+    /// A size that exceeds the description of a thread in any version.
     const DESCRIPTION: u32 = 2432;
     // SAFETY: a valid name; the C library stores the size there for debuggers.
     let size = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_thread_db_sizeof_pthread".as_ptr()) };
@@ -190,7 +190,7 @@ pub(crate) fn size() -> usize {
 /// Restores the memory.
 pub(crate) fn restore() {
     for part in PARTS.get() {
-        // SAFETY: the parts are writable memory of the program, of which no thread runs.
+        // SAFETY: the parts are writable memory of the program, and no thread of the program runs.
         unsafe {
             std::ptr::copy_nonoverlapping(
                 part.content.as_ptr(),
@@ -204,7 +204,7 @@ pub(crate) fn restore() {
 /// Passes each part of the memory to `look`, until it returns false.
 pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     PARTS.get().iter().all(|part| {
-        // SAFETY: the parts are writable memory of the program, of which no thread runs.
+        // SAFETY: the parts are writable memory of the program, and no thread of the program runs.
         look(unsafe { std::slice::from_raw_parts(part.start as *const u8, part.content.len()) })
     })
 }
@@ -213,7 +213,7 @@ pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
 pub(crate) fn save_to(copy: &mut Vec<u8>) {
     copy.clear();
     for part in PARTS.get() {
-        // SAFETY: the parts are writable memory of the program, of which no thread runs.
+        // SAFETY: the parts are writable memory of the program, and no thread of the program runs.
         copy.extend_from_slice(unsafe {
             std::slice::from_raw_parts(part.start as *const u8, part.content.len())
         });

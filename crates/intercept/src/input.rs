@@ -1,5 +1,5 @@
-//! The standard input of the program: a file of one line break whose position shows whether it was
-//! read. Input that the program reads would be missing in the next execution.
+//! The standard input of the program: a file of one line break, whose position shows whether the
+//! program has read the file. Input that the program reads would be missing in the next execution.
 
 use crate::worker::refuse_now;
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// A file that shares its position with the program's standard input.
 static INPUT: OnceLock<File> = OnceLock::new();
 
-/// Replaces the standard input by the file.
+/// Replaces the standard input with the file.
 pub(crate) fn replace() -> Result<()> {
     // SAFETY: a valid name; the descriptor gets one owner.
     let mut file = unsafe {

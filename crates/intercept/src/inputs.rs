@@ -41,7 +41,7 @@ export! {
     }
 }
 
-/// Returns the value of an input in a run: the enforced one, or the one in the environment.
+/// Returns the value of an input in a run: the enforced value, or the value in the environment.
 fn given(name: &str) -> Option<i64> {
     let of_environment = || std::env::var(format!("{INPUT}{name}")).ok()?.parse().ok();
     enforce::input(name).or_else(of_environment)

@@ -1,4 +1,4 @@
-//! Values per thread, by keys: those of POSIX and of C11.
+//! Thread-specific values with keys, of POSIX and of C11.
 
 use crate::ending;
 use crate::gate::{Own, close, is_inside};
@@ -15,10 +15,10 @@ static KEYS: Own<Vec<Option<Option<Destructor>>>> = Own::new(Vec::new());
 /// `PTHREAD_KEYS_MAX`.
 const MOST: usize = 1024;
 
-/// Most rounds of destructors, which may set values again.
+/// Greatest number of rounds of destructors, which may set values again.
 const ROUNDS: usize = 4;
 
-/// Most keys that constructors may make.
+/// Greatest number of keys that constructors may make.
 const MOST_AT_START: usize = 128;
 
 /// Keys made by constructors, and their values for the main thread. This needs no allocation: the
@@ -87,7 +87,7 @@ pub(crate) fn values_of_main() -> (usize, usize) {
     (values.as_ptr().addr(), size_of_val(&values[..]))
 }
 
-/// Returns the number of a new key; none if there are too many.
+/// Returns the number of a new key, or `None` if there are too many keys.
 fn create(destructor: Option<Destructor>) -> Option<c_uint> {
     if is_before_main() {
         let start = START.get();
@@ -104,7 +104,7 @@ fn create(destructor: Option<Destructor>) -> Option<c_uint> {
     })
 }
 
-/// Makes a key for the program. Returns whether that was possible.
+/// Makes a key for the program. Returns whether this was possible.
 fn give(key: *mut c_uint, destructor: Option<Destructor>) -> bool {
     let _closed = is_inside().then(close);
     let created = create(destructor);
@@ -134,8 +134,8 @@ fn delete(key: c_uint) -> c_int {
     0
 }
 
-/// Reports an omission if another thread may have a value of a deleted key: the end of that thread
-/// runs the destructor if it precedes the deletion, but neither is an event.
+/// Reports an omission if another thread may have a value of a deleted key. The end of that thread
+/// runs the destructor if the end precedes the deletion, but neither is an event.
 fn tell_of_others(key: usize) {
     let own = threads::own_index();
     let may_have_value = |&index: &usize| {
@@ -147,7 +147,7 @@ fn tell_of_others(key: usize) {
 }
 
 /// Reports that other orders of a deletion are omitted. Deletions by handlers of the program's end,
-/// like those of the C++ library, concern no thread any more.
+/// like those of the C++ library, no longer concern any thread.
 fn leave_out_deletion() {
     if ending::has_begun() {
         return;

@@ -1,5 +1,5 @@
-//! Atomic accesses that compilers leave to `libatomic`: those of 16 bytes by clang, which work like
-//! those of gcc, and larger ones, which take a lock.
+//! Atomic accesses that compilers leave to `libatomic`: clang's accesses of 16 bytes, which work
+//! like those of gcc, and larger accesses, which take a lock.
 
 use crate::enforced;
 use crate::gate::{self, close, code, is_inside};
@@ -40,7 +40,7 @@ sixteen! {
 static OUTSIDE: Mutex<()> = Mutex::new(());
 
 /// Accesses an atomic variable under its lock. The bytes are plain memory, so that other accesses
-/// of them are races.
+/// to them are races.
 fn locked<R>(variable: usize, does: impl FnOnce(Option<*const Frame>) -> R) -> R {
     if !is_inside() && enforced::is_on() {
         Side::lock(variable);
@@ -64,7 +64,7 @@ fn locked<R>(variable: usize, does: impl FnOnce(Option<*const Frame>) -> R) -> R
 
 /// # Safety
 ///
-/// The memory is the program's, and the frame is that of its call.
+/// The memory must be the program's, and the frame must be that of its call.
 unsafe fn read(
     variable: *const c_void,
     to: *mut c_void,
@@ -85,7 +85,7 @@ unsafe fn read(
 
 /// # Safety
 ///
-/// As for [`read`].
+/// The conditions are those of [`read`].
 unsafe fn write(
     variable: *mut c_void,
     from: *const c_void,
@@ -103,7 +103,8 @@ unsafe fn write(
     }
 }
 
-/// Most bytes of an atomic variable: a thread keeps a value on its stack while others run.
+/// Greatest size of an atomic variable in bytes. The size is limited because a thread keeps a value
+/// on its stack while other threads run.
 const MOST: usize = 1024;
 
 /// A value that a thread keeps.
@@ -125,7 +126,7 @@ fn room(size: size_t, call: Call) -> Kept {
 ///
 /// # Safety
 ///
-/// The program passed the pointer.
+/// The program must have passed the pointer.
 unsafe fn take(value: *const c_void, size: size_t, call: Call) -> Kept {
     let mut kept = room(size, call);
     // SAFETY: as promised by the caller, and there is room.
@@ -140,7 +141,7 @@ unsafe fn take(value: *const c_void, size: size_t, call: Call) -> Kept {
 ///
 /// # Safety
 ///
-/// The program passed the pointer, and the value has `size` bytes.
+/// The program must have passed the pointer, and the value must have `size` bytes.
 unsafe fn give(result: *mut c_void, value: &Kept, size: size_t, call: Call) {
     // SAFETY: as promised by the caller.
     unsafe {

@@ -6,10 +6,11 @@
 //! * `hooks`, `atomics`: memory accesses that the compiler announces.
 //! * `unhooked`: memory accesses that the compiler does not announce.
 //! * `library_calls`: memory accesses by functions of the system's libraries.
-//! * `threads`, `mutex`, …: library functions. They call the original unless the program is
-//!   checked.
+//! * `threads`, `mutex`, …: library functions. They call the original function unless the program
+//!   is checked.
 //! * `enforced`: these functions for programs that run under a safe trace.
-//! * `own_calls`, `own_memory`: keep the checker apart from the program and the C library's state.
+//! * `own_calls`, `own_memory`: separate the checker from the program and from the C library's
+//!   state.
 //! * `start`: replaces the program's `main`. `image` restores its memory between executions.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]

@@ -1,11 +1,11 @@
 //! Functions of the system's libraries that read or write memory of the program: plain accesses of
 //! the calling thread.
 //!
-//! Calls of these functions from code with hooks arrive here first, through redirected slots
+//! Calls to these functions from code with hooks arrive here first, through redirected slots
 //! (`unknown_calls`). The accesses are reported, then the function is called. Accesses that only
-//! the result shows, such as how much `fgets` has read, are reported after the call. Copies are
-//! performed here, so that where plain accesses interleave, each word is read when its read is
-//! reported.
+//! the result shows, such as the number of characters that `fgets` has read, are reported after the
+//! call. Copies are performed here, so that each word is read when its read is reported if plain
+//! accesses interleave.
 
 pub(crate) mod by_number;
 mod cpp;
@@ -48,11 +48,11 @@ pub(crate) enum Act {
     Reads(fn(&Arguments) -> Span),
     /// Writes this memory.
     Writes(fn(&Arguments) -> Span),
-    /// Only copies. `None` if the function itself must do so, because it will end the program.
+    /// Only copies. `None` if the function itself must copy, because it will end the program.
     Copies(fn(&Arguments) -> Option<Copy>),
-    /// Reads arguments as a format specifies, and writes text.
+    /// Reads arguments as specified by a format, and writes text.
     Prints(Printing),
-    /// Reads text, and writes to arguments as a format specifies.
+    /// Reads text, and writes to arguments as specified by a format.
     Scans(Scanning),
     /// Reads these buffers.
     Gathers(Vectors),
@@ -63,7 +63,7 @@ pub(crate) enum Act {
     /// Writes memory that is known from the result.
     Results {
         written: fn(&Arguments, usize) -> Span,
-        /// The most that the function writes, if that is known.
+        /// The most that the function writes, if this is known.
         most: fn(&Arguments) -> Span,
     },
 }
@@ -83,20 +83,20 @@ pub(crate) struct Copy {
 pub(crate) struct Callee {
     function: usize,
     acts: &'static [Act],
-    /// The protected state that it uses.
+    /// The protected state that the function uses.
     uses: Vec<Uses>,
     /// Its name in reports.
     name: String,
     /// Its effects as a function of the C++ standard library.
     effects: Option<cpp::Effects>,
-    /// Whether a call is noted for the await rule, since its other effects are unknown.
+    /// Whether a call is noted for the await rule, because its other effects are unknown.
     is_noted: bool,
-    /// Whether it reports the state of the calling thread for the await rule.
+    /// Whether a call reports the state of the calling thread for the await rule.
     tells_state: bool,
 }
 
 impl Callee {
-    /// Returns the callee for a function of this library or of another one.
+    /// Returns the callee for a function of this library or of another library.
     pub(crate) fn new(
         function: usize,
         Name { name, is_unknown }: Name,
@@ -150,7 +150,7 @@ impl Callee {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Name {
     pub(crate) name: &'static str,
-    /// Whether it may change more than memory of the program.
+    /// Whether the function may change more than memory of the program.
     pub(crate) is_unknown: bool,
 }
 
@@ -181,7 +181,7 @@ static CONSTANT: OnceLock<Vec<Range<usize>>> = OnceLock::new();
 /// Whether plain accesses are events.
 static ARE_EVENTS: AtomicBool = AtomicBool::new(false);
 
-/// Starts to report calls.
+/// Starts reporting calls.
 pub(crate) fn prepare(are_events: bool) {
     ARE_EVENTS.store(are_events, Relaxed);
     CONSTANT.get_or_init(image::constant_parts);
@@ -233,7 +233,7 @@ impl Reporter {
                 } else if let (true, Some(data)) = (is_locked, data) {
                     self.performs(data, arguments);
                 }
-                // A closed stream is freed memory, so that its use is detected.
+                // A closed stream is freed memory, so its use is detected.
                 if !is_locked {
                     self.writes((stream, 4));
                 } else if data.is_some() && gate::is_inside() {
@@ -304,7 +304,7 @@ fn performs(state: Use, name: &str, frame: *const Frame) {
 /// Performs a use of protected state.
 fn perform(Use { word, how, .. }: Use, frame: *const Frame) {
     if !gate::is_inside() {
-        // It has been performed when the thread next calls a hook.
+        // The use has been performed when the thread next calls a hook.
         return enforce::begin(match how {
             How::Looks => OpKind::Load,
             How::Changes(_) => OpKind::ReadModifyWrite,
@@ -333,12 +333,12 @@ fn is_program_memory(address: usize) -> bool {
     address != 0 && !is_constant(address) && !gate::is_errno(address)
 }
 
-/// Reports the accesses of the call. Returns whether the function has been performed, so that it
+/// Reports the accesses of the call. Returns true if the function has already been performed and
 /// must not be called. In this case the arguments contain its result.
 ///
 /// # Safety
 ///
-/// [`enter`] calls it for a call of the program.
+/// The caller must be [`enter`], for a call of the program.
 unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
     let callee = arguments.callee();
     if callee.is_noted {
@@ -361,7 +361,8 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
     }
     if let Some(effects) = callee.effects {
         effects.report(arguments, &mut reporter);
-        // Its other writes, such as those to memory that it allocates, count as reported.
+        // The function's other writes, such as those to memory that it allocates, count as
+        // reported.
         HAS_CALLED_LIBRARY.store(true, Relaxed);
     }
     for act in callee.acts {

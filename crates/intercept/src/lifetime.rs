@@ -1,8 +1,9 @@
 //! Initialisation and destruction of synchronization objects of POSIX.
 //!
-//! Both are writes of the object, and race with unordered uses by other threads. A mark in an
-//! object, where the C library stores nothing, records that a call initialised or destroyed it. A
-//! static initialiser overwrites the mark, and so makes a new object of a destroyed one.
+//! Both are writes to the object, and race with unordered uses by other threads. A mark in an
+//! object, where the C library stores nothing, records that a call initialised or destroyed the
+//! object. A static initialiser overwrites the mark, and thus turns a destroyed object into a new
+//! object.
 
 use crate::gate::is_inside;
 use crate::heap;
@@ -56,7 +57,7 @@ pub(crate) const BARRIER: Kind = Kind {
     is_static: false,
 };
 
-/// Marks of an object that a call has initialised, and of one that was destroyed.
+/// Marks of an object that a call has initialised, and of an object that was destroyed.
 const INITIALISED: u64 = 0x6d61_7a75_726b_6131;
 const DESTROYED: u64 = 0x6d61_7a75_726b_6132;
 
@@ -83,7 +84,7 @@ impl Kind {
     }
 
     /// Marks an object that the C library has initialised. Kinds with a static initialiser are
-    /// marked in a check only.
+    /// marked only in a check.
     pub(crate) fn has_begun(&self, object: usize) {
         if self.is_static && !is_inside() {
             return;
@@ -127,7 +128,7 @@ impl Kind {
     }
 }
 
-/// Fails if a call has already initialised the marked object and none has destroyed it.
+/// Fails if a call has already initialised the marked object and no call has destroyed it.
 pub(crate) fn check_first(name: &str, object: usize, code: usize) {
     if let Some(first) = native::initialised_at(object) {
         let place = place(first).map_or_else(String::new, |place| format!(" at {place}"));

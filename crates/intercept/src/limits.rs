@@ -7,7 +7,8 @@ use report::Omission;
 use runtime::native;
 use std::sync::OnceLock;
 
-/// Limits that other threads reach without events: by mapping or locking memory, by threads.
+/// Limits that other threads reach without events: by mapping or locking memory, or by starting
+/// threads.
 const NOT_ORDERED: [u32; 4] = [
     libc::RLIMIT_AS,
     libc::RLIMIT_DATA,
@@ -22,7 +23,7 @@ const FEWEST_DESCRIPTORS: libc::rlim_t = 8;
 ///
 /// # Safety
 ///
-/// The program passed the pointer.
+/// The program must have passed the pointer.
 pub(crate) unsafe fn meet(kind: u32, limit: *const rlimit) {
     if limit.is_null() {
         return;
@@ -62,7 +63,7 @@ pub(crate) unsafe fn meet(kind: u32, limit: *const rlimit) {
     }
 }
 
-/// Checks whether the process may raise hard limits, by one that the checker does not need.
+/// Checks whether the process may raise hard limits, with a limit that the checker does not need.
 fn may_raise_limits() -> bool {
     static MAY: OnceLock<bool> = OnceLock::new();
     *MAY.get_or_init(|| {

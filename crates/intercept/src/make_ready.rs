@@ -2,8 +2,9 @@
 //! `make_ready_at_thread_exit`).
 //!
 //! The C++ library does this in code without hooks: no event would make the result ready, and no
-//! edge would order it before its uses. This module does the same with the hooks that a compiler
-//! generates, as code of the program. The layouts are those of libstdc++'s ABI since gcc 5.
+//! edge would order the result before its uses. This module does the same with the hooks that a
+//! compiler generates, as code of the program. The layouts are those of libstdc++'s ABI since gcc
+//! 5.
 
 use libc::{c_int, c_uint, c_void, size_t};
 
@@ -65,9 +66,10 @@ unsafe extern "C-unwind" {
 ///
 /// # Safety
 ///
-/// The library calls it once, at the end of the thread that registered it.
+/// Only the library may call this function: once, at the end of the thread that registered it.
 unsafe extern "C-unwind" fn make_ready(element: *mut MakeReady) {
-    // SAFETY: the library made the element. It keeps the counts alive, and an owner the state.
+    // SAFETY: the library made the element. The element keeps the counts alive, and an owner keeps
+    // the state alive.
     unsafe {
         let MakeReady { state, counts, .. } = element.read();
         if is_taken(counts) {
@@ -86,16 +88,16 @@ unsafe extern "C-unwind" fn make_ready(element: *mut MakeReady) {
     }
 }
 
-/// Wakes the threads that wait for the status, which may be freed by now.
+/// Wakes the threads that wait for the status, which may already be freed.
 fn notify_all(status: *mut c_uint) {
     real!(_ZNSt28__atomic_futex_unsigned_base19_M_futex_notify_allEPj(status): fn(*mut c_uint));
 }
 
-/// Adds an owner, if there is one (`weak_ptr::lock`).
+/// Adds an owner, if there is already an owner (`weak_ptr::lock`).
 ///
 /// # Safety
 ///
-/// The counts are alive.
+/// The counts must be alive.
 unsafe fn is_taken(counts: *mut Counts) -> bool {
     // SAFETY: as promised by the caller.
     unsafe {
@@ -113,11 +115,11 @@ unsafe fn is_taken(counts: *mut Counts) -> bool {
     }
 }
 
-/// Removes an observer. The last one frees the counts.
+/// Removes an observer. The last observer frees the counts.
 ///
 /// # Safety
 ///
-/// The caller is a counted observer.
+/// The caller must be a counted observer.
 unsafe fn observe_no_more(counts: *mut Counts) {
     // SAFETY: as promised by the caller.
     unsafe {
@@ -134,6 +136,6 @@ unsafe extern "C-unwind" fn _ZNSt13__future_base13_State_baseV211_Make_ready6_M_
     element: *mut MakeReady,
 ) {
     real!(_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv(element): fn(*mut MakeReady));
-    // SAFETY: the library has just filled it.
+    // SAFETY: the library has just filled the element.
     unsafe { (*element).callback = make_ready };
 }

@@ -1,5 +1,6 @@
 //! `malloc` and its family for the program's own heap. In a check, the C library's allocations for
-//! the checker use the checker's memory; otherwise, and before the start, that of the C library.
+//! the checker use the checker's memory. Without a check, and before the start, they use the memory
+//! of the C library.
 
 use crate::allocator::Allocator;
 use crate::gate::{self, close, code, is_inside};
@@ -58,7 +59,7 @@ export! {
     }
 
     placed fn free(pointer: *mut c_void) {
-        // The C library frees null some twenty times at the start of a thread.
+        // The C library frees null about twenty times at the start of a thread.
         if !pointer.is_null() {
             release(pointer);
         }
@@ -119,7 +120,7 @@ pub(crate) fn is_replaced() -> bool {
     image_of(found) != image_of(is_replaced as *const c_void)
 }
 
-/// Returns the start of the image that contains an address; none if that is unknown.
+/// Returns the start of the image that contains an address, or `None` if the image is unknown.
 fn image_of(address: *const c_void) -> Option<usize> {
     // SAFETY: zero is valid for this plain structure, which the call fills.
     let (is_known, found) = unsafe {
@@ -137,7 +138,7 @@ fn release(pointer: *mut c_void) {
             let (code, _closed) = (code(), close());
             heap::give_back(pointer, Allocator::Malloc, code);
         }
-        // Memory that others have allocated must exist in the next execution, too.
+        // Memory that others have allocated must also exist in the next execution.
         (false, true) => {
             let (code, _closed) = (code(), close());
             if is_of_variable(pointer.addr()) {
@@ -237,7 +238,8 @@ fn filled(size: usize, align: usize, fill: u8) -> Option<*mut c_void> {
     })
 }
 
-/// Checks whether this is a static variable or on the running thread's stack. Null is neither.
+/// Checks whether this is the address of a static variable or on the running thread's stack. Null
+/// is neither.
 fn is_of_variable(address: usize) -> bool {
     let is_static = || {
         let mut parts = image::parts();

@@ -1,5 +1,5 @@
-//! The mappings of the process: the readable ones (queried only when an execution is shown), the
-//! writable ones, and those of the checker.
+//! The mappings of the process: the readable mappings (queried only when an execution is shown),
+//! the writable mappings, and the mappings of the checker.
 
 use crate::gate::Own;
 use crate::system_calls;
@@ -7,10 +7,11 @@ use libc::{c_int, c_void, off_t, size_t};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Readable mappings in ascending order, as of the last lookup of an address outside of them.
+/// Readable mappings in ascending order, as they were at the last lookup of an address outside
+/// them.
 static MAPPINGS: Own<Vec<Range<u64>>> = Own::new(Vec::new());
 
-/// Reads the mappings again if the address is not in a known one.
+/// Reads the mappings again if the address is not in a known mapping.
 pub(crate) fn refresh_for(address: u64) {
     if !MAPPINGS.get().iter().any(|known| known.contains(&address)) {
         *MAPPINGS.get() = shown().lines().filter_map(readable).collect();
@@ -31,11 +32,13 @@ pub(crate) fn read(address: u64) -> Option<u64> {
     known.contains(&last).then_some(())?;
     let place = std::ptr::with_exposed_provenance::<[u8; 8]>(usize::try_from(address).ok()?);
     // SAFETY: the memory is mapped and readable; stacks, images and heaps live as long as the
-    // process. It may be this function's own stack, which changes: any value will do then.
+    // process. The memory may be this function's own stack, which changes; any value is acceptable
+    // then.
     Some(u64::from_le_bytes(unsafe { place.read_volatile() }))
 }
 
-/// Parses `7f12a000-7f12c000 rw-p 00000000 00:00 0`, unless it may be unreadable (`[vvar]`).
+/// Parses `7f12a000-7f12c000 rw-p 00000000 00:00 0`, unless the memory may be unreadable
+/// (`[vvar]`).
 fn readable(line: &str) -> Option<Range<u64>> {
     if line.ends_with(']') && !line.ends_with("[heap]") && !line.ends_with("[stack]") {
         return None;
@@ -67,7 +70,7 @@ pub(crate) extern "C" fn map(
         descriptor as usize,
         offset as usize,
     ];
-    // SAFETY: as the caller promises for `mmap`.
+    // SAFETY: the caller makes the promises that `mmap` requires.
     let result = unsafe { system_calls::call(libc::SYS_mmap, arguments) };
     if (-4095..0).contains(&result) {
         // SAFETY: every thread has an errno.
@@ -80,7 +83,7 @@ pub(crate) extern "C" fn map(
     std::ptr::with_exposed_provenance_mut(start)
 }
 
-/// Returns the mappings of the checker. Some may be unmapped by now.
+/// Returns the mappings of the checker. Some mappings may already be unmapped.
 pub(crate) fn own() -> Vec<Range<usize>> {
     OWN.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }

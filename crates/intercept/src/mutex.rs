@@ -1,6 +1,7 @@
 //! Mutexes of POSIX and of C11.
 //!
-//! The owner and the count of a mutex are where the C library keeps them, in the program's object.
+//! The owner and the count of a mutex are in the program's object, at the places where the C
+//! library keeps them.
 
 use crate::clock;
 use crate::ending::{THRD_BUSY, THRD_ERROR, THRD_TIMEDOUT};
@@ -30,7 +31,7 @@ const ERROR_CHECKING: c_int = 2;
 const DESTROYED: c_int = -1;
 /// The kind of a mutex in heap memory that was never written.
 const UNWRITTEN: c_int = heap::UNWRITTEN as c_int;
-/// Mask of the bits in a kind that distinguish these.
+/// Mask of the bits that distinguish the kinds.
 const KINDS: c_int = 3;
 
 /// The way to take a mutex.
@@ -45,7 +46,7 @@ enum How {
 ///
 /// # Safety
 ///
-/// The program passed the mutex.
+/// The program must have passed the mutex.
 unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_int {
     let code = code_of(frame);
     heap::check_object(mutex.addr(), code);
@@ -78,7 +79,7 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
         How::Timed(_) => tries_to_lock(frame, || lock.lock_timed().then_some(())).is_some(),
     };
     clock::acquire(mutex.addr());
-    // This check comes last, since a destruction is an event before or after this one.
+    // This check comes last, because a destruction is an event before or after this event.
     check(layout.kind, code);
     if let (false, How::Timed(until)) = (is_granted, how) {
         // SAFETY: the program passed the time.
@@ -105,7 +106,7 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
 ///
 /// # Safety
 ///
-/// As for [`lock`].
+/// The conditions are those of [`lock`].
 pub(crate) unsafe fn hold(mutex: *mut pthread_mutex_t, owner: c_int, count: c_uint) {
     // SAFETY: the program's mutex has this layout.
     unsafe {
@@ -120,7 +121,7 @@ pub(crate) unsafe fn hold(mutex: *mut pthread_mutex_t, owner: c_int, count: c_ui
 ///
 /// # Safety
 ///
-/// As for [`lock`].
+/// The conditions are those of [`lock`].
 unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
     heap::check_object(mutex.addr(), code);
     // SAFETY: the program's mutex has this layout.
@@ -188,7 +189,7 @@ fn check(kind: c_int, code: usize) {
 ///
 /// # Safety
 ///
-/// As for [`lock`].
+/// The conditions are those of [`lock`].
 pub(crate) unsafe fn lend(mutex: *mut pthread_mutex_t, code: usize) -> c_uint {
     heap::check_object(mutex.addr(), code);
     // SAFETY: the program's mutex has this layout.
@@ -208,12 +209,12 @@ pub(crate) unsafe fn lend(mutex: *mut pthread_mutex_t, code: usize) -> c_uint {
     count
 }
 
-/// Restores the count of the mutex that the thread has again. Returns 0 or the error for a mutex
-/// whose owner has ended.
+/// Restores the count of the mutex that the thread has taken again. Returns 0, or the error for a
+/// mutex whose owner has ended.
 ///
 /// # Safety
 ///
-/// As for [`lock`].
+/// The conditions are those of [`lock`].
 pub(crate) unsafe fn take_back(mutex: *mut pthread_mutex_t, count: c_uint, code: usize) -> c_int {
     clock::acquire(mutex.addr());
     // SAFETY: as promised by the caller; the program's mutex has this layout.

@@ -1,5 +1,5 @@
 //! `operator new` and `operator delete` of C++. They behave like those of the C++ library, but a
-//! block belongs to the place that allocates it, not to that library.
+//! block belongs to the place that allocates the block, not to that library.
 
 use crate::allocator::Allocator;
 use crate::gate::{close, code, is_inside};
@@ -9,7 +9,7 @@ use libc::{c_void, size_t};
 /// Largest alignment of a fundamental type.
 const ALIGN: usize = 16;
 
-/// Allocates a block for the program, or returns `None` if the C++ library must do so.
+/// Allocates a block for the program, or returns `None` if the C++ library must allocate it.
 fn allocated(size: size_t, align: usize, allocator: Allocator) -> Option<*mut c_void> {
     let block = heap::allocate_here(Asked {
         size: size.max(1),

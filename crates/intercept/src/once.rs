@@ -71,8 +71,8 @@ export! {
     }
 }
 
-/// Runs the initialiser, or waits for the thread that runs it. If the initialiser is left by an
-/// exception or by the end of its thread, the next caller runs it again.
+/// Runs the initialiser, or waits for the thread that runs it. If an exception or the end of its
+/// thread leaves the initialiser, the next caller runs it again.
 fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
     if image::is_compilers(control) {
         return library_once(control, initialise);
@@ -101,8 +101,9 @@ impl Drop for Attempt {
     }
 }
 
-/// Runs the initialiser of a compiler's library, for its unwinder or its streams. It shares nothing
-/// with the program and calls no hook. So it is no event, and the order of threads is irrelevant.
+/// Runs an initialiser of a compiler's library (its unwinder or its streams). Such an initialiser
+/// shares nothing with the program and calls no hook. Therefore the call is not an event, and the
+/// order of threads is irrelevant.
 fn library_once(control: usize, initialise: extern "C-unwind" fn()) {
     if native::begins_library_once(control) {
         // SAFETY: the library passed the function.

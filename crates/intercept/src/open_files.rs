@@ -1,7 +1,8 @@
-//! Descriptors of the program that share data, so that data written to one is read from another.
+//! Descriptors of the program that share data, so that data written to one descriptor is read from
+//! another.
 //!
 //! The system's numbers for files differ between executions. So the name of a file is the first
-//! descriptor by which the execution has it. Calls that open and close descriptors are events in
+//! descriptor that the execution has for it. Calls that open and close descriptors are events in
 //! one order, and nothing changes between two of them. So all interleavings with this order have
 //! the same names.
 
@@ -23,7 +24,7 @@ static OPEN: Own<Vec<Open>> = Own::new(Vec::new());
 /// Whether descriptors may have been opened or closed since the last query.
 static ARE_CHANGED: AtomicBool = AtomicBool::new(true);
 
-/// Begins an execution. Programs with files have no savepoints, so that this is all.
+/// Begins an execution. Programs with files have no savepoints, so nothing else is needed.
 pub(crate) fn begin() {
     OPEN.get().clear();
     change();
@@ -42,7 +43,7 @@ pub(crate) fn name_of(descriptor: c_int) -> c_int {
     found.map_or(descriptor, |open| open.name)
 }
 
-/// Returns the name of the file with this path, if it has a descriptor.
+/// Returns the name of the file with this path, if the file has a descriptor.
 pub(crate) fn name_of_path(folder: c_int, path: *const c_char) -> Option<c_int> {
     look_again();
     let mut status = MaybeUninit::<stat>::uninit();
@@ -56,7 +57,7 @@ pub(crate) fn name_of_path(folder: c_int, path: *const c_char) -> Option<c_int> 
     ];
     // SAFETY: the system checks the pointer of the program.
     let is_there = unsafe { system_calls::call(libc::SYS_newfstatat, place) } == 0;
-    // SAFETY: the call has filled it.
+    // SAFETY: the call has filled the structure.
     let file = is_there.then(|| unsafe { kept(&status.assume_init()) })??;
     let mut open = OPEN.get().iter();
     open.find(|open| open.file == file).map(|open| open.name)
@@ -153,7 +154,7 @@ fn file_of(descriptor: c_int) -> Option<(u64, u64)> {
     let mut status = MaybeUninit::<stat>::uninit();
     // SAFETY: the call only queries a number.
     let is_there = unsafe { libc::fstat(descriptor, status.as_mut_ptr()) } == 0;
-    // SAFETY: the call has filled it.
+    // SAFETY: the call has filled the structure.
     is_there.then(|| unsafe { kept(&status.assume_init()) })?
 }
 

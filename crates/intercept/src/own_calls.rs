@@ -1,13 +1,13 @@
 //! Binds this library to functions of the C library, even if the program has functions of the same
 //! names.
 //!
-//! A symbol is looked up in the program first. So the checker, too, would call a program's own
+//! A symbol is looked up in the program first. So the checker would also call a program's own
 //! `write`, `memcpy` or `getenv`. Before any code of the checker runs, `bind` looks up the
 //! functions that it calls in the system's libraries, and writes their addresses to this library's
 //! table of addresses. In a check, memory of the checker comes from `own_memory`.
 //!
 //! `bind` itself must not call anything. It reads names byte by byte and with volatile accesses, so
-//! that the compiler generates no calls of `memcmp` or `strlen`.
+//! that the compiler generates no calls to `memcmp` or `strlen`.
 
 use crate::{mappings, own_memory, system_calls};
 use std::ffi::{c_char, c_int};
@@ -379,7 +379,8 @@ impl Image {
         }
     }
 
-    /// Writes the address of a system library's function, if this relocation is for one.
+    /// Writes the address of a system library's function, if this relocation is for such a
+    /// function.
     unsafe fn bind(&self, relocation: &Relocation, first: *const LinkMap, is_checked: bool) {
         let kind = relocation.info as u32;
         if kind != R_64 && kind != R_GLOB_DAT && kind != R_JUMP_SLOT {

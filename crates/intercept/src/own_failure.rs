@@ -1,4 +1,5 @@
-//! Reports an abort of the checker's own code, which is no verdict on the program, and ends.
+//! Reports an abort of the checker's own code, which is not a verdict on the program, and ends the
+//! process.
 
 use crate::worker::refuse_now;
 use libc::{c_char, c_uint};
@@ -13,7 +14,7 @@ struct Message {
     text: [c_char; 0],
 }
 
-/// Address of the C library's variable for its message; null if there is none.
+/// Address of the C library's variable for its message; null if there is no such variable.
 static MESSAGE: AtomicPtr<*const Message> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Number of callers that are named.
@@ -55,7 +56,7 @@ fn message() -> Option<String> {
 
 /// Returns the functions on the stack, the innermost first.
 fn callers() -> Vec<String> {
-    /// Functions called since the signal.
+    /// Functions that have been called since the signal.
     const OWN: [&str; 3] = ["backtrace", "own_failure", "on_signal"];
     let shown = Backtrace::force_capture().to_string();
     let names = shown.lines().filter_map(|line| {

@@ -25,7 +25,8 @@ const SLEEPERS: usize = 1 << 16;
 /// Size in bytes of the stack of a sleeping thread.
 pub(crate) const STACK: usize = 64 * 1024;
 
-/// Header in front of each block. A block has the alignment of the header, or the requested one.
+/// Header in front of each block. A block has the alignment of the header, or the requested
+/// alignment.
 #[repr(C, align(16))]
 struct Header {
     /// Offset of the block from the start of its memory.
@@ -35,7 +36,7 @@ struct Header {
 
 const HEADER: usize = size_of::<Header>();
 
-/// Classes up to here are multiples of 16 bytes. Above, each doubling has four classes.
+/// Up to this size, classes are multiples of 16 bytes. Above it, each doubling has four classes.
 const SMALL: usize = 1024;
 const SMALL_CLASSES: usize = SMALL / 16 + 1;
 const CLASSES: usize = SMALL_CLASSES + 4 * 28;
@@ -51,7 +52,7 @@ struct Lists {
 
 struct Heap(UnsafeCell<Lists>);
 
-// SAFETY: one heap is used by one thread only, the other one under a lock.
+// SAFETY: one heap is used by one thread only, the other heap under a lock.
 unsafe impl Sync for Heap {}
 
 impl Heap {
@@ -68,7 +69,8 @@ static RUNNERS: Heap = Heap::new(REGION, REGION + SIZE - OTHERS - STACKS);
 static SHARED: Heap = Heap::new(REGION + SIZE - OTHERS, REGION + SIZE);
 static IS_LOCKED: AtomicBool = AtomicBool::new(false);
 
-/// Reserves the region once. Returns whether it is there. Runs before all code of this library.
+/// Reserves the region once. Returns whether the region is there. Runs before all code of this
+/// library.
 pub(crate) fn reserve() -> bool {
     static IS_RESERVED: AtomicBool = AtomicBool::new(false);
     if !IS_RESERVED.load(Relaxed) {
@@ -78,8 +80,8 @@ pub(crate) fn reserve() -> bool {
 }
 
 /// Returns the stack of the sleeping thread for the program's thread with this number. Thread-local
-/// memory is on it and named by its address, which is the same in all processes that run the
-/// program.
+/// memory is on this stack. It is named by its address, which is the same in all processes that run
+/// the program.
 pub(crate) fn stack_of(thread: usize) -> *mut c_void {
     assert!(thread < SLEEPERS, "a program has fewer than 65,536 threads");
     ptr::with_exposed_provenance_mut(REGION + SIZE - OTHERS - STACKS + thread * STACK)
@@ -101,11 +103,11 @@ pub(crate) fn region() -> (usize, usize) {
     (REGION, REGION + SIZE)
 }
 
-/// Uses the lists of the calling thread.
+/// Runs a closure on the lists of the calling thread.
 #[inline(always)]
 fn with<R>(does: impl FnOnce(&mut Lists) -> R) -> R {
     if gate::is_runner(thread_pointer()) {
-        // SAFETY: the calling thread is the only one that uses this heap.
+        // SAFETY: only the calling thread uses this heap.
         return does(unsafe { &mut *RUNNERS.0.get() });
     }
     while IS_LOCKED.swap(true, Acquire) {
@@ -151,7 +153,7 @@ fn take(size: usize) -> (*mut u8, bool) {
         }
         let first = lists.free[class];
         if !first.is_null() {
-            // SAFETY: a free block begins with the address of the next one.
+            // SAFETY: a free block begins with the address of the next free block.
             lists.free[class] = unsafe { first.cast::<*mut u8>().read() };
             return (first, false);
         }
@@ -175,7 +177,7 @@ fn take(size: usize) -> (*mut u8, bool) {
 
 /// # Safety
 ///
-/// The block belongs to this allocator.
+/// The block must belong to this allocator.
 #[inline(always)]
 unsafe fn header<'h>(block: *mut u8) -> &'h Header {
     // SAFETY: every block has a header.

@@ -1,8 +1,9 @@
 //! The state of the system's libraries and of the dynamic linker, page by page.
 //!
-//! Most of these pages are never written. So each is write-protected until its first write, which
-//! raises a signal. From then on the page is restored before each execution and is part of each
-//! savepoint. Some pages are rarely written and regain their content: they are protected again.
+//! Most of these pages are never written. So each page is write-protected until its first write,
+//! which raises a signal. From then on the page is restored before each execution and is part of
+//! each savepoint. Some pages are rarely written and regain their content. These pages are
+//! protected again.
 
 use crate::gate::Own;
 use crate::{heap, image, mappings, own_memory, system_calls};
@@ -17,7 +18,8 @@ struct Tracked {
     content: Vec<u8>,
     /// Whether each page was written.
     is_written: Vec<bool>,
-    /// For each page, the number of executions that must have begun before it is protected again.
+    /// For each page, the number of executions that must have begun before the page is protected
+    /// again.
     protected_from: Vec<usize>,
 }
 
@@ -39,16 +41,16 @@ struct Piece<'a> {
 
 static TRACKED: Own<Vec<Tracked>> = Own::new(Vec::new());
 
-/// The written pages (range, page) in the order of their first writes, with room for all.
+/// The written pages (range, page) in the order of their first writes, with room for all pages.
 static WRITTEN: Own<Vec<(usize, usize)>> = Own::new(Vec::new());
 
 /// Thread-local memory of the thread that runs program and checker. Its pages stay writable.
 static OWN_BLOCK: Own<Range<usize>> = Own::new(0..0);
 
-/// Number of these pages.
+/// Number of the pages in [`OWN_BLOCK`].
 static OWN_PAGES: AtomicUsize = AtomicUsize::new(0);
 
-/// Ascending ranges in these pages that are not restored.
+/// Ascending ranges that are not restored, in the pages of [`OWN_BLOCK`].
 static LEFT_OUT: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 
 /// The pieces of the written pages, in the order of `WRITTEN`. The capacity suffices for all.
@@ -56,7 +58,7 @@ static PIECES: Own<Vec<Piece<'static>>> = Own::new(Vec::new());
 
 static IS_PROTECTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether a debugger runs. It would stop at each first write, so nothing is protected.
+/// Whether a debugger runs. A debugger would stop at each first write, so nothing is protected.
 static IS_DEBUGGED: AtomicBool = AtomicBool::new(false);
 
 /// Number of executions that were run from the beginning.
@@ -73,7 +75,8 @@ pub(crate) fn save() {
     let (start, end) = own_memory::region();
     others.push(start..end);
     others.extend(heap::regions());
-    // The thread pointer is the checker's, too: `blocks` restores the state of libraries there.
+    // The memory at the thread pointer also belongs to the checker: `blocks` restores the state of
+    // libraries there.
     let thread = image::thread_block();
     let mut tracked = Vec::new();
     for mapping in mappings::writable() {
@@ -83,7 +86,7 @@ pub(crate) fn save() {
                 let mut others = others.iter();
                 others.find(|other| other.start < page + PAGE && page < other.end)
             };
-            // Some of the others are huge.
+            // Some of the other mappings are huge.
             if let Some(other) = other_at(page) {
                 page = other.end.next_multiple_of(PAGE);
                 continue;
@@ -121,9 +124,9 @@ pub(crate) fn save() {
     OWN_PAGES.store(WRITTEN.get().len(), Relaxed);
 }
 
-/// Excludes changes during `does` from restoring: they belong to the checker.
+/// Excludes changes during `does` from restoring, because they belong to the checker.
 pub(crate) fn leave_out(does: impl FnOnce()) {
-    // Its writes are found by comparison: the pages are not protected yet.
+    // The writes of `does` are found by comparison, because the pages are not protected yet.
     let before: Vec<Vec<u8>> = TRACKED
         .get()
         .iter()
@@ -142,8 +145,8 @@ pub(crate) fn leave_out(does: impl FnOnce()) {
     LEFT_OUT.get().sort_by_key(|range| range.start);
 }
 
-/// Protects the pages, so that the first write to each is detected. In a debugger, which would stop
-/// at each of them, all pages count as written.
+/// Protects the pages, so that the first write to each page is detected. In a debugger, which would
+/// stop at each first write, all pages count as written.
 pub(crate) fn protect(is_debugged: bool) {
     if IS_PROTECTED.load(Relaxed) {
         return;
@@ -170,14 +173,15 @@ pub(crate) fn protect(is_debugged: bool) {
     cut_all();
 }
 
-/// Handles a failed write. Returns whether to repeat it, since the page is writable now. Other
-/// threads of the checker may be here, too, and may have made the page writable since then.
+/// Handles a failed write. Returns true if the page is writable now, so that the write can be
+/// repeated. Other threads of the checker may also be here, and may have made the page writable
+/// since the failure.
 pub(crate) fn admit(address: usize) -> bool {
     static IS_LOCKED: AtomicBool = AtomicBool::new(false);
     /// The last address for which this was called, and the number of repetitions.
     static LAST: AtomicUsize = AtomicUsize::new(0);
     static REPEATS: AtomicUsize = AtomicUsize::new(0);
-    /// More failures than this are no permitted writes, but for example jumps into data.
+    /// More failures than this are not permitted writes, but for example jumps into data.
     const MOST_REPEATS: usize = 64;
     if !IS_PROTECTED.load(Relaxed) {
         return false;
@@ -208,7 +212,7 @@ fn is_written(address: usize) -> bool {
     })
 }
 
-/// Notes that the page with this address is written. Returns whether this is new.
+/// Notes that the page with this address is written. Returns whether the page was not noted before.
 fn note(address: usize) -> bool {
     for (index, tracked) in TRACKED.get().iter_mut().enumerate() {
         let page = address.wrapping_sub(tracked.start) / PAGE;
@@ -277,7 +281,7 @@ fn changed_so_far() -> impl Iterator<Item = &'static Piece<'static>> {
 }
 
 /// Makes the lists of threads writable, before the checker starts a thread of the system. The C
-/// library blocks all signals where it writes to them, so these writes must not fail.
+/// library blocks all signals when it writes to these lists, so the writes must not fail.
 pub(crate) fn open_lists_of_threads() {
     if IS_PROTECTED.load(Relaxed) {
         LEFT_OUT
@@ -287,8 +291,8 @@ pub(crate) fn open_lists_of_threads() {
     }
 }
 
-/// Protects written pages with initial content again, unless they were soon written again the last
-/// time.
+/// Protects written pages with initial content again, unless they were written again soon after the
+/// last time.
 fn settle(begun: usize) {
     let before = WRITTEN.get().len();
     let tracked = TRACKED.get();
@@ -301,7 +305,8 @@ fn settle(begun: usize) {
             return true;
         }
         range.is_written[page] = false;
-        // If it is written again, it remains writable until twice as many executions have begun.
+        // If the page is written again, it remains writable until twice as many executions have
+        // begun.
         range.protected_from[page] = 2 * begun;
         // SAFETY: `admit` permits writes to the page.
         unsafe { system_calls::protect(start, start + PAGE, libc::PROT_READ) };
@@ -328,7 +333,7 @@ pub(crate) fn save_to(copy: &mut Saved) {
     }
 }
 
-/// Restores the pages from a copy. All others get their initial content.
+/// Restores the pages from a copy. All other pages get their initial content.
 pub(crate) fn restore_from(copy: &Saved) {
     changed_so_far().for_each(Piece::put);
     let mut bytes = &copy.bytes[..];
@@ -346,7 +351,7 @@ impl Piece<'_> {
         unsafe { std::slice::from_raw_parts(self.start as *const u8, self.content.len()) }
     }
 
-    /// Checks whether it differs from its initial content.
+    /// Checks whether the piece differs from its initial content.
     fn is_changed(&self) -> bool {
         self.now() != self.content
     }

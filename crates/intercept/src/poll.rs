@@ -1,8 +1,9 @@
 //! Waits for descriptors: `poll`, `select`, `epoll_wait` and similar functions.
 //!
-//! All threads of the program are run by one thread of the system, which must not wait for another.
-//! So the system is queried only for descriptors that are ready now. If there are none, the time
-//! passes for a thread that is alone. Beside threads that might make one ready, it is refused.
+//! One thread of the system runs all threads of the program, and must not wait for another thread.
+//! So the system is queried only for descriptors that are ready now. If none is ready, a wait with
+//! a time limit lets that time pass, provided that its thread is alone or it waits for no
+//! descriptor. Any other wait that would block is refused.
 
 use crate::clock::{SECOND, nanoseconds, sleep_for};
 use crate::gate::{close, code, frame, is_inside};
@@ -41,7 +42,7 @@ impl Patience {
     }
 }
 
-/// Returns the result of a wait, given the system's answer for a wait of no time.
+/// Returns the result of a wait, given the system's answer for a wait of zero duration.
 fn waits(ready: c_int, has_descriptors: bool, patience: Patience, frame: *const Frame) -> c_int {
     if ready != 0 {
         return ready;
@@ -118,7 +119,7 @@ export! {
         let ready = real!(select(count, read, write, except, &raw mut now):
             fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *mut timeval) -> c_int);
         let result = waits(ready, count > 0, Patience::of_timeval(time), frame);
-        // The system stores the remaining time there: zero if the time is up.
+        // The system stores the remaining time there, which is zero if the time is up.
         if result == 0 && !time.is_null() {
             // SAFETY: the program supplied the pointer.
             unsafe { *time = now };

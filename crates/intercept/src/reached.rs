@@ -1,4 +1,4 @@
-//! The lines with hooks that executions reach: bits for the return addresses of calls of hooks.
+//! The lines with hooks that executions reach: bits for the return addresses of calls to hooks.
 
 use crate::gate::Own;
 use crate::source_map;
@@ -8,10 +8,10 @@ use native::has_hooks;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// Images that are larger have no bits.
+/// Larger images have no bits.
 const LARGEST: usize = 64 << 20;
 
-/// Most calls of hooks whose lines are looked up.
+/// Greatest number of calls to hooks whose lines are looked up.
 const MOST: usize = 50_000;
 
 /// The program's images with their bits, and the instructions that set these bits.

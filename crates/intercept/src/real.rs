@@ -1,6 +1,6 @@
 //! The functions that would have been called without this library.
 
-/// Calls the function of this name in the libraries behind this one, or its enforced version.
+/// Calls the function of this name in the libraries after this library, or its enforced version.
 macro_rules! real {
     ($name:ident($($argument:expr),* $(,)?): fn($($type:ty),*) $(-> $result:ty)?) => {{
         static ADDRESS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
@@ -14,7 +14,7 @@ macro_rules! real {
     }};
 }
 
-/// Calls the function of this name in the libraries behind this one, even in enforced programs.
+/// Calls the function of this name in the libraries after this library, even in enforced programs.
 macro_rules! original {
     ($name:ident($($argument:expr),* $(,)?): fn($($type:ty),*) $(-> $result:ty)?) => {{
         static ADDRESS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);

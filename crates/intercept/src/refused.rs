@@ -1,4 +1,4 @@
-//! Functions that programs must not call: their effects cannot be repeated or undone.
+//! Functions that programs must not call, because their effects cannot be repeated or undone.
 
 use crate::gate::{close, code, is_inside};
 use libc::{c_char, c_int, c_uint, c_void};
@@ -73,7 +73,7 @@ macro_rules! refused_variadic {
                     $crate::real::address(&ADDRESS, concat!(stringify!($name), "\0"))
                 }
 
-                // SAFETY: it replaces the C library's function of this name.
+                // SAFETY: the function replaces the C library's function of this name.
                 #[unsafe(no_mangle)]
                 #[unsafe(naked)]
                 unsafe extern "C-unwind" fn $name() {
@@ -81,7 +81,8 @@ macro_rules! refused_variadic {
                         "mov r11, fs:0",
                         "cmp r11, [rip + {inside}]",
                         "jne 2f",
-                        // Like the other functions that note the place of their call.
+                        // This function notes the place of its call like the other exported
+                        // functions.
                         "lea r11, [rsp - 48]",
                         "mov [rip + {frame}], r11",
                         "2:",

@@ -30,12 +30,12 @@ pub(crate) const CALLS: [c_long; 4] = [
     libc::SYS_munmap,
 ];
 
-/// Begins an execution: unmaps memory that was mapped since `main` began; makes data writable.
+/// Begins an execution: unmaps memory that was mapped after `main` began, and makes data writable.
 pub(crate) fn begin() {
     aliases::begin();
     for pages in MAPPED.get().drain(..) {
         let arguments = [pages.start, pages.len(), 0, 0, 0, 0];
-        // SAFETY: the program mapped it in an execution that is over.
+        // SAFETY: the program mapped this memory in an execution that is over.
         unsafe { system_calls::call(libc::SYS_munmap, arguments) };
         mappings::forget();
     }
@@ -82,7 +82,8 @@ fn look_at_protection(pages: &Range<usize>, access: c_int) {
     }
 }
 
-/// Handles one of these system calls that the program is about to make. The gate is closed.
+/// Handles one of the system calls in [`CALLS`], which the program is about to make. The gate is
+/// closed.
 pub(crate) fn meet(number: c_long, arguments: [c_long; 6]) {
     let arise = privately(|| {
         look_at_call(number, arguments);
@@ -106,7 +107,7 @@ fn look_at_call(number: c_long, arguments: [c_long; 6]) {
     }
 }
 
-/// Performs a system call for the function of the same name. The C library is not called, as
+/// Performs a system call for the function of the same name. The C library is not called, because
 /// allocators map memory before its functions can be found.
 fn call(number: c_long, arguments: [usize; 6]) -> isize {
     let [first, second, third, fourth, ..] = arguments;
@@ -133,7 +134,7 @@ fn call(number: c_long, arguments: [usize; 6]) -> isize {
             native::unmap(gives_back.start, gives_back.len(), code);
         }
     }
-    // SAFETY: as the caller promises for the function.
+    // SAFETY: the caller makes the promises that the function requires.
     let result = unsafe { system_calls::call(number, arguments) };
     if !(-4095..0).contains(&result) {
         if is_inside() && !start::is_before_main() {

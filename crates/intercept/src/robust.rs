@@ -1,5 +1,5 @@
-//! Mutexes that survive their owners (`PTHREAD_MUTEX_ROBUST`). A thread that ends releases those
-//! that it holds, the youngest first. The next owner gets an error code.
+//! Mutexes that survive their owners (`PTHREAD_MUTEX_ROBUST`). A thread that ends releases the
+//! robust mutexes that it holds, the youngest first. The next owner gets an error code.
 
 use crate::mutex::hold;
 use crate::threads;
@@ -10,11 +10,12 @@ use runtime::{Condition, Mutex};
 /// Flag in the kind of a mutex.
 pub(crate) const ROBUST: c_int = 16;
 
-/// Returns the result of an attempt or a wait for a mutex; `failed` is the error if not granted.
+/// Returns the result of an attempt or a wait for a mutex. `failed` is the error if the mutex was
+/// not granted.
 ///
 /// # Safety
 ///
-/// The program passed the mutex, which is robust.
+/// The program must have passed the mutex, which must be robust.
 pub(crate) unsafe fn taken(
     mutex: *mut pthread_mutex_t,
     lock: Mutex,

@@ -97,7 +97,7 @@ macro_rules! rwlocks {
     };
 }
 
-/// Checks whether the running thread has the write lock: a wait is an error (`EDEADLK`) then.
+/// Checks whether the running thread has the write lock, so that a wait is an error (`EDEADLK`).
 fn is_written_by_own_thread(address: usize) -> bool {
     let thread = runtime::current().index();
     let mut all = HELD.get().iter();
@@ -140,7 +140,7 @@ export! {
         if is_inside() {
             let (code, _closed) = (code(), close());
             RWLOCK.begins(lock.expose_provenance(), code);
-            // It is a new lock now, which no thread holds.
+            // The lock is new now, and no thread holds it.
             native::privately(|| HELD.get().retain(|held| held.address != lock.addr()));
         }
         let result = real!(pthread_rwlock_init(lock, attributes): fn(*mut pthread_rwlock_t, *const c_void) -> c_int);

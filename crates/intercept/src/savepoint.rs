@@ -1,4 +1,4 @@
-//! Copies the state that an execution changes outside of the runtime, and restores it.
+//! Copies and restores the state that an execution changes outside the runtime.
 
 use crate::gate::{self, Own};
 use crate::{
@@ -138,7 +138,7 @@ impl Memory for ProgramMemory {
     }
 }
 
-/// Returns the thread pointers of the main thread and of others with their own.
+/// Returns the thread pointers of the main thread and of other threads that have their own.
 fn thread_pointers(threads: &threads::Saved) -> impl Iterator<Item = usize> {
     std::iter::once(gate::checker()).chain(threads.pointers())
 }

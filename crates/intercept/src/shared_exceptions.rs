@@ -2,7 +2,7 @@
 //!
 //! The C++ library counts the owners of an exception in code without hooks. So nothing would order
 //! a thread's reads before the free by the last owner. In programs that can share exceptions, each
-//! release of a share is an atomic access of the count here. The layouts are those of libstdc++.
+//! release of a share is an atomic access to the count here. The layouts are those of libstdc++.
 
 use crate::gate::{close, is_inside};
 use crate::image;
@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 /// `__cxa_exception`, or `__cxa_dependent_exception`, which refers to another exception.
 #[repr(C)]
 struct Header {
-    /// The exception to which a dependent one refers.
+    /// The exception to which a dependent exception refers.
     primary: *mut c_void,
     unused: [usize; 4],
     handlers: c_int,
@@ -36,7 +36,7 @@ const COUNT: usize = 128;
 
 const ACQUIRE_RELEASE: c_int = 4;
 
-/// Functions that programs need in order to share an exception.
+/// Functions that programs need to share an exception.
 const SHARING: [&str; 2] = [
     "_ZSt17current_exceptionv",
     "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
@@ -62,7 +62,7 @@ pub(crate) fn shares_exceptions() -> bool {
 ///
 /// # Safety
 ///
-/// The object was thrown, and the caller is one of its owners.
+/// The object must have been thrown, and the caller must be one of its owners.
 unsafe fn leave(object: *mut c_void) {
     if shares_exceptions() {
         // SAFETY: the count precedes the object, and lives until this owner has gone.
@@ -77,8 +77,8 @@ unsafe fn leave(object: *mut c_void) {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __cxa_end_catch() {
     let globals = real!(__cxa_get_globals(): fn() -> *mut Globals);
-    // SAFETY: the library has filled them, and the last handler of an exception owns it. Only
-    // exceptions of C++ are read.
+    // SAFETY: the library has filled the structures, and the last handler of an exception owns the
+    // exception. Only exceptions of C++ are read.
     unsafe {
         if let Some(header) = (*globals).caught.as_ref() {
             match header.class {

@@ -1,4 +1,5 @@
-//! Signals: the checker's remain its own, crash signals crash the program, others are refused.
+//! Signals. The checker's signals remain its own, crash signals crash the program, and other
+//! signals are refused.
 
 use crate::gate::{close, code, is_inside};
 use crate::system_state;
@@ -130,11 +131,12 @@ export! {
     }
 }
 
-/// Changes the signals that the running thread blocks; false if `how` is unknown. None can arrive.
+/// Changes the signals that the running thread blocks. Returns false if `how` is unknown. No
+/// blocked signal can arrive.
 ///
 /// # Safety
 ///
-/// The pointers are null or point to sets of signals.
+/// The pointers must be null or point to sets of signals.
 unsafe fn change_mask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> bool {
     let blocked = &mut crate::threads::own().blocked;
     let before = *blocked;

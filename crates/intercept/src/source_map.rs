@@ -15,7 +15,7 @@ pub(crate) struct Names;
 /// The images, read when the first name is requested.
 static IMAGES: Own<Option<Images>> = Own::new(None);
 
-/// The folder in which the program was started. Paths below it are shown relative to it.
+/// The folder in which the program was started. Paths below this folder are shown relative to it.
 static DIRECTORY: Own<Option<PathBuf>> = Own::new(None);
 
 /// Sets the folder relative to which paths below it are shown.
@@ -94,7 +94,7 @@ impl SourceMap for Names {
 }
 
 /// Names a block by its type, its number and the place of its allocation: `node#2@queue.c:12.next`.
-/// With length 0 this names the whole block, if it begins there.
+/// With length 0 this names the whole block, if the block begins there.
 fn in_heap(address: usize, length: usize) -> String {
     let Some((start, _, site)) = heap::block(address) else {
         return format!("{address:#x}");
@@ -159,7 +159,7 @@ fn short(place: &str) -> Option<&str> {
     })
 }
 
-/// Shows bytes without a type: small numbers may be negative, large ones are addresses.
+/// Shows bytes without a type. Small numbers may be negative, large numbers are addresses.
 fn number(bytes: &[u8]) -> String {
     match *bytes {
         [byte] => (byte as i8).to_string(),
@@ -172,7 +172,7 @@ fn number(bytes: &[u8]) -> String {
     }
 }
 
-/// Shows a pointer by its target, if that has a name.
+/// Shows a pointer by its target, if the target has a name.
 fn address_shown(bytes: &[u8]) -> String {
     let address = <[u8; 8]>::try_from(bytes).map(usize::from_le_bytes);
     match address {

@@ -14,7 +14,7 @@ use runtime::native::{self, at};
 const INITIALISED: c_int = 1;
 const DESTROYED: c_int = -2;
 
-/// Returns the program's lock, which must be initialised: there is no static initialiser.
+/// Returns the program's lock, which must be initialised because there is no static initialiser.
 fn lock_at(lock: *mut c_int, code: usize) -> Mutex {
     check(lock, code);
     native::mutex_at(lock.addr(), code)

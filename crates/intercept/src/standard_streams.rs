@@ -1,5 +1,6 @@
 //! Standard streams of C++, which threads may share without races ([iostream.objects.overview]).
-//! How is unspecified: library code changes them without locks. So their bytes are ignored.
+//! The standard does not specify how: library code changes the streams without locks. So their
+//! bytes are ignored.
 
 use crate::gate::Own;
 use crate::image;
@@ -30,7 +31,7 @@ const ALL: [(&CStr, usize); 16] = [
 static KNOWN: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 
 /// Finds the streams of the loaded libraries, before any execution: a lookup changes the dynamic
-/// linker's state, and a failing one allocates memory of the C library.
+/// linker's state, and a failing lookup allocates memory of the C library.
 pub(crate) fn find() {
     let files = image::files();
     let is_loaded = |library: &str| {

@@ -1,4 +1,4 @@
-//! The start of the program. With an order in its environment it is checked or enforced.
+//! The start of the program. A program with an order in its environment is checked or enforced.
 
 use crate::{arguments, enforced, gate, heap, input, malloc, own_memory, worker};
 use libc::{c_char, c_int, c_ulong, c_void};
@@ -53,7 +53,7 @@ unsafe extern "C-unwind" fn __libc_start_main(
         fn(Main, c_int, *mut *mut c_char, Option<Initialiser>, Option<Initialiser>, Option<Initialiser>, *mut c_void) -> c_int)
 }
 
-/// Replaces the program's `main`; called when its constructors have run.
+/// Replaces the program's `main`. Called after the program's constructors have run.
 unsafe extern "C-unwind" fn checked_main(
     count: c_int,
     arguments: *mut *mut c_char,
@@ -71,7 +71,8 @@ unsafe extern "C-unwind" fn checked_main(
     worker::work(program)
 }
 
-/// Checks whether constructors run in a process that checks. Some run before this library's.
+/// Checks whether constructors run in a process that checks. Some constructors run before those of
+/// this library.
 pub(crate) fn is_before_main() -> bool {
     /// 0 unknown, 1 no, 2 yes.
     static IS_CHECKED: AtomicU8 = AtomicU8::new(0);
@@ -115,7 +116,7 @@ fn prepare() -> Result<(), String> {
 
 /// Restarts the program unless its addresses are fixed and its calls are bound at the start.
 fn fix_addresses(arguments: *mut *mut c_char) -> Result<(), String> {
-    // SAFETY: calls of the C library with valid arguments.
+    // SAFETY: calls to the C library with valid arguments.
     unsafe {
         let persona = libc::personality(0xffff_ffff);
         let is_fixed = persona & libc::ADDR_NO_RANDOMIZE != 0;

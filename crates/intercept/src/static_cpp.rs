@@ -1,10 +1,11 @@
-//! Functions that a program statically linked with the C++ library lacks: the linker takes those of
-//! this library, and omits the originals. So outside of checks these do the work of the originals.
+//! Functions that a program statically linked with the C++ library lacks, because the linker uses
+//! the functions of this library and omits the originals. So outside checks these functions do the
+//! work of the originals.
 
 use libc::{c_int, c_void, size_t};
 use std::sync::atomic::{AtomicU8, Ordering::*};
 
-/// Returns the function that replaces the library's, if there is one.
+/// Returns the function that replaces the C++ library's function, if there is one.
 pub(crate) fn function(name: &str) -> Option<usize> {
     let function = match name {
         "_Znwm" | "_Znam" => new as *const (),
@@ -45,7 +46,7 @@ extern "C" fn delete(block: *mut c_void) {
     unsafe { libc::free(block) };
 }
 
-/// Ends the program if there is no memory: the exception of the library is unavailable.
+/// Ends the program if there is no memory, because the exception of the library is unavailable.
 fn or_end(block: *mut c_void) -> *mut c_void {
     if block.is_null() {
         eprintln!("operator new: there is no memory");
@@ -57,7 +58,7 @@ fn or_end(block: *mut c_void) -> *mut c_void {
 /// Set while a thread initialises a variable.
 const UNDER_WAY: u8 = 1;
 
-/// Returns the bytes of a guard, by the ABI: "is initialised", and one for the library's use.
+/// Returns the bytes of a guard, by the ABI: "is initialised", and a byte for the library's use.
 unsafe fn parts<'g>(guard: *mut u8) -> (&'g AtomicU8, &'g AtomicU8) {
     // SAFETY: a guard has eight bytes, which only these functions and loads of the program access.
     unsafe { (AtomicU8::from_ptr(guard), AtomicU8::from_ptr(guard.add(1))) }

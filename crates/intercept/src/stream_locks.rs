@@ -1,7 +1,8 @@
 //! The locks of streams: `flockfile`, `ftrylockfile`, `funlockfile`.
 //!
-//! Every function of a stream acquires and releases its lock. A program that never takes it
-//! directly cannot observe this: a call is one event. In others it locks and unlocks a mutex.
+//! Every function of a stream acquires and releases the stream's lock. A program that never takes
+//! the lock directly cannot observe this, so a call is one event. In other programs a call locks
+//! and unlocks a mutex.
 
 use crate::gate::{self, Own, close, code, is_inside};
 use crate::heap;
@@ -25,7 +26,7 @@ fn lock_of(stream: usize, code: usize) -> Mutex {
     native::mutex_at(stream + LOCK, code)
 }
 
-/// A lock that a thread holds, with the number of times.
+/// A lock that a thread holds, and how often it holds the lock.
 struct Held {
     stream: usize,
     thread: usize,
@@ -45,7 +46,8 @@ pub(crate) fn are_taken() -> bool {
     ARE_TAKEN.load(Relaxed)
 }
 
-/// Begins an execution, in which nothing is held. Programs like this have no savepoints.
+/// Begins an execution, in which no lock is held. Programs that take locks of streams have no
+/// savepoints.
 pub(crate) fn begin() {
     HELD.get().clear();
 }

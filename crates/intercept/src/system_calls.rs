@@ -25,7 +25,7 @@ pub(crate) unsafe fn call(number: i64, arguments: [usize; 6]) -> isize {
     result
 }
 
-/// Reserves writable memory at this free address. Returns whether that was possible.
+/// Reserves writable memory at this free address. Returns whether this was possible.
 pub(crate) fn map_at(start: usize, size: usize) -> bool {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags =
@@ -39,7 +39,7 @@ pub(crate) fn map_at(start: usize, size: usize) -> bool {
 ///
 /// # Safety
 ///
-/// The pages are in a private anonymous mapping, and their content is not needed.
+/// The pages must be in a private anonymous mapping, and their content must not be needed.
 pub(crate) unsafe fn give_back(start: usize, end: usize) {
     if start < end {
         let advice = libc::MADV_DONTNEED as usize;

@@ -1,5 +1,5 @@
 //! State that the system keeps for the process: descriptors, working directory, limits, mappings.
-//! It is restored before each execution of a program that may change it.
+//! This state is restored before each execution of a program that may change it.
 
 use crate::gate::Own;
 use crate::{heap, mappings, own_memory, system_calls};
@@ -7,7 +7,7 @@ use libc::{c_int, c_void, mode_t, rlimit, stack_t};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// The state when the program's `main` begins.
+/// The state at the beginning of the program's `main`.
 struct State {
     /// Descriptors in ascending order, and copies of the first three.
     descriptors: Vec<c_int>,
@@ -28,7 +28,7 @@ static SHOWN: Own<String> = Own::new(String::new());
 /// Signals whose action this execution has changed, with the original actions.
 static ACTIONS: Own<Vec<(c_int, libc::sigaction)>> = Own::new(Vec::new());
 
-/// Lowest descriptor of copies, where the limit allows it.
+/// Lowest descriptor of copies, if the limit allows it.
 const COPIES: c_int = 200;
 
 /// Number of kinds of limits.
@@ -88,7 +88,7 @@ impl State {
         let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
         let names = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
         let mut descriptors: Vec<c_int> = names.collect();
-        // SAFETY: the call only queries a number. The descriptor of the listing is closed by now.
+        // SAFETY: the call only queries a number. The descriptor of the listing is already closed.
         descriptors.retain(|&descriptor| unsafe { libc::fcntl(descriptor, libc::F_GETFD) } >= 0);
         descriptors.sort_unstable();
         *SHOWN.get() = mappings::shown();

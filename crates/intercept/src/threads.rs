@@ -63,7 +63,7 @@ fn create(
     handle(child.index())
 }
 
-/// Refuses threads that start before `main`: they would run beside every execution.
+/// Refuses threads that start before `main`, because they would run beside every execution.
 fn refuse_before_main(function: &str) {
     if start::is_before_main() {
         worker::refuse(&format!(
@@ -80,8 +80,8 @@ fn run(index: usize) {
         .expect("a thread that was created has a function");
     let leaving = leaving(index);
     match pointer == gate::checker() {
-        // It has no thread-local memory of its own. The `errno` of others is kept while they wait.
-        // SAFETY: every thread has an errno.
+        // This thread has no thread-local memory of its own. The `errno` of other threads is kept
+        // while they wait. SAFETY: every thread has an errno.
         true => unsafe { *libc::__errno_location() = 0 },
         false => blocks::begin(pointer),
     }
@@ -124,7 +124,7 @@ impl Drop for Leaving {
     }
 }
 
-/// Runs the destructors of the running thread: first those of its objects, then those of its keys.
+/// Runs the destructors of the running thread: first for its objects, then for its keys.
 fn leave(index: usize) {
     destroy_objects(index);
     keys::destroy_values();
@@ -144,7 +144,7 @@ pub(crate) fn destroy_objects(index: usize) {
 ///
 /// # Safety
 ///
-/// The function may be called with this argument.
+/// It must be allowed to call the function with this argument.
 pub(crate) unsafe fn call(function: Destructor, argument: *mut c_void) {
     let words = [argument.expose_provenance(), 0, 0];
     // SAFETY: as promised by the caller.
@@ -154,7 +154,7 @@ pub(crate) unsafe fn call(function: Destructor, argument: *mut c_void) {
 /// Waits for a thread. Returns its result, or the POSIX error.
 fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
     let index = joinable(thread, code)?;
-    // From here on no other thread may begin to join it.
+    // From here on no other thread may begin to join this thread.
     at(index).is_joined = true;
     let thread = runtime::ThreadId::from_index(index);
     if !native::join_ended(thread, code) {
@@ -167,7 +167,7 @@ fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
     Ok(result)
 }
 
-/// Returns the thread to be joined, which no other thread may join.
+/// Returns the thread to join, which no other thread may join.
 #[inline]
 fn joinable(thread: pthread_t, code: usize) -> Result<usize, c_int> {
     let index = index_of(thread).ok_or(libc::ESRCH)?;
@@ -195,7 +195,7 @@ fn refuse(is_joined: bool, how: &str, code: usize) -> ! {
 ///
 /// # Safety
 ///
-/// The program passed the pointer, and the frame is that of its call.
+/// The program must have passed the pointer, and the frame must be that of its call.
 unsafe fn try_join(thread: pthread_t, result: *mut *mut c_void, frame: *const Frame) -> c_int {
     let code = code_of(frame);
     let index = match joinable(thread, code) {
@@ -221,7 +221,7 @@ unsafe fn try_join(thread: pthread_t, result: *mut *mut c_void, frame: *const Fr
 ///
 /// # Safety
 ///
-/// As for [`try_join`].
+/// The conditions are those of [`try_join`].
 unsafe fn join_timed(
     thread: pthread_t,
     result: *mut *mut c_void,
@@ -244,7 +244,7 @@ unsafe fn join_timed(
 ///
 /// # Safety
 ///
-/// The program passed the address for this result, or null.
+/// The program must have passed the address for this result, or null.
 unsafe fn give<T>(place: *mut T, value: T) {
     if !place.is_null() {
         // SAFETY: as promised by the caller.
@@ -274,7 +274,7 @@ fn detach(thread: pthread_t, code: usize) -> c_int {
 
 /// # Safety
 ///
-/// The attributes are those that the program passed.
+/// The attributes must be those that the program passed.
 pub(crate) unsafe fn is_detached(attributes: *const pthread_attr_t) -> bool {
     let mut state = libc::PTHREAD_CREATE_JOINABLE;
     if !attributes.is_null() {
@@ -283,13 +283,13 @@ pub(crate) unsafe fn is_detached(attributes: *const pthread_attr_t) -> bool {
     state == libc::PTHREAD_CREATE_DETACHED
 }
 
-/// Returns the stack size in bytes that attributes specify; 0 without attributes. Refuses a stack
-/// of the program: it would be restored with the program's memory while the thread is suspended on
-/// it.
+/// Returns the stack size in bytes that attributes specify, or 0 without attributes. Refuses a
+/// stack that the program supplies, because it would be restored with the program's memory while
+/// the thread is suspended on it.
 ///
 /// # Safety
 ///
-/// As for [`is_detached`].
+/// The conditions are those of [`is_detached`].
 unsafe fn stack_size(attributes: *const pthread_attr_t, code: usize) -> usize {
     let mut size = 0;
     if !attributes.is_null() {

@@ -15,7 +15,7 @@ pub(crate) fn tries<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
     unsafe { native::try_at(frame, tries) }
 }
 
-/// Runs an attempt to lock. `std::lock` may need this lock together with others.
+/// Runs an attempt to lock. `std::lock` may need this lock together with other locks.
 pub(crate) fn tries_to_lock<R>(
     frame: *const Frame,
     try_once: impl FnOnce() -> Option<R>,

@@ -24,7 +24,7 @@ use std::sync::OnceLock;
 /// An image that may have these accesses.
 pub(crate) struct Image {
     pub(crate) file: PathBuf,
-    /// The address to which its addresses are relative.
+    /// The address to which the addresses in the image are relative.
     base: usize,
     pub(crate) addresses: Range<usize>,
 }
@@ -40,7 +40,7 @@ static MEMORY: OnceLock<(Ranges, Ranges)> = OnceLock::new();
 
 type Ranges = Vec<Range<usize>>;
 
-/// Checks whether the place announced by the hook of a write, which returns here, is first read.
+/// Checks whether the place announced by the hook of a write that returns to `code` is first read.
 #[inline]
 pub(crate) fn is_read_first(code: usize) -> bool {
     LATE.get().is_some_and(|late| late.contains(&(code as u64)))
@@ -67,8 +67,8 @@ pub(crate) fn tell() {
     }
 }
 
-/// Redirects the instructions, unless the result is to be enforced: then threads must count the
-/// same events, and an enforced program does not announce these accesses.
+/// Redirects the instructions, unless the result is to be enforced. In that case threads must count
+/// the same events, but an enforced program does not announce these accesses.
 pub(crate) fn install(are_events: bool, is_enforced: bool) {
     let images = images();
     let all = images.iter().map(|image| image.addresses.clone());
@@ -162,7 +162,7 @@ fn find(image: &Image, functions: Functions, around: &Process, are_events: bool)
     found
 }
 
-/// Room for the code of one access: more than it needs.
+/// Size of the memory for the code of one access, which is more than the code needs.
 const ROOM: usize = 160;
 
 fn redirect(image: &Image, found: &[Unhooked], first: usize, redirects: bool) -> Patches {
@@ -189,8 +189,8 @@ fn redirect(image: &Image, found: &[Unhooked], first: usize, redirects: bool) ->
         "there is room for all code"
     );
     let code = std::ptr::with_exposed_provenance_mut::<u8>(room);
-    // SAFETY: the room is ours and has this size. Whole instructions of code that does not run are
-    // replaced.
+    // SAFETY: the memory is ours and has this size. Whole instructions of code that does not run
+    // are replaced.
     unsafe {
         code.cast::<usize>()
             .write(announce::enter as *const () as usize);
@@ -207,7 +207,7 @@ fn redirect(image: &Image, found: &[Unhooked], first: usize, redirects: bool) ->
 
 /// # Safety
 ///
-/// The place is code that does not run.
+/// The place must be code that does not run.
 unsafe fn overwrite(patch: &Patch) {
     let page = 4095;
     let start = patch.place.start as usize & !page;

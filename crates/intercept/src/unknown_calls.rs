@@ -1,11 +1,11 @@
-//! Calls of functions of the system's libraries: those with unknown effects, and those that access
-//! memory of the program (`library_calls`).
+//! Calls to functions of the system's libraries: functions with unknown effects, and functions that
+//! access memory of the program (`library_calls`).
 //!
 //! The await rule detects changes to the program's memory by these functions, but not other
-//! changes: positions in files, state of the C library, signal masks. So a call of a function of
-//! the system's libraries is an effect unless it is known to be none. Each slot through which the
-//! program and its libraries call these functions leads to a few instructions, which note the call
-//! and jump to the function. Accesses count where the calling code has hooks.
+//! changes: positions in files, state of the C library, signal masks. So a call to a function of
+//! the system's libraries counts as an effect unless it is known not to have one. Each slot through
+//! which the program and its libraries call these functions leads to a few instructions, which note
+//! the call and jump to the function. Accesses count if the calling code has hooks.
 
 use crate::image;
 use crate::library_calls::{self, Callee, Name};
@@ -30,9 +30,9 @@ struct Image {
     has_unknown: bool,
     /// Whether its calls are those of the program.
     is_own: bool,
-    /// Whether it is this library.
+    /// Whether the image is this library.
     is_ours: bool,
-    /// Whether it is a standard library of C++. Its calls are those of the program, too.
+    /// Whether it is a standard library of C++, whose calls also count as those of the program.
     is_cpp: bool,
 }
 
@@ -73,7 +73,7 @@ impl Slot {
 
     /// # Safety
     ///
-    /// The program does not run.
+    /// The program must not run.
     unsafe fn fill(&self, function: usize) {
         let page = (self.place.addr() & !(PAGE - 1)) as *mut c_void;
         // SAFETY: an aligned word of a loaded image, and the page of this word.
@@ -138,7 +138,7 @@ static STEPS: OnceLock<Range<usize>> = OnceLock::new();
 /// Offset of the function's address in the instructions for the function.
 const BEHIND: usize = 20;
 
-/// Returns the function that is called at this address, behind any instructions of ours.
+/// Returns the function that is called at this address, after any instructions of ours.
 pub(crate) fn behind(address: usize) -> usize {
     let is_step = STEPS.get().is_some_and(|steps| steps.contains(&address));
     let function = (address + BEHIND) as *const usize;
@@ -149,12 +149,12 @@ pub(crate) fn behind(address: usize) -> usize {
     }
 }
 
-/// Starts to note these calls. All slots are already filled.
+/// Starts noting these calls. All slots are already filled.
 pub(crate) fn note(are_events: bool) -> Result<(), String> {
     redirect(true, are_events)
 }
 
-/// Starts to report these calls for enforcement. Some slots may still be empty.
+/// Starts reporting these calls for enforcement. Some slots may still be empty.
 pub(crate) fn note_events(are_accesses: bool) -> Result<(), String> {
     redirect(false, are_accesses)?;
     match stream_locks::are_taken() {
@@ -226,7 +226,7 @@ struct Step {
 }
 
 impl Step {
-    /// Returns the step for the calls through a slot, if one is needed.
+    /// Returns the step for the calls through a slot, if a step is needed.
     fn of(slot: &Slot, images: &[Image], notes_unknown: bool, are_events: bool) -> Option<Step> {
         let has_effects = !is_known(slot.name);
         let name = Name {
@@ -265,7 +265,7 @@ impl Step {
     ///
     /// # Safety
     ///
-    /// [`STEP`] bytes can be written at `place`.
+    /// [`STEP`] bytes must be writable at `place`.
     unsafe fn write(&self, place: *mut u8) {
         let (argument, next) = match self.reports {
             Some(name) => {
@@ -294,7 +294,7 @@ impl Step {
 ///
 /// # Safety
 ///
-/// The image is loaded.
+/// The image must be loaded.
 unsafe fn find_slots(image: &Image, slots: &mut Vec<Slot>) {
     let first = slots.len();
     // SAFETY: as promised by the caller.
@@ -342,7 +342,7 @@ pub(crate) fn copied_variables() -> Vec<Range<usize>> {
 ///
 /// # Safety
 ///
-/// The image is loaded, so its dynamic section conforms to the ABI.
+/// The image must be loaded, so that its dynamic section conforms to the ABI.
 unsafe fn relocations(image: &Image) -> Vec<(Relocation, Symbol, &'static CStr)> {
     let Some(dynamic) = image.dynamic else {
         return Vec::new();
@@ -387,7 +387,7 @@ unsafe fn relocations(image: &Image) -> Vec<(Relocation, Symbol, &'static CStr)>
     found
 }
 
-/// Instructions before the functions of some slots. They can be switched on and off.
+/// Instructions before the functions of some slots, which can be switched on and off.
 pub(crate) struct Detours(Vec<(Slot, usize, usize)>);
 
 /// Size in bytes of the instructions for one slot.
@@ -476,8 +476,8 @@ pub(crate) struct Marks {
     pub(crate) bits: usize,
 }
 
-/// Returns the slots of hooks, except the hook called before `main` and that at the ends of
-/// functions, which is called when exceptions leave them, too.
+/// Returns the slots of hooks, except for two hooks: the hook called before `main`, and the hook at
+/// the ends of functions, which is also called when exceptions leave them.
 pub(crate) fn slots_of_hooks() -> Vec<usize> {
     let mut slots = Vec::new();
     for image in images().iter().filter(|image| image.is_own) {

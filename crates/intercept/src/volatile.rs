@@ -1,4 +1,4 @@
-//! Accesses of `volatile` memory, which the compiler distinguishes from other plain accesses.
+//! Accesses to `volatile` memory, which the compiler distinguishes from other plain accesses.
 
 use crate::gate::{close, frame, is_inside};
 use crate::heap;
@@ -7,11 +7,12 @@ use libc::c_void;
 use runtime::native;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Reports a read of `volatile` memory as an atomic access, for that is how programs use it.
+/// Reports a read of `volatile` memory as an atomic access, because programs use such memory in
+/// this way.
 ///
 /// # Safety
 ///
-/// An exported function that has noted the frame calls it.
+/// The caller must be an exported function that has noted the frame.
 #[inline(always)]
 unsafe fn read_volatile(pointer: *const c_void, length: usize) {
     if is_inside() {
@@ -29,14 +30,14 @@ unsafe fn read_volatile(pointer: *const c_void, length: usize) {
             }
         }
     } else {
-        // The program performs it. The next hook reports its end.
+        // The program performs the access. The next hook reports the end of the access.
         enforce::begin(OpKind::Load);
     }
 }
 
 /// # Safety
 ///
-/// An exported function that has noted the frame calls it.
+/// The caller must be an exported function that has noted the frame.
 #[inline(always)]
 unsafe fn write_volatile(pointer: *const c_void, length: usize) {
     if is_inside() {

@@ -13,26 +13,27 @@ struct Timer {
     period: i64,
 }
 
-/// A timer of CPU time. A thread that makes no call to us between two signals runs forever.
+/// A timer of CPU time. A thread that makes no call to this library between two signals runs
+/// forever.
 const RUNNING: Timer = Timer {
     kind: 1,
     signal: libc::SIGVTALRM,
     period: 250_000,
 };
 
-/// A timer of wall-clock time. A thread that makes no call to us for some signals, and uses no CPU
-/// time either, waits forever.
+/// A timer of wall-clock time. A thread that makes no call to this library for some signals, and
+/// uses no CPU time, waits forever.
 const WAITING: Timer = Timer {
     kind: 0,
     signal: libc::SIGALRM,
     period: 2_000_000,
 };
 
-/// Number of signals in a row. A stopped process gets one of them when it continues.
+/// Number of signals in a row. A stopped process gets one signal when it continues.
 const SIGNALS: u64 = 2;
 
-/// Starts to report crashes and threads that never return as failures. In a debugger, where time
-/// stands still, only crashes are reported.
+/// Starts reporting crashes, and threads that never return, as failures. In a debugger, which stops
+/// time, only crashes are reported.
 pub(crate) fn begin(is_debugged: bool) {
     RUNNER.store(own_number(), Relaxed);
     own_failure::begin();
@@ -84,8 +85,8 @@ fn own_number() -> i32 {
     unsafe { system_calls::call(libc::SYS_gettid, [0; 6]) as i32 }
 }
 
-/// Checks whether the caller runs the program. If not, forwards the signal to the thread that does.
-/// The system sends the signal of a timer to any thread.
+/// Checks whether the caller runs the program. If not, forwards the signal to the thread that does,
+/// because the system sends the signal of a timer to any thread.
 fn is_runner(signal: c_int) -> bool {
     let runner = RUNNER.load(Relaxed);
     let is_runner = own_number() == runner;
@@ -129,7 +130,8 @@ fn on_signal(signal: i32, address: usize) -> bool {
 /// CPU time in microseconds that a process uses at most between two signals while its thread waits.
 const LITTLE: u64 = 10_000;
 
-/// Returns the CPU time of the process in microseconds: any of its threads may get the signal.
+/// Returns the CPU time of the process in microseconds, because any of its threads may get the
+/// signal.
 fn used() -> u64 {
     // SAFETY: zero is valid for this plain structure, which the call fills.
     let usage = unsafe {
@@ -154,7 +156,7 @@ extern "C" fn on_wait(signal: c_int) {
         TIMES.store(0, Relaxed);
         return;
     }
-    // The checker itself may wait, for an errand. Then there is no frame of the program.
+    // The checker itself may wait for an errand. In that case there is no frame of the program.
     if !gate::is_inside() {
         return;
     }

@@ -28,7 +28,7 @@ const INTERVAL: Duration = Duration::from_millis(150);
 /// Whether the order includes a file, whose content may contradict itself.
 static IS_FROM_A_FILE: AtomicBool = AtomicBool::new(false);
 
-/// File of answers. It is opened for each one, since the program may close any descriptor.
+/// File of answers. It is opened for each answer, because the program may close any descriptor.
 static ANSWERS: OnceLock<PathBuf> = OnceLock::new();
 
 /// Reports that the order cannot be carried out, and ends the process.
@@ -99,12 +99,12 @@ pub(crate) fn work(program: Program) -> i32 {
         Ok(answer) => answer,
         Err(error) => Answer::Refused(error.to_string()),
     });
-    // Exit handlers are the program's, and have run at its ends.
-    // SAFETY: the call ends the process.
+    // Exit handlers belong to the program, and have run at its ends. SAFETY: the call ends the
+    // process.
     unsafe { libc::_exit(0) }
 }
 
-/// Handles a broken invariant of the checker: none of its results can be trusted.
+/// Handles a broken invariant of the checker, whose results cannot be trusted any more.
 fn give_up(panic: &std::panic::PanicHookInfo<'_>) {
     refuse_now(&match IS_FROM_A_FILE.load(Relaxed) {
         true => {
@@ -115,7 +115,7 @@ fn give_up(panic: &std::panic::PanicHookInfo<'_>) {
     });
 }
 
-/// Ends the process because the program does something that cannot be checked.
+/// Ends the process because the program performs an operation that cannot be checked.
 pub(crate) fn refuse_now(reason: &str) -> ! {
     say(&Answer::Refused(reason.to_owned()));
     // SAFETY: the call ends the process.
@@ -171,7 +171,7 @@ fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
     }
     if let Some(schedule) = &order.replay {
         let report = checker.replay(schedule, body)?;
-        // Failures found at the end of an execution have not stopped a debugger before.
+        // Failures found at the end of an execution have not stopped the debugger yet.
         for failure in &report.errors {
             runtime::native::stop_for_debugger(&failure.message);
         }
@@ -203,13 +203,13 @@ fn checker(order: &Order) -> Checker {
         .observer(Progress::every(INTERVAL, tell))
 }
 
-/// The floating-point control words when the program's `main` begins.
+/// The floating-point control words at the beginning of the program's `main`.
 static WORDS: Own<ControlWords> = Own::new(ControlWords::new());
 
 /// Whether a debugger receives each signal.
 static IS_DEBUGGED: AtomicBool = AtomicBool::new(false);
 
-/// Runs one execution, from the program's memory as it was when `main` began.
+/// Runs one execution, with the program's memory as it was at the beginning of `main`.
 fn run(program: Program) {
     privately(|| {
         pages::protect(IS_DEBUGGED.load(Relaxed));
@@ -245,7 +245,7 @@ fn run(program: Program) {
     ];
     // SAFETY: every thread has an errno.
     unsafe { *libc::__errno_location() = 0 };
-    // SAFETY: the program's main, called like by the C library.
+    // SAFETY: the program's main, called as the C library calls it.
     let status = unsafe { gate::run(gate::checker(), program.main as usize, words) } as libc::c_int;
     // The handlers of the end of the main thread run only if it ends before the program.
     std::mem::forget(leaving);
@@ -254,7 +254,7 @@ fn run(program: Program) {
     look_for_leaks();
 }
 
-/// Is dropped where the main thread ends before the program.
+/// A value that is dropped if the main thread ends before the program.
 struct Leaving {
     thread: Option<threads::Leaving>,
     /// The code of `main`.
@@ -300,7 +300,7 @@ fn take_output(order: &Order) -> io::Result<PathBuf> {
     Ok(answers)
 }
 
-/// Gives the standard streams buffers that do not belong to the program.
+/// Supplies the standard streams with buffers that do not belong to the program.
 fn warm_up() {
     unsafe extern "C" {
         static stdin: *mut libc::FILE;
@@ -315,7 +315,7 @@ fn warm_up() {
             let buffer = Vec::<u8>::with_capacity(size).leak();
             libc::setvbuf(file, buffer.as_mut_ptr().cast(), libc::_IOLBF, size);
         }
-        // The C++ library omits atomic operations where it assumes a single thread.
+        // The C++ library omits atomic operations if it assumes a single thread.
         __libc_single_threaded = 0;
     }
 }
@@ -323,8 +323,8 @@ fn warm_up() {
 /// Set when the search is to end early with its results so far.
 static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Lets SIGINT, SIGTERM and the soft limit of CPU time end the search early. If the command that
-/// gave the order ends, this process ends, too.
+/// Arranges that SIGINT, SIGTERM and the soft limit of CPU time end the search early. If the
+/// command that gave the order ends, this process also ends.
 fn listen_to_owner() {
     STOP.get_or_init(Arc::default);
     let handler: extern "C" fn(libc::c_int) = stop;
@@ -337,7 +337,8 @@ fn listen_to_owner() {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        // Processes started by the program remain descendants of this one, to be ended with it.
+        // Processes started by the program remain descendants of this process, so that they end
+        // with it.
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
     }
 }

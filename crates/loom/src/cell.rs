@@ -8,7 +8,7 @@ pub use mazurka::cell::{Cell, ConstPtr, MutPtr};
 pub struct UnsafeCell<T: ?Sized>(mazurka::cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
-    /// Returns a new cell, written by its creator.
+    /// Returns a new cell. Its creation counts as a write.
     #[track_caller]
     pub fn new(value: T) -> UnsafeCell<T> {
         UnsafeCell(mazurka::cell::UnsafeCell::new(value))
@@ -22,7 +22,7 @@ impl<T> UnsafeCell<T> {
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
-    /// Reads: the closure gets a pointer that it must use only for reading.
+    /// Passes the closure a pointer that it must use only for reading.
     #[track_caller]
     #[inline]
     pub fn with<F, R>(&self, read: F) -> R
@@ -32,7 +32,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.0.with(read)
     }
 
-    /// Writes: the closure gets a pointer that it may use for writing.
+    /// Passes the closure a pointer that it may use for writing.
     #[track_caller]
     #[inline]
     pub fn with_mut<F, R>(&self, write: F) -> R
@@ -42,14 +42,14 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.0.with_mut(write)
     }
 
-    /// Reads for as long as the pointer lives.
+    /// Returns a pointer that counts as a read as long as it lives.
     #[track_caller]
     #[inline]
     pub fn get(&self) -> ConstPtr<T> {
         self.0.read_pointer()
     }
 
-    /// Writes for as long as the pointer lives.
+    /// Returns a pointer that counts as a write as long as it lives.
     #[track_caller]
     #[inline]
     pub fn get_mut(&self) -> MutPtr<T> {

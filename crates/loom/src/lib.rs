@@ -1,13 +1,13 @@
-//! Runs tests written for [loom](https://docs.rs/loom/0.7) with Mazurka, by
+//! Runs tests written for [loom](https://docs.rs/loom/0.7) with Mazurka. Only this patch is needed:
 //!
 //! ```toml
 //! [patch.crates-io]
 //! loom = { path = "../mazurka/crates/loom" }
 //! ```
 //!
-//! and no other change. `docs/book/src/loom.md` lists the differences. Every interleaving is
-//! explored (loom omits some). More than five threads, expiring timeouts and disconnecting channels
-//! work, unlike in loom. Loom detects these problems, but this package does not:
+//! `docs/book/src/loom.md` lists the differences. Every interleaving is explored (loom omits some).
+//! More than five threads, expiring timeouts and disconnecting channels work, unlike in loom. Loom
+//! detects these problems, but this package does not:
 //!
 //! * outcomes of weak memory (no stale reads here; the orderings do determine data races);
 //! * `unsync_load` of a variable that another thread writes;
@@ -20,7 +20,7 @@
 //! * for limits of loom `initial_thread` (a main thread without a name), `thread_stack_size` (in
 //!   words) and `double_panic_at_branch_max` (`max_branches` below 10,000);
 //! * `try_unwrap_multithreaded`: `Notify::wait` may return spuriously, which loom omits there;
-//! * `drop` of `thread_local.rs`: it counts in a static of `std`, which outlives executions.
+//! * `drop` of `thread_local.rs`: that test counts in a static of `std`, which outlives executions.
 
 #![forbid(unsafe_code)]
 

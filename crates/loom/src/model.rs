@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 use variables::variable;
 
-/// A thread may perform this many operations even if [`Builder::max_branches`] is lower, as loom's
-/// default is. Branches and operations are counted differently, which should fail no test.
+/// A thread may perform this many operations even if [`Builder::max_branches`] is lower (loom's
+/// default is lower). The two are counted differently, and no test should fail because of that.
 const OPERATIONS: usize = 10_000;
 
-/// Rounds of a loop for a thread that runs alone. It may poll the clock, which loom permits.
+/// Rounds of a loop for a thread that runs alone. The thread may poll the clock, which loom
+/// permits.
 const ROUNDS_ALONE: u32 = 1_000;
 
 /// Rounds of a spin loop without progress whose effects other threads observe. As in loom, a
@@ -24,24 +25,25 @@ const NOTICED_ROUNDS: u32 = 1;
 pub struct Builder {
     /// A test with more threads (including the main thread) fails. By default, there is no limit.
     pub max_threads: usize,
-    /// A test fails if a thread performs more operations (at least 10,000) (`LOOM_MAX_BRANCHES`).
+    /// The greatest number of operations per thread; a test that exceeds it fails
+    /// (`LOOM_MAX_BRANCHES`). Values below 10,000 count as 10,000.
     pub max_branches: usize,
-    /// Stops after this many executions (`LOOM_MAX_PERMUTATIONS`). That is no failure.
+    /// Stops after this many executions (`LOOM_MAX_PERMUTATIONS`), without a failure.
     pub max_permutations: Option<usize>,
-    /// Stops after this time (`LOOM_MAX_DURATION`, in seconds). That is no failure.
+    /// Stops after this time (`LOOM_MAX_DURATION`, in seconds), without a failure.
     pub max_duration: Option<Duration>,
-    /// Excludes executions with more preemptions (`LOOM_MAX_PREEMPTIONS`). That is no failure.
+    /// Excludes executions with more preemptions (`LOOM_MAX_PREEMPTIONS`), without a failure.
     pub preemption_bound: Option<usize>,
     /// The file in which the search is saved and from which it resumes (`LOOM_CHECKPOINT_FILE`).
     pub checkpoint_file: Option<PathBuf>,
     /// Saves the search after this many executions and at the end (`LOOM_CHECKPOINT_INTERVAL`).
     pub checkpoint_interval: usize,
-    /// Explores interleavings only from where the test calls [`explore`](crate::explore).
+    /// Whether interleavings are explored only after the test calls [`explore`](crate::explore).
     pub expect_explicit_explore: bool,
     /// Whether a report shows the location of each operation. Locations cost nothing here, so they
     /// are on by default, and `LOOM_LOCATION` is not read.
     pub location: bool,
-    /// Prints the number of executions (`LOOM_LOG`).
+    /// Whether the number of executions is printed (`LOOM_LOG`).
     pub log: bool,
 }
 
@@ -50,7 +52,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If an environment variable has an invalid value.
+    /// Panics if an environment variable has an invalid value.
     #[track_caller]
     pub fn new() -> Builder {
         Builder {
@@ -77,7 +79,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// With the report if the model has a bug or a thread performs too many operations.
+    /// Panics with the report if the model has a bug or a thread performs too many operations.
     #[track_caller]
     pub fn check<F: Fn() + Sync + Send + 'static>(&self, model: F) {
         self.case().run_by_jobs(model);
@@ -86,7 +88,8 @@ impl Builder {
     #[track_caller]
     fn case(&self) -> TestCase {
         let operations = u32::try_from(self.max_branches.max(OPERATIONS)).unwrap_or(u32::MAX);
-        // Timed operations may expire, unlike in loom. A limit of two per thread is no failure.
+        // Timed operations may expire, unlike in loom. Reaching the limit of two per thread does
+        // not fail.
         let mut case = TestCase::of_this_thread()
             .fails_at(operations)
             .timeouts(2)

@@ -352,7 +352,7 @@ fn what_loom_0_7_3_has_is_there() {
     });
 }
 
-/// Crates use `std` on purpose to hide from loom. The report shows this, and the test passes.
+/// Crates use `std` on purpose to hide data from loom. The report shows this, and the test passes.
 #[test]
 fn what_loom_does_not_see_fails_no_test() {
     loom::model(|| {

@@ -7,7 +7,7 @@ mod options;
 
 use proc_macro::TokenStream;
 
-/// Makes a function a test that runs in every interleaving (`mazurka::test`).
+/// Turns a function into a test that runs in every interleaving (`mazurka::test`).
 #[proc_macro_attribute]
 pub fn test(options: TokenStream, function: TokenStream) -> TokenStream {
     expansion::expand(options.into(), function.into()).into()

@@ -45,7 +45,7 @@ const KNOWN: [(&str, Takes); 15] = [
 enum Takes {
     Algorithm,
     Number,
-    /// A number, or a start from which the bound grows.
+    /// A number, or a range `n..` in which the bound grows.
     Bound,
     Time,
     Flag,

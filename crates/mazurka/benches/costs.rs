@@ -73,7 +73,7 @@ fn operations(bencher: Bencher<'_, '_>) {
         });
 }
 
-/// Operations of one execution. Includes the costs of its memory and of sampling it.
+/// Operations of one execution, including the costs of its memory and of sampling it.
 #[divan::bench]
 fn operations_of_one_execution(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(OPERATIONS)).bench(|| {

@@ -1,4 +1,4 @@
-//! As `std::alloc`, and as `loom::alloc`: memory that is never freed or freed twice is a failure.
+//! Like `std::alloc` and `loom::alloc`: memory that is never freed, or freed twice, is a failure.
 //!
 //! ```
 //! use mazurka::alloc::{Layout, alloc, dealloc};

@@ -1,12 +1,12 @@
-//! As `std::cell`, with detection of data races.
+//! Like `std::cell`, with detection of data races.
 
 pub use runtime::{Cell, ConstPtr, MutPtr, PlainCell};
-// Threads cannot share these, so they need no mirror.
+// Threads cannot share these types, so mirrors are unnecessary.
 pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
 
 use std::fmt;
 
-/// As `std::cell::UnsafeCell`: plain memory that threads share at their own risk.
+/// Like `std::cell::UnsafeCell`: plain memory that threads share without protection.
 ///
 /// Two accesses that C11's happens-before does not order, at least one of them a write, are a data
 /// race, whether or not the current interleaving makes it visible.
@@ -46,8 +46,8 @@ impl<T> UnsafeCell<T> {
         }
     }
 
-    /// Names the cell in traces, instead of the place of its creation. Costs nothing in executions
-    /// that are not shown.
+    /// Sets the name of the cell in traces, which otherwise show the place of its creation. The
+    /// name costs nothing in executions that are not shown.
     #[track_caller]
     pub fn named(self, name: &str) -> Self {
         self.plain.call(name);

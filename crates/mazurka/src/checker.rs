@@ -95,7 +95,7 @@ impl Checker {
         }
     }
 
-    /// Makes reports name options as on the command line. For front-ends with a command line.
+    /// Makes reports name options as on the command line. Front-ends with a command line use this.
     #[doc(hidden)]
     pub fn of_command(mut self) -> Checker {
         self.settings.is_commanded = true;
@@ -127,8 +127,8 @@ impl Checker {
     }
 
     /// Leaves out executions with more preemptions than this. A switch after `yield_now` or
-    /// `spin_loop` is no preemption. A range `n..` starts with the bound `n` and raises it until no
-    /// execution is left out, so that the first bug is shown with as few preemptions as possible.
+    /// `spin_loop` is not a preemption. A range `n..` starts with the bound `n` and raises it until
+    /// no execution is left out, so that the first bug has as few preemptions as possible.
     ///
     /// ```
     /// use mazurka::{Checker, Verdict};
@@ -151,8 +151,8 @@ impl Checker {
         self
     }
 
-    /// Lets [`Algorithm::ContextSensitive`] anticipate cuts as its paper does. This loses
-    /// executions, so the verdict is at best `bounded`.
+    /// Sets whether [`Algorithm::ContextSensitive`] anticipates cuts as its paper does. Anticipated
+    /// cuts miss executions, so the verdict is at best `bounded`.
     pub fn published_cuts(mut self, anticipates: bool) -> Checker {
         self.settings.options.published_cuts = anticipates;
         self
@@ -164,30 +164,30 @@ impl Checker {
         self
     }
 
-    /// Continues after a bug, and reports each distinct bug.
+    /// Sets whether the search continues after a bug and reports each distinct bug.
     pub fn keep_going(mut self, keeps_going: bool) -> Checker {
         self.settings.keeps_going = keeps_going;
         self
     }
 
-    /// Limits the executions after the first failure (default 100) that search for one that fails
-    /// in the same way with the fewest context switches. At most ten more than before the failure;
-    /// none with [`Checker::keep_going`]. No other number of the report counts them.
+    /// Limits the executions after the first failure (default 100) that look for the same failure
+    /// with the fewest context switches. There are at most ten more than executions before the
+    /// failure, and none with [`Checker::keep_going`]. No other number of the report counts them.
     pub fn extra(mut self, executions: u64) -> Checker {
         self.settings.extra = executions;
         self
     }
 
-    /// Explains a failure with more executions, in which its races are reversed: reports the event
-    /// orders that all failing executions share, and the most similar passing one
+    /// Sets whether to explain a failure. More executions, in which its races are reversed, show
+    /// the event orders that all failing executions share, and the most similar passing execution
     /// ([`report::Why`]).
     pub fn explain(mut self, explains: bool) -> Checker {
         self.settings.explains = explains;
         self
     }
 
-    /// Adds the tree of the search to the report: where each of the first executions (at most
-    /// 1,000) leaves the previous one ([`report::Tree`]). Runs these executions once more.
+    /// Sets whether the report contains the tree of the search: where each of the first executions
+    /// (at most 1,000) leaves the previous one ([`report::Tree`]). These executions are run again.
     pub fn draw(mut self, draws: bool) -> Checker {
         self.settings.draws = draws;
         self
@@ -199,32 +199,34 @@ impl Checker {
         self
     }
 
-    /// Limits the expired timed operations per thread (default 2). At the next one it stops.
+    /// Limits the expired timed operations per thread (default 2). A thread stops at its next one.
     pub fn timeouts(mut self, timeouts: u32) -> Checker {
         self.settings.conditions.timeouts = timeouts;
         self
     }
 
     /// Limits, per thread, the spurious failures of weak compare-exchanges and the spurious returns
-    /// of condition variable waits and [`park`](crate::thread::park). Each is a choice (default 0).
+    /// of condition variable waits and [`park`](crate::thread::park). Each failure or return is a
+    /// choice (default 0).
     pub fn spurious(mut self, times: u32) -> Checker {
         self.settings.conditions.spurious = times;
         self
     }
 
-    /// Limits allocations per native thread that may reuse freed blocks: a choice each (default 0).
+    /// Limits how many allocations of a native thread may reuse freed blocks, by choice (default
+    /// 0).
     pub fn reuse(mut self, times: u32) -> Checker {
         self.settings.conditions.reuse = times;
         self
     }
 
-    /// Makes each panic a failure. By default, a panic that `join` returns as `Err` is none.
+    /// Sets whether each panic fails. By default, a panic that `join` returns as `Err` does not.
     pub fn panics_fail(mut self, fail: bool) -> Checker {
         self.settings.conditions.panics_fail = fail;
         self
     }
 
-    /// Accepts threads that still wait when the main thread has returned.
+    /// Sets whether threads may still wait when the main thread has returned.
     pub fn waiting_after_main(mut self, may_wait: bool) -> Checker {
         self.settings.conditions.waiting_after_main = may_wait;
         self
@@ -237,8 +239,8 @@ impl Checker {
         self
     }
 
-    /// Lets a thread that has joined all others run this number of rounds of a loop before it
-    /// counts as stuck (default 0). For programs that read the clock in a loop.
+    /// Sets how many rounds of a loop a thread that has joined all others may run before the thread
+    /// counts as stuck (default 0). Programs that read the clock in a loop need some rounds.
     pub fn waits_alone(mut self, rounds: u32) -> Checker {
         self.settings.waits_alone = rounds;
         self
@@ -281,7 +283,7 @@ impl Checker {
         self
     }
 
-    /// Makes executions with more threads than this (including main) fail. Default: no limit.
+    /// Makes executions with more threads than this (including main) fail. The default is no limit.
     pub fn max_threads(mut self, threads: usize) -> Checker {
         self.settings.max_threads = threads;
         self
@@ -305,23 +307,25 @@ impl Checker {
         self
     }
 
-    /// Records the search in this file of [`report::Trail::BYTES`] bytes, each step before it is
-    /// performed. For programs that may take the process down. [`report::Trailed`] reads the file.
+    /// Records the search in this file of [`report::Trail::BYTES`] bytes, for programs that may
+    /// take the process down. Each step is recorded before the thread performs it.
+    /// [`report::Trailed`] reads the file.
     pub fn trail(mut self, path: impl Into<PathBuf>) -> Checker {
         self.settings.trail = Some(path.into());
         self
     }
 
-    /// Limits how long a thread may block in a foreign lock or run without an operation before that
-    /// is a failure, and a search may continue in which threads reach the default of
-    /// [`max_events`](Checker::max_events). Default 5 s. Threads are watched on x86-64 Linux only.
+    /// Limits how long a thread may block in a foreign lock or run without an operation; a longer
+    /// time is a failure. The default is 5 s. The limit also ends a search in which threads reach
+    /// the default of [`max_events`](Checker::max_events). Threads are watched on x86-64 Linux
+    /// only.
     pub fn patience(mut self, patience: Duration) -> Checker {
         self.settings.patience = Some(patience);
         self
     }
 
-    /// Sets the address names and the memory of a program in machine code. For native front-ends.
-    /// Threads that still wait when the main thread has returned are then no error.
+    /// Sets the address names and the memory of a program in machine code. Native front-ends use
+    /// this. Threads may then still wait when the main thread has returned.
     pub fn native(
         mut self,
         source_map: &'static dyn SourceMap,
@@ -338,15 +342,16 @@ impl Checker {
         self
     }
 
-    /// Makes plain accesses of native programs events, as if atomic. By default they must not race.
+    /// Sets whether plain accesses of native programs are events. By default, they must not race.
     pub fn interleave_plain(mut self, interleaves: bool) -> Checker {
         self.settings.conditions.interleaves_plain = interleaves;
         self
     }
 
-    /// Limits how often a thread of a native program passes the same reading place, and how often a
-    /// thread of a model repeats a spin loop without progress while others observe effects that it
-    /// undoes (default once; two threads may do so forever). The thread stops there.
+    /// Limits how often a thread of a native program passes the same reading place. In a model,
+    /// limits how often a thread repeats a spin loop without progress while others observe effects
+    /// that the loop undoes (default once; two threads may do so forever). The thread stops at the
+    /// limit.
     pub fn unroll(mut self, rounds: u32) -> Checker {
         self.settings.conditions.unroll = Some(rounds);
         self
@@ -356,7 +361,7 @@ impl Checker {
     ///
     /// # Panics
     ///
-    /// If the check cannot be done: see [`CheckError`]. A bug of the program does not panic.
+    /// Panics if the check cannot be done (see [`CheckError`]), but not if the program has a bug.
     #[track_caller]
     pub fn check(self, program: impl Fn() + 'static) -> Report {
         match self.try_check(program) {
@@ -404,12 +409,12 @@ impl Checker {
             .unwrap_or_else(|| Err(CheckError::Misfit("it is inconsistent".to_owned())))
     }
 
-    /// Returns what precedes the last step of a schedule of accesses, as an interleaving of all
-    /// operations. The last step ended the process in which it was run.
+    /// Returns the interleaving of a schedule without its last step, which ended the process that
+    /// ran it. The schedule contains only accesses; the interleaving contains all operations.
     ///
     /// # Errors
     ///
-    /// As for [`replay`](Checker::replay).
+    /// Returns an error in the same cases as [`replay`](Checker::replay).
     pub fn interleaving_before_last(
         mut self,
         schedule: &ScheduleFile,
@@ -424,7 +429,8 @@ impl Checker {
     ///
     /// # Errors
     ///
-    /// As for [`replay`](Checker::replay), and if two events are to be reversed that do not race.
+    /// Returns an error in the same cases as [`replay`](Checker::replay), and if two events that do
+    /// not race are to be reversed.
     pub fn position(
         mut self,
         schedule: &ScheduleFile,

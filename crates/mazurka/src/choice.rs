@@ -11,7 +11,7 @@
 ///
 /// # Panics
 ///
-/// If `alternatives` is 0.
+/// Panics if `alternatives` is 0.
 #[track_caller]
 pub fn choose(alternatives: u32) -> u32 {
     assert!(
@@ -65,8 +65,8 @@ pub fn assume(condition: bool) {
 }
 
 /// Stops exploring alternatives to the operations of all threads, until [`explore()`] is called; as
-/// in loom. That saves time while a model sets up what it checks, but may hide a bug: the verdict
-/// is `bounded`. The algorithms `random` and `pct` do not support it.
+/// in loom. This saves time while a model sets up its data, but may hide a bug, so the verdict is
+/// `bounded`. The algorithms `random` and `pct` do not support it.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -86,7 +86,7 @@ pub fn assume(condition: bool) {
 ///
 /// # Panics
 ///
-/// Outside a model.
+/// Panics outside a model.
 #[track_caller]
 pub fn stop_exploring() {
     runtime::stop_exploring();
@@ -96,7 +96,7 @@ pub fn stop_exploring() {
 ///
 /// # Panics
 ///
-/// Outside a model.
+/// Panics outside a model.
 #[track_caller]
 pub fn explore() {
     runtime::explore();
@@ -106,14 +106,14 @@ pub fn explore() {
 ///
 /// # Panics
 ///
-/// Outside a model.
+/// Panics outside a model.
 #[track_caller]
 pub fn skip_branch() {
     runtime::skip_branch();
 }
 
-/// Abandons the thread. While the execution is torn down, the thread would need something that
-/// another thread no longer provides.
+/// Abandons the thread, which needs something that another thread no longer provides while the
+/// execution is torn down.
 pub(crate) fn torn_down() -> ! {
     loop {
         runtime::assume(false);

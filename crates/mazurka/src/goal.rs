@@ -2,11 +2,11 @@
 
 /// A goal that at least one execution must reach.
 ///
-/// An assertion holds in every interleaving; a goal is reached in at least one. So a test can show
-/// that its threads meet at all, that a rare case is not excluded by mistake, or which outcomes
-/// exist. If the search is complete and no execution reached the goal, that is a bug;
-/// [`Report::goals`](crate::Report) shows which. If the search was bounded, the goal is reported as
-/// not reached so far.
+/// An assertion holds in every interleaving; a goal is reached in at least one. A test can
+/// therefore show that its threads meet at all, that a rare case is not excluded by mistake, or
+/// which outcomes exist. A goal that no execution reaches is a bug if the search is complete;
+/// [`Report::goals`](crate::Report) lists the goals. If the search was bounded, the goal is
+/// reported as not reached so far.
 ///
 /// ```
 /// use mazurka::sync::Arc;
@@ -34,19 +34,19 @@
 /// ```
 ///
 /// Create a goal where every execution passes, preferably at the start of the program: a goal that
-/// no execution creates is not reported. Creating and reaching a goal are no operations, so goals
-/// add no executions. Goals with the same name are the same goal.
+/// no execution creates is not reported. Neither creating nor reaching a goal is an operation, so
+/// goals add no executions. Goals with the same name are the same goal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Goal {
     name: &'static str,
 }
 
 impl Goal {
-    /// Creates a goal. The name describes to people what holds when the goal is reached.
+    /// Creates a goal. The name tells the reader of a report what holds when the goal is reached.
     ///
     /// # Panics
     ///
-    /// Outside a model, as [`Goal::reach`] does.
+    /// Panics outside a model, like [`Goal::reach`].
     #[track_caller]
     pub fn new(name: &'static str) -> Goal {
         runtime::goal(name);

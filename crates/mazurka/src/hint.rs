@@ -1,10 +1,10 @@
-//! As `std::hint`.
+//! Like `std::hint`.
 
 pub use runtime::unreachable_unchecked;
 pub use std::hint::{assert_unchecked, black_box, cold_path, select_unpredictable};
 
 /// Marks a loop that waits for another thread. A thread stops here if its last round of the loop
-/// had no effect. If no other thread can ever let it continue, that is a bug (`stuck`).
+/// had no effect. If no other thread can ever end the loop, there is a bug (`stuck`).
 ///
 /// ```
 /// use mazurka::sync::Arc;

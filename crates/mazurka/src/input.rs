@@ -16,9 +16,10 @@ pub(crate) fn know(inputs: &Inputs) {
 /// Returns the value of an input of the program.
 ///
 /// A check tries every value of the range, as [`choose`](crate::choose) does. `mazurka verify`
-/// verifies one value after the other, and merges values with equal constraints under a condition.
-/// A run takes the value from `--input name=value`, else from the environment variable
-/// `MAZURKA_INPUT_name`, else it uses the lowest value.
+/// verifies one value after the other. Values with equal constraints become one case, with a
+/// condition that they satisfy. A run takes the value from `--input name=value`. Without that
+/// option, the run takes the value from the environment variable `MAZURKA_INPUT_name`, and
+/// otherwise uses the lowest value.
 ///
 /// ```
 /// use mazurka::{Checker, input};
@@ -29,7 +30,7 @@ pub(crate) fn know(inputs: &Inputs) {
 ///
 /// # Panics
 ///
-/// In a model, if the range is empty or has more than 2^32 values.
+/// In a model, panics if the range is empty or has more than 2^32 values.
 #[track_caller]
 pub fn input(name: &str, range: RangeInclusive<i64>) -> i64 {
     let (lowest, highest) = (*range.start(), *range.end());
@@ -66,7 +67,7 @@ fn ask(_name: &str, lowest: i64, _highest: i64) -> i64 {
     lowest
 }
 
-/// Returns the value of an input in a run: the enforced one, or that of the environment.
+/// Returns the value of an input in a run: the enforced value, or the value in the environment.
 fn given(name: &str) -> Option<i64> {
     #[cfg(feature = "enforce")]
     if let Some(value) = enforce::input(name) {

@@ -48,8 +48,8 @@
 //! ```
 //!
 //! and runs its models with `RUSTFLAGS="--cfg mazurka" cargo test --release`, with `mazurka` under
-//! `[target.'cfg(mazurka)'.dependencies]`. `docs/book/src/loom.md` in the repository lists all names
-//! and how each is modelled, also for users of loom and Shuttle.
+//! `[target.'cfg(mazurka)'.dependencies]`. `docs/book/src/loom.md` in the repository lists all
+//! names and how they are modelled, also for users of loom and Shuttle.
 //!
 //! [`model`] is for tests. [`Checker`] has the options (algorithm, limits, checkpoints, replay of a
 //! saved schedule) and returns a [`Report`].
@@ -79,14 +79,14 @@
 //!   numbers, no maps with random seeds, and nothing that outlives an execution. Objects are
 //!   identified by their address, so what a thread allocates before it creates an object must not
 //!   depend on earlier executions (for example on a library that allocates at its first use). Text
-//!   and other bytes do not matter. If that is too strict, switch off the default feature
+//!   and other bytes do not matter. If this rule is too strict, switch off the default feature
 //!   `statics`: objects are then identified by the thread that creates them, and `new` is not
 //!   `const`.
 //! * `std::thread_local!` is shared by all threads of a model (use [`thread_local!`]). Other
 //!   statics outlive an execution.
 //! * A loop that waits for another thread must call [`hint::spin_loop`] or [`thread::yield_now`].
-//!   It ends after a round without an effect; a loop that counts its rounds runs them all. (x86-64
-//!   only; elsewhere the loop runs to the limit of [`Checker::max_events`].)
+//!   The loop ends after a round without an effect; a loop that counts its rounds runs them all.
+//!   (x86-64 only; elsewhere the loop runs to the limit of [`Checker::max_events`].)
 //! * A timed operation may expire at any moment. After [`Checker::timeouts`] expiries in a thread
 //!   the verdict is `bounded`.
 

@@ -22,14 +22,14 @@ use crate::test_case::name_of_test;
 /// ```
 ///
 /// A failure is saved as a schedule file, which the panic names. With `MAZURKA_REPLAY` set to that
-/// file, the same test runs exactly that schedule, and passes with a note if it shows no bug any
-/// more. In a test, the report of a verified program goes to standard error:
-/// `cargo test -- --nocapture`. A test of only one model is shorter with [`macro@crate::test`].
+/// file, the same test runs exactly that schedule, and passes with a note if the schedule no longer
+/// shows a bug. In a test, the report of a verified program goes to standard error: `cargo test --
+/// --nocapture`. A test of only one model is shorter with [`macro@crate::test`].
 ///
 /// # Panics
 ///
-/// With the whole report if the program has a bug or a bound was met, and if the program is not
-/// deterministic.
+/// Panics with the whole report if the program has a bug or a bound was met, and if the program is
+/// not deterministic.
 #[track_caller]
 pub fn model<F: Fn() + 'static>(program: F) {
     let is_test = name_of_test().is_some();

@@ -26,8 +26,8 @@ const REFUSED: i32 = 2;
 ///
 /// The types of [`sync`](crate::sync), [`thread`](crate::thread) and [`cell`](crate::cell) are real
 /// here: threads of the system, atomics of the processor (sequentially consistent, whatever their
-/// orderings are) and locks that are granted in order of request. Mazurka does not restrict what
-/// the program returns and how it ends. The same binary serves all of these commands:
+/// orderings are) and locks that are granted in order of request. Mazurka restricts neither what
+/// the program returns nor how it ends. The same binary serves all of these commands:
 ///
 /// | | |
 /// | --- | --- |
@@ -58,7 +58,7 @@ const REFUSED: i32 = 2;
 /// }
 /// ```
 ///
-/// Call this once, before starting threads: it removes its variables from the environment.
+/// Call this function once, before starting threads: it removes its variables from the environment.
 pub fn program(body: impl Fn() + 'static) {
     if let Some(text) = take_variable(ORDER) {
         work(&text, body);
@@ -70,11 +70,12 @@ pub fn program(body: impl Fn() + 'static) {
 }
 
 /// Restarts the safe trace: until the end of the program or the next call, the program follows the
-/// trace from its beginning. So a program verified once can run many times in one process.
+/// trace from its beginning. A program that was verified once can therefore run many times in one
+/// process.
 ///
-/// Call it in the main thread, with all other threads joined (or the process ends with a message)
-/// and shared data as at the beginning. Only the last part of a recorded run is written. Does
-/// nothing in a model, or in a run without a safe trace.
+/// Call this function in the main thread, with all other threads joined (otherwise the process ends
+/// with a message) and shared data as at the beginning. Only the last part of a recorded run is
+/// written. The function does nothing in a model, or in a run without a safe trace.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

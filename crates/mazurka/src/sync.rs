@@ -1,4 +1,4 @@
-//! As `std::sync`.
+//! Like `std::sync`.
 
 pub mod atomic;
 mod barrier;

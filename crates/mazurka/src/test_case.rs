@@ -22,10 +22,11 @@ pub(crate) const REPLAY: &str = "MAZURKA_REPLAY";
 /// The environment variable with the number of jobs, for tests that do not set it.
 const JOBS: &str = "MAZURKA_JOBS";
 
-/// What to do after the execution of a schedule.
+/// The advice shown after the execution of a schedule.
 const UNSET: &str = "unset the variable to check all interleavings";
 
-/// A model that is a test. `#[mazurka::test]` makes one; its options are the methods of this type.
+/// A model that is a test. `#[mazurka::test]` creates one, with the methods of this type as
+/// options.
 ///
 /// ```
 /// mazurka::TestCase::new("crate::tests::two_choices", "crate")
@@ -38,9 +39,9 @@ pub struct TestCase {
     runner: Runner,
     /// The name of the test in its runner.
     name: String,
-    /// Part of the text of the expected failure. Empty: any failure will do.
+    /// Part of the text of the expected failure. If the part is empty, any failure will do.
     fails: Option<String>,
-    /// Limits that the test set itself. Meeting them does not fail the test.
+    /// Limits that the test set itself. The test does not fail if the search meets them.
     limits: Vec<Limit>,
     is_told: bool,
     /// Jobs for [`run_by_jobs`](TestCase::run_by_jobs).
@@ -74,7 +75,7 @@ impl TestCase {
         TestCase::named(&name, std::env::var("CARGO_PKG_NAME").ok())
     }
 
-    /// As [`Checker::algorithm`]. `random` and `pct` prove nothing; that does not fail the test.
+    /// Like [`Checker::algorithm`]. `random` and `pct` prove nothing, but do not fail the test.
     pub fn algorithm(self, algorithm: Algorithm) -> TestCase {
         let case = self.checked(|checker| checker.algorithm(algorithm));
         match algorithm.proves() {
@@ -83,36 +84,36 @@ impl TestCase {
         }
     }
 
-    /// As [`Checker::max_executions`]. Reaching the limit does not fail the test.
+    /// Like [`Checker::max_executions`]. Reaching the limit does not fail the test.
     pub fn max_executions(self, executions: u64) -> TestCase {
         self.checked(|checker| checker.max_executions(executions))
             .permit(Limit::Executions)
     }
 
-    /// As [`Checker::time_limit`]. Reaching the limit does not fail the test.
+    /// Like [`Checker::time_limit`]. Reaching the limit does not fail the test.
     pub fn time_limit(self, limit: Duration) -> TestCase {
         self.checked(|checker| checker.time_limit(limit))
             .permit(Limit::Time)
     }
 
-    /// As [`Checker::preemptions`]. Leaving executions out does not fail the test.
+    /// Like [`Checker::preemptions`]. Leaving executions out does not fail the test.
     pub fn preemptions(self, preemptions: impl Into<Preemptions>) -> TestCase {
         self.checked(|checker| checker.preemptions(preemptions))
             .permit(Limit::Preemptions)
     }
 
-    /// As [`Checker::max_events`]. Stopping a thread does not fail the test.
+    /// Like [`Checker::max_events`]. Stopping a thread does not fail the test.
     pub fn max_events(self, events: u32) -> TestCase {
         self.checked(|checker| checker.max_events(events))
             .permit(Limit::Events)
     }
 
-    /// As [`Checker::max_events`]. Stopping a thread fails the test.
+    /// Like [`Checker::max_events`]. Stopping a thread fails the test.
     pub fn fails_at(self, events: u32) -> TestCase {
         self.checked(|checker| checker.max_events(events))
     }
 
-    /// As [`Checker::unroll`]. Stopping a thread does not fail the test.
+    /// Like [`Checker::unroll`]. Stopping a thread does not fail the test.
     pub fn unroll(self, rounds: u32) -> TestCase {
         self.checked(|checker| checker.unroll(rounds))
             .permit(Limit::Unroll)
@@ -127,60 +128,60 @@ impl TestCase {
         })
     }
 
-    /// As [`Checker::checkpoint_interval`].
+    /// Like [`Checker::checkpoint_interval`].
     pub fn checkpoint_interval(self, executions: u64) -> TestCase {
         self.checked(|checker| checker.checkpoint_interval(executions))
     }
 
-    /// As [`Checker::max_threads`]. Starting more threads fails the test.
+    /// Like [`Checker::max_threads`]. Starting more threads fails the test.
     pub fn max_threads(self, threads: usize) -> TestCase {
         self.checked(|checker| checker.max_threads(threads))
     }
 
-    /// As [`Checker::locations`].
+    /// Like [`Checker::locations`].
     pub fn locations(self, are_shown: bool) -> TestCase {
         self.checked(|checker| checker.locations(are_shown))
     }
 
-    /// As [`Checker::explores`]. Interleavings that the test leaves out do not fail it.
+    /// Like [`Checker::explores`]. Interleavings that the test leaves out do not fail it.
     pub fn explores(self, from_the_beginning: bool) -> TestCase {
         self.checked(|checker| checker.explores(from_the_beginning))
     }
 
-    /// Sets whether a passing test prints its report, too, to standard error, which test runners
-    /// show on request (`cargo test -- --nocapture`). True for `#[mazurka::test]` and for
-    /// `mazurka::model` in a test.
+    /// Sets whether a passing test also prints its report to standard error, which test runners
+    /// show on request (`cargo test -- --nocapture`). The value is true for `#[mazurka::test]` and
+    /// for `mazurka::model` in a test.
     pub fn told(self, is_told: bool) -> TestCase {
         TestCase { is_told, ..self }
     }
 
-    /// As [`Checker::waits_alone`].
+    /// Like [`Checker::waits_alone`].
     pub fn waits_alone(self, rounds: u32) -> TestCase {
         self.checked(|checker| checker.waits_alone(rounds))
     }
 
-    /// As [`Checker::leaks_fail`].
+    /// Like [`Checker::leaks_fail`].
     pub fn leaks_fail(self, fail: bool) -> TestCase {
         self.checked(|checker| checker.leaks_fail(fail))
     }
 
-    /// As [`Checker::timeouts`]. Stopping a thread does not fail the test.
+    /// Like [`Checker::timeouts`]. Stopping a thread does not fail the test.
     pub fn timeouts(self, timeouts: u32) -> TestCase {
         self.checked(|checker| checker.timeouts(timeouts))
             .permit(Limit::Timeouts)
     }
 
-    /// As [`Checker::seed`].
+    /// Like [`Checker::seed`].
     pub fn seed(self, seed: u64) -> TestCase {
         self.checked(|checker| checker.seed(seed))
     }
 
-    /// As [`Checker::extra`].
+    /// Like [`Checker::extra`].
     pub fn extra(self, executions: u64) -> TestCase {
         self.checked(|checker| checker.extra(executions))
     }
 
-    /// As [`Checker::keep_going`].
+    /// Like [`Checker::keep_going`].
     pub fn keep_going(self, keeps_going: bool) -> TestCase {
         self.checked(|checker| checker.keep_going(keeps_going))
     }
@@ -194,22 +195,22 @@ impl TestCase {
         }
     }
 
-    /// As [`Checker::panics_fail`].
+    /// Like [`Checker::panics_fail`].
     pub fn panics_fail(self, fail: bool) -> TestCase {
         self.checked(|checker| checker.panics_fail(fail))
     }
 
-    /// As [`Checker::accept_hidden`].
+    /// Like [`Checker::accept_hidden`].
     pub fn accept_hidden(self, accepts: bool) -> TestCase {
         self.checked(|checker| checker.accept_hidden(accepts))
     }
 
-    /// Lets the test pass if the program has hidden synchronization. The report names it.
+    /// Makes the test pass despite hidden synchronization, which the report names.
     pub fn permit_hidden(self) -> TestCase {
         self.permit(Limit::LeftOut(Omission::Hidden))
     }
 
-    /// As [`Checker::waiting_after_main`].
+    /// Like [`Checker::waiting_after_main`].
     pub fn waiting_after_main(self, may_wait: bool) -> TestCase {
         self.checked(|checker| checker.waiting_after_main(may_wait))
     }
@@ -223,24 +224,26 @@ impl TestCase {
         }
     }
 
-    /// Checks the model, or repeats the schedule that `MAZURKA_REPLAY` names if it is of this test.
+    /// Checks the model, or repeats the schedule that `MAZURKA_REPLAY` names if the schedule
+    /// belongs to this test.
     ///
     /// # Panics
     ///
-    /// With the whole report if the model is not as the test expects, and if it cannot be checked.
+    /// Panics with the whole report if the model is not as the test expects, and panics if the
+    /// model cannot be checked.
     #[track_caller]
     pub fn run(self, model: impl Fn() + 'static) {
         self.run_as(model, Checker::try_check);
     }
 
-    /// Runs the test with several [jobs](Checker::jobs): the number set by
-    /// [`jobs`](TestCase::jobs), else by `MAZURKA_JOBS`, else one, since tests run in parallel
-    /// anyway. With `MAZURKA_CLUSTER=URL`, the workers of this NATS server search: the command
-    /// `mazurka` submits the test to them.
+    /// Runs the test with several [jobs](Checker::jobs). [`jobs`](TestCase::jobs) or otherwise
+    /// `MAZURKA_JOBS` sets their number. The default is one, because tests already run in parallel.
+    /// With `MAZURKA_CLUSTER=URL`, the workers of this NATS server search: the command `mazurka`
+    /// submits the test to them.
     ///
     /// # Panics
     ///
-    /// As for [`run`](TestCase::run), and if `MAZURKA_JOBS` is not a number.
+    /// Panics in the same cases as [`run`](TestCase::run), and if `MAZURKA_JOBS` is not a number.
     #[track_caller]
     pub fn run_by_jobs(self, model: impl Fn() + Send + Sync + 'static) {
         if let Some(order) = cluster::errands_of(&self.name) {
@@ -307,7 +310,7 @@ impl TestCase {
         }
     }
 
-    /// Checks whether the test itself set every limit that the search met.
+    /// Checks whether the test itself has set every limit that the search met.
     fn permits(&self, report: &Report) -> bool {
         let mut limits = report.limits.iter();
         limits.all(|limit| self.limits.contains(limit))

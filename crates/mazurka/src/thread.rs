@@ -1,4 +1,4 @@
-//! As `std::thread`.
+//! Like `std::thread`.
 
 mod builder;
 mod join;
@@ -41,7 +41,7 @@ where
 ///
 /// # Panics
 ///
-/// Outside a model.
+/// Panics outside a model.
 #[track_caller]
 pub fn spawn_local<F, T>(body: F) -> JoinHandle<T>
 where
@@ -65,7 +65,7 @@ pub fn park() {
     runtime::park_here();
 }
 
-/// As [`park`], but may expire at any time, whatever the limit.
+/// Like [`park`], but may expire at any time, whatever the limit.
 #[track_caller]
 pub fn park_timeout(limit: Duration) {
     runtime::park_here_for(limit);
@@ -81,7 +81,7 @@ pub fn yield_now() {
     }
 }
 
-/// As [`yield_now`]: in a model a pause has no duration.
+/// Like [`yield_now`]: in a model a pause has no duration.
 #[inline(always)]
 #[track_caller]
 pub fn sleep(pause: Duration) {
@@ -91,12 +91,12 @@ pub fn sleep(pause: Duration) {
     }
 }
 
-/// As `std::thread::available_parallelism`, but 2 on every machine. (Also outside a model: an
+/// Like `std::thread::available_parallelism`, but 2 on every machine. (Also outside a model: an
 /// enforced program must behave as it did when it was verified.)
 ///
 /// # Errors
 ///
-/// Never.
+/// This function never returns an error.
 pub fn available_parallelism() -> io::Result<NonZero<usize>> {
     Ok(const { NonZero::new(2).expect("2 is not 0") })
 }
@@ -107,14 +107,14 @@ pub fn panicking() -> bool {
     runtime::panicking()
 }
 
-/// As `std::thread::Thread`.
+/// Like `std::thread::Thread`.
 #[derive(Clone)]
 pub struct Thread {
     handle: runtime::Handle,
     name: Option<Arc<str>>,
 }
 
-/// As `std::thread::ThreadId`.
+/// Like `std::thread::ThreadId`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ThreadId(u64);
 

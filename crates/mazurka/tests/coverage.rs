@@ -59,7 +59,7 @@ fn lines_whose_operations_race_are_told_with_their_numbers() {
     }
 }
 
-/// If the operations of two executions are the same up to the race, it counts as one race.
+/// If the operations of two executions are the same up to the race, the race counts once.
 #[test]
 fn a_race_is_told_once_for_the_executions_that_begin_with_it() {
     let origin = line!();

@@ -238,7 +238,7 @@ fn run(program: &Program) -> Ending {
     Ending::Complete(seen, numbers, counts)
 }
 
-/// Returns how the executions end that the checker explores.
+/// Returns the endings of the executions that the checker explores.
 fn explore(program: &Program, checker: Checker) -> (Endings, Report) {
     let program = program.clone();
     let checker = checker

@@ -33,7 +33,7 @@ fn rounds() {
     others.into_iter().for_each(|other| other.join().unwrap());
 }
 
-/// Unless every thread moves eventually, each execution would reach the limit on operations.
+/// If a thread never moved, each execution would reach the limit on operations.
 #[test]
 fn rounds_with_effects_let_others_go_on() {
     for algorithm in ALGORITHMS {

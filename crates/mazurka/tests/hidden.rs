@@ -279,7 +279,7 @@ macro_rules! flag_looked_at_once {
     };
 }
 
-/// No memory of the model shows this; only the second thread's behaviour, if the first is later.
+/// No memory shows the static. The second thread's behaviour does, if the first thread is later.
 #[test]
 fn a_static_that_is_only_read() {
     use std::sync::atomic::AtomicBool;
@@ -482,7 +482,7 @@ fn what_is_hidden_may_be_accepted_by_the_attribute() {
     (lost_update!(std))();
 }
 
-/// It is found with every algorithm, and the counts are those of a program without it.
+/// Every algorithm finds the synchronization. The counts are those of the program without it.
 #[test]
 fn every_algorithm_finds_it_and_counts_alike() {
     for algorithm in mazurka::Algorithm::ALL {

@@ -1,4 +1,4 @@
-//! Several jobs find the same as one job: all numbers, failures, goals, warnings and coverage.
+//! Several jobs find the results of one job: all numbers, failures, goals, warnings and coverage.
 
 use mazurka::cell::UnsafeCell;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -37,7 +37,7 @@ fn fails() {
     assert_ne!(count, 7, "seven");
 }
 
-/// A lock is first tried late in the search, when the last thread is the first.
+/// A lock is first tried late in the search, when the last thread runs first.
 fn tries_late() {
     let first = Arc::new(AtomicU32::new(0));
     let (lock, mutex) = (Arc::new(RwLock::new(0)), Arc::new(Mutex::new(0)));
@@ -115,7 +115,8 @@ fn two_and_three_jobs_tell_what_one_tells() {
         let of = |report: Report| {
             let mut told = told(report);
             if is_late {
-                (told["given_up"], told["coverage"]) = (Value::Null, Value::Null);
+                told["given_up"] = Value::Null;
+                told["coverage"] = Value::Null;
             }
             told
         };
@@ -298,7 +299,7 @@ fn races() {
         let (cell, count) = (Arc::clone(&cell), Arc::clone(&count));
         thread::spawn(move || {
             count.fetch_add(number, SeqCst);
-            // SAFETY: none, since the test needs the race. One thread of the system runs the model.
+            // SAFETY: none; the test needs the race. One thread of the system runs the model.
             cell.0.with_mut(|value| unsafe { *value += number });
             // SAFETY: as above.
             let times = cell.0.with(|value| unsafe { *value });

@@ -1,6 +1,6 @@
 //! Use of Mazurka outside a model: the panic says what to do, and points to the line to change.
 
-// With the feature `enforce` such use is allowed.
+// With the feature `enforce` this use is allowed.
 #![cfg(not(feature = "enforce"))]
 
 use mazurka::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::SeqCst, fence};

@@ -298,13 +298,13 @@ struct Locked {
     value: UnsafeCell<u32>,
 }
 
-// SAFETY: only the thread that holds the lock has a pointer to the value, but for tested mistakes.
+// SAFETY: only the thread that holds the lock has a pointer to the value, except in tested bugs.
 unsafe impl Sync for Locked {}
 
 struct Guard<'l> {
     lock: &'l Locked,
     value: MutPtr<u32>,
-    /// Whether the guard uses the value once more after the lock is released.
+    /// Whether the guard uses the value again after the lock is released.
     is_late: bool,
 }
 

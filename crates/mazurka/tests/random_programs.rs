@@ -1,5 +1,5 @@
-//! Random programs over the mirrors of std: every algorithm finds the same as brute force. The seed
-//! is printed. `MAZURKA_SEED` sets it, and `MAZURKA_PROGRAMS` sets the number of programs.
+//! Random programs over the mirrors of std: all algorithms agree with brute force. The seed is
+//! printed. `MAZURKA_SEED` sets it, and `MAZURKA_PROGRAMS` sets the number of programs.
 
 mod outcomes;
 

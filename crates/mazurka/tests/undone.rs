@@ -57,7 +57,7 @@ fn readers_that_poll_together_change_nothing() {
     }
 }
 
-/// So does the number of shares.
+/// The number of shares also depends on the order of events that commute.
 #[test]
 fn shares_that_are_taken_for_a_round_change_nothing() {
     let reports = reports(|| {

@@ -60,7 +60,7 @@ const STRINGS: [&str; 5] = ["movs", "stos", "cmps", "lods", "scas"];
 /// Instructions that run unknown code, which may access memory; and `xlat`, which reads memory.
 const UNKNOWN: [&str; 6] = ["syscall", "sysenter", "int", "svc", "call", "xlat"];
 
-/// Directives that emit data: they encode instructions that the assembler does not know.
+/// Directives that emit data, with which instructions that the assembler does not know are encoded.
 const ENCODED: [&str; 8] = [
     ".byte", ".word", ".short", ".value", ".long", ".quad", ".insn", ".inst",
 ];
@@ -83,7 +83,7 @@ pub(crate) fn places(preprocessed: &str) -> BTreeSet<String> {
     places
 }
 
-/// Returns source text that fills the section with these places. It is added to the source.
+/// Returns source text that fills the section with these places. The text is added to the source.
 pub(crate) fn note(places: &BTreeSet<String>) -> String {
     let strings = places.iter().map(|place| {
         let place = place.replace(['"', '\\', '\n'], "?");
@@ -128,7 +128,8 @@ struct Statement {
 }
 
 impl Statement {
-    /// Parses the text after the keyword `asm`. Returns `None` if it is no assembly statement.
+    /// Parses the text after the keyword `asm`. Returns `None` if the text is not an assembly
+    /// statement.
     fn parse(text: &str) -> Option<Statement> {
         let is_qualifier = |letter: char| letter.is_alphanumeric() || letter == '_';
         let mut rest = skip_space(text);
@@ -179,7 +180,7 @@ impl Statement {
         })
     }
 
-    /// Checks for an operand that may be in memory. The compiler loads inputs that may also be in a
+    /// Checks whether an operand may be in memory. The compiler loads inputs that may also be in a
     /// register.
     fn has_operand_in_memory(&self) -> bool {
         let is_memory = |letter: char| "moVg<>".contains(letter);
@@ -298,7 +299,8 @@ fn is_symbol(operand: &str) -> bool {
         && !is_register(operand)
 }
 
-/// Checks for a register without a percent sign, as in Intel's syntax and on other processors.
+/// Checks whether an operand is a register without a percent sign, as in Intel's syntax and on
+/// other processors.
 fn is_register(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let digits = name.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());

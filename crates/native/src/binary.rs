@@ -16,9 +16,9 @@ pub struct Binary {
 /// How a program is prepared for a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Origin {
-    /// It has our hooks, and needs our library.
+    /// The program has our hooks and needs our library.
     Hooks,
-    /// It is written in Rust and calls `mazurka::program`.
+    /// The program is written in Rust and calls `mazurka::program`.
     Rust,
 }
 
@@ -36,7 +36,7 @@ pub enum BinaryError {
         /// The error that the system reports.
         error: io::Error,
     },
-    /// It is no program for this kind of machine.
+    /// The file is not a program for this kind of machine.
     #[error("{}: this is {what}; Mazurka checks x86-64 programs for Linux, and sources in C and C++", path.display())]
     Foreign {
         /// The file.
@@ -44,13 +44,13 @@ pub enum BinaryError {
         /// A description of what the file is instead.
         what: &'static str,
     },
-    /// It is linked statically, so that our library is left out.
+    /// The program is linked statically, so that our library is left out.
     #[error("{}: this program is linked statically, so its calls to the system's libraries cannot be seen; link it without -static", .0.display())]
     Static(PathBuf),
-    /// It has hooks, but they belong to the thread sanitizer's own library.
+    /// The program has hooks, but they belong to the thread sanitizer's own library.
     #[error("{}: this program was built for the thread sanitizer; build it with `mazurka cc` or `mazurka c++` instead of the compiler, without -fsanitize=thread", .0.display())]
     ThreadSanitizer(PathBuf),
-    /// It was not built with the wrapper.
+    /// The program was not built with the wrapper.
     #[error("{}: this program was not built with Mazurka; build it with `mazurka cc` or `mazurka c++` instead of the compiler (CC=\"mazurka cc\"), or check its sources; in Rust, let `main` call mazurka::program (feature `enforce`)", .0.display())]
     NotInstrumented(PathBuf),
 }
@@ -68,7 +68,7 @@ impl Binary {
     /// ```
     ///
     /// # Errors
-    /// If the file is no such program. The error says what it is instead.
+    /// Returns an error if the file is not such a program. The error says what the file is instead.
     pub fn recognise(path: &Path) -> Result<Binary, BinaryError> {
         let data = read(path)?;
         let elf = parse(path, &data)?;
@@ -104,7 +104,7 @@ impl Binary {
         })
     }
 
-    /// Checks whether this is a Rust program, which calls `mazurka::program`.
+    /// Checks whether this is a Rust program that calls `mazurka::program`.
     pub fn is_rust(&self) -> bool {
         self.origin == Origin::Rust
     }
@@ -115,7 +115,7 @@ impl Binary {
     }
 }
 
-/// Checks whether a file was compiled with hooks. Returns false if it cannot be read.
+/// Checks whether a file was compiled with hooks. Returns false if the file cannot be read.
 pub fn has_hooks(path: &Path) -> bool {
     let Ok(data) = read(path) else {
         return false;
@@ -208,7 +208,8 @@ fn needed(elf: &Elf<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Checks for a program without a dynamic linker, which may be position-independent like a library.
+/// Checks whether this is a program without a dynamic linker. Such a program may be
+/// position-independent like a library.
 fn is_program(elf: &Elf<'_>) -> bool {
     let is_fixed = elf.elf_header().e_type(LittleEndian) == elf::ET_EXEC;
     let Ok(table) = elf

@@ -1,4 +1,4 @@
-//! Builds a program from a user's sources, in a temporary folder that is removed with it.
+//! Builds a program from a user's sources, in a temporary folder that is removed with the program.
 
 use crate::scratch::Scratch;
 use crate::{Compiler, Instrumented, Language, RuntimeLibrary};
@@ -20,7 +20,7 @@ pub struct Build<'a> {
     pub library: &'a RuntimeLibrary,
     /// Sources, objects and libraries, in the order of the command line.
     pub files: &'a [PathBuf],
-    /// The user's flags. They take precedence over ours.
+    /// The user's flags, which take precedence over ours.
     pub flags: &'a [OsString],
 }
 
@@ -50,7 +50,7 @@ pub enum BuildError {
     Flag {
         /// The flag.
         flag: String,
-        /// What the compiler produces with this flag.
+        /// The kind of file that the compiler produces with this flag.
         instead: &'static str,
     },
     /// The compiler reported success, but there is no program.
@@ -59,7 +59,7 @@ pub enum BuildError {
         /// The name of the compiler.
         compiler: String,
     },
-    /// A call of the system failed.
+    /// A system call failed.
     #[error("cannot {what}: {error}")]
     System {
         /// The action that failed.
@@ -97,7 +97,8 @@ impl Build<'_> {
     /// this process, unchanged.
     ///
     /// # Errors
-    /// If the compiler fails, is stopped or cannot run, or if the flags do not ask for a program.
+    /// Returns an error if the compiler fails, is stopped or cannot run, or if the flags do not ask
+    /// for a program.
     pub fn run(&self, stops: impl Fn() -> bool) -> Result<Built, BuildError> {
         self.makes_a_program()?;
         let folder = Scratch::new().map_err(|error| BuildError::System {
@@ -144,7 +145,8 @@ impl Build<'_> {
         levels.next_back().is_some_and(|level| level != "0")
     }
 
-    /// Returns the files, each with its own language: a C++ compiler would treat C sources as C++.
+    /// Returns the files, each with its own language, because a C++ compiler would treat C sources
+    /// as C++.
     fn inputs(&self) -> Vec<OsString> {
         let is_mixed = Language::of_all(self.files) == Some(Language::CPlusPlus);
         let mut arguments = Vec::new();
@@ -186,7 +188,7 @@ impl Built {
     }
 }
 
-/// Runs a compiler until it ends or must stop. Then all processes that it started end with it.
+/// Runs a compiler until it ends or must stop. All processes that the compiler started end with it.
 fn status(command: &mut Command, stops: impl Fn() -> bool) -> io::Result<ExitStatus> {
     /// The time between two checks.
     const LOOK: Duration = Duration::from_millis(2);
@@ -206,7 +208,7 @@ fn status(command: &mut Command, stops: impl Fn() -> bool) -> io::Result<ExitSta
         };
         if let Some(signal) = signal {
             stopped.get_or_insert_with(Instant::now);
-            // It may have ended on its own.
+            // The process may have ended on its own.
             let _ = kill_process_group(group, signal);
         }
         thread::sleep(LOOK);

@@ -65,8 +65,8 @@ pub enum CompilerError {
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 impl Compiler {
-    /// Finds the compiler for a program: the one that the user has `chosen`, otherwise the one that
-    /// CC or CXX names, otherwise the first of the usual compilers that is installed.
+    /// Finds the compiler for a program: the compiler that the user has `chosen`, or the compiler
+    /// that CC or CXX names, or the first of the usual compilers that is installed.
     ///
     /// ```
     /// use mazurka_native::{Compiler, Language};
@@ -78,7 +78,8 @@ impl Compiler {
     /// ```
     ///
     /// # Errors
-    /// If it cannot be run, if it is neither gcc nor clang, or if none is installed.
+    /// Returns an error if the compiler cannot be run, if it is neither gcc nor clang, or if no
+    /// compiler is installed.
     pub fn find(
         language: Language,
         chosen: Option<&OsStr>,
@@ -99,12 +100,13 @@ impl Compiler {
         }
     }
 
-    /// Finds the compiler behind `mazurka cc` or `mazurka c++`: the one that MAZURKA_CC or
-    /// MAZURKA_CXX names, otherwise the first of the usual compilers. CC and CXX are ignored,
-    /// because they name the wrapper.
+    /// Finds the compiler that `mazurka cc` or `mazurka c++` runs: the compiler that MAZURKA_CC
+    /// or MAZURKA_CXX names, or the first of the usual compilers that is installed. CC and CXX are
+    /// ignored, because they name the wrapper.
     ///
     /// # Errors
-    /// If it cannot be run, if it is neither gcc nor clang, or if none is installed.
+    /// Returns an error if the compiler cannot be run, if it is neither gcc nor clang, or if no
+    /// compiler is installed.
     pub fn behind_wrapper(
         language: Language,
         environment: Environment<'_>,
@@ -141,7 +143,8 @@ impl Compiler {
         shown(&self.words)
     }
 
-    /// For C++, uses the sibling of the chosen compiler if it has one: `clang-19` → `clang++-19`.
+    /// For C++, uses the sibling of the chosen compiler if there is a sibling: `clang-19` →
+    /// `clang++-19`.
     fn chosen(language: Language, chosen: &OsStr) -> Result<Compiler, CompilerError> {
         let words = words(chosen);
         if let (Language::CPlusPlus, [program]) = (language, &words[..])

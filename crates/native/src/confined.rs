@@ -1,8 +1,8 @@
-//! Checks whether a program changes only its own memory. If so, its executions can be restored to a
-//! state in the middle, not only to the beginning.
+//! Checks whether a program changes only its own memory. The executions of such a program can be
+//! restored to a state in the middle, not only to the beginning.
 //!
-//! Files, signals and similar state are kept elsewhere, as is state that functions of the C library
-//! keep. A confined program imports only functions that are known to leave all of this alone.
+//! Files, signals and similar state are kept elsewhere, as is the internal state of the C library.
+//! A confined program imports only functions that are known to leave all this state unchanged.
 
 use crate::unseen::is_known;
 use object::{Object, ObjectSymbol};
@@ -71,7 +71,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// Checks whether a program and the libraries loaded with it, except those of the system, change
-/// only their memory. Returns false if one of them cannot be read.
+/// only their memory. Returns false if one of these files cannot be read.
 ///
 /// ```
 /// use mazurka_native::is_confined;
@@ -96,7 +96,7 @@ const OF_THREADS: [&str; 8] = [
 ];
 
 /// Checks whether a program or a library loaded with it uses per-thread state of the C library
-/// other than `errno`. Returns true if one of them cannot be read.
+/// other than `errno`. Returns true if one of these files cannot be read.
 pub fn uses_thread_state(program: &Path, libraries: &[PathBuf]) -> bool {
     !ask_only_for(|name| !OF_THREADS.contains(&name), program, libraries)
 }
@@ -112,8 +112,9 @@ const OF_FILES: &[&str] = &[
     "symlinkat", "truncate", "truncate64", "unlink", "unlinkat", "utime", "utimensat", "utimes",
 ];
 
-/// Checks whether a program or a library loaded with it may change named files, and so interfere
-/// with other processes that run the same program. Returns true if one of them cannot be read.
+/// Checks whether a program or a library loaded with it may change named files, and thus interfere
+/// with other processes that run the same program. Returns true if one of these files cannot be
+/// read.
 pub fn may_change_files(program: &Path, libraries: &[PathBuf]) -> bool {
     let is_of_cpp = |name: &str| {
         ["filebuf", "filesystem", "fstream"]
@@ -126,8 +127,8 @@ pub fn may_change_files(program: &Path, libraries: &[PathBuf]) -> bool {
     !ask_only_for(keeps_out, program, libraries)
 }
 
-/// Returns the link-time address of a function in an image. Returns `None` if the function is not
-/// there, or if the image cannot be read or has no symbol table.
+/// Returns the link-time address of a function in an image. Returns `None` if the image does not
+/// contain the function, cannot be read or has no symbol table.
 pub fn address_of(image: &Path, function: &str) -> Option<u64> {
     let bytes = fs::read(image).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
@@ -137,7 +138,7 @@ pub fn address_of(image: &Path, function: &str) -> Option<u64> {
 }
 
 /// Checks whether a program and the libraries loaded with it, except those of the system, import
-/// only names that satisfy `is_such`. Returns false if one of them cannot be read.
+/// only names that satisfy `is_such`. Returns false if one of these files cannot be read.
 pub(crate) fn ask_only_for(
     is_such: impl Fn(&str) -> bool,
     program: &Path,

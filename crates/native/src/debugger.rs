@@ -16,8 +16,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The debugger.
 const GDB: &str = "gdb";
 
-/// Commands for gdb. They run the program that is given on gdb's command line, and show what failed
-/// and the youngest frame outside the runtime library. Python finds this frame, and not every gdb
+/// Commands for gdb. They run the program that is given on gdb's command line, and show the failure
+/// and the youngest frame outside the runtime library. Python finds this frame, but not every gdb
 /// includes Python.
 const SCRIPT: &str = r#"
 set startup-with-shell off
@@ -59,7 +59,7 @@ impl Debugger {
     /// Checks whether the debugger is installed.
     ///
     /// # Errors
-    /// If it cannot be run.
+    /// Returns an error if the debugger cannot be run.
     pub fn look() -> io::Result<()> {
         let mut command = Command::new(GDB);
         command.arg("--version").stdin(Stdio::null());
@@ -69,7 +69,7 @@ impl Debugger {
     /// Prepares the debugger to run a program that was built with hooks as `order` says.
     ///
     /// # Errors
-    /// If the files for the order and the answers cannot be created.
+    /// Returns an error if the files for the order and the answers cannot be created.
     pub fn new(program: &Path, arguments: &[OsString], order: &Order) -> io::Result<Debugger> {
         let folder = Scratch::new()?;
         let order = Order {
@@ -91,11 +91,11 @@ impl Debugger {
         Ok(Debugger { folder, command })
     }
 
-    /// Runs the debugger until the user leaves it or `stops` returns true. Returns its exit status,
-    /// and the result of the program if that ran to its end.
+    /// Runs the debugger until the user leaves it or `stops` returns true. Returns the debugger's
+    /// exit status, and the result of the program if the program ran to its end.
     ///
     /// # Errors
-    /// If it cannot be run.
+    /// Returns an error if the debugger cannot be run.
     pub fn run(mut self, stops: impl Fn() -> bool) -> io::Result<(ExitStatus, Option<Answer>)> {
         let mut debugger = self.command.spawn()?;
         let status = loop {

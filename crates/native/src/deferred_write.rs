@@ -1,5 +1,5 @@
 //! Finds hooks of writes that are followed by another hook before the write itself. Gcc copies a
-//! structure after two hooks: first that of the write, then that of the read.
+//! structure after two hooks: first the hook of the write, then the hook of the read.
 
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess,
@@ -10,8 +10,8 @@ use iced_x86::{
 const ENOUGH: usize = 32;
 
 /// Returns the slot of the next function that the code at `start` calls, if the code changes no
-/// memory before. The slot holds the address of a shared library's function. It is given as its
-/// distance from the beginning of the code.
+/// memory before the call. The slot holds the address of a shared library's function. The slot is
+/// given as its distance from the beginning of the code.
 ///
 /// ```
 /// use mazurka_native::slot_of_next_call;

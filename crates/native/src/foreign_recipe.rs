@@ -5,7 +5,7 @@ use crate::Language;
 use report::Recipe;
 use std::path::{Component, Path};
 
-/// Allowed compilers, optionally followed by a version. They are searched for in `PATH`.
+/// Allowed compilers, optionally followed by a version. `PATH` is searched for them.
 const COMPILERS: [&str; 6] = ["cc", "c++", "gcc", "g++", "clang", "clang++"];
 
 /// Allowed flags without a value.
@@ -28,7 +28,7 @@ const FLAGS: [&str; 15] = [
 ];
 
 /// Prefixes of allowed flags. The rest must be a word of letters, digits and `+ - _ . : =`, which
-/// no compiler takes for a file or a command.
+/// no compiler interprets as a file or a command.
 const WORDS: [&str; 14] = [
     "-O",
     "-W",
@@ -136,7 +136,8 @@ fn is_compiler(name: &str) -> bool {
     })
 }
 
-/// Checks for a source, object or library in the folder. Any other file must be the only one.
+/// Checks whether a file is a source, object or library in the folder. A file of another kind is
+/// accepted only if it is the only file.
 fn is_own_file(name: &str, folder: &Path, is_alone: bool) -> bool {
     let path = Path::new(name);
     let is_object = ["o", "a", "so"]
@@ -151,7 +152,7 @@ fn is_beneath(path: &Path, folder: &Path) -> bool {
     let is_plain = path.components().all(|part| part != Component::ParentDir);
     match (folder.join(path).canonicalize(), folder.canonicalize()) {
         (Ok(path), Ok(folder)) => is_plain && path.starts_with(folder),
-        // If the file does not exist, opening it fails later.
+        // If the file does not exist, a later attempt to open it fails.
         _ => is_plain && path.is_relative(),
     }
 }

@@ -1,8 +1,8 @@
 //! Extends the command line of a compiler: hooks at every access, and our library when it links.
 //!
-//! Clang takes `-Xclang -fsanitize=thread`, which does not affect the linker. Gcc's driver would
-//! link its own runtime library, so a specs file passes the flag to the compiler proper only. Our
-//! flags come before the user's, which take precedence.
+//! For clang, the flag is `-Xclang -fsanitize=thread`, which does not affect the linker. Gcc's
+//! driver would link its own runtime library, so a specs file passes the flag to the compiler
+//! proper only. Our flags come before the user's flags, which take precedence.
 
 use crate::assembly;
 use crate::memory_file::memory_file;
@@ -14,11 +14,11 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::process::{Command, Stdio};
 
-/// A command that compiles for Mazurka. It owns the files that its arguments refer to.
+/// A command that compiles for Mazurka. It owns the files to which its arguments refer.
 #[derive(Debug)]
 pub struct Instrumented {
     command: Command,
-    /// Files of specs and notes. They are in memory, so that none is ever left behind.
+    /// Files of specs and notes. They are in memory, so that no file is ever left behind.
     _files: Vec<File>,
 }
 
@@ -26,7 +26,7 @@ impl Instrumented {
     /// Creates the extended command from a compiler and its arguments, as the user typed them.
     ///
     /// # Errors
-    /// If the system cannot create a file in memory.
+    /// Returns an error if the system cannot create a file in memory.
     pub fn new(
         compiler: &Compiler,
         library: &RuntimeLibrary,
@@ -52,7 +52,7 @@ impl Instrumented {
         if invocation.links {
             command.args(link_flags(library));
         }
-        // This flag would make the driver link the thread sanitizer's library, too.
+        // This flag would make the driver also link the thread sanitizer's library.
         command.args(
             arguments
                 .iter()
@@ -94,7 +94,8 @@ fn clang_flags(version: u32) -> Vec<&'static str> {
         "-grecord-command-line",
     ];
     if version >= 11 {
-        // Older versions lose the read of `g += x` and cannot distinguish volatile accesses.
+        // Older versions omit the hook of the read in `g += x` and cannot distinguish volatile
+        // accesses.
         flags.extend(["-mllvm", "-tsan-instrument-read-before-write=1"]);
         flags.extend(["-mllvm", "-tsan-distinguish-volatile"]);
     }
@@ -105,7 +106,7 @@ fn clang_flags(version: u32) -> Vec<&'static str> {
 fn specs(version: u32) -> String {
     let mut flags = vec![
         "-fsanitize=thread",
-        // Otherwise copies of constant size are inlined without hooks.
+        // Without this flag, copies of constant size would be inlined without hooks.
         "-fno-builtin",
         "--param=tsan-instrument-func-entry-exit=0",
     ];

@@ -1,4 +1,4 @@
-//! Determines what a compiler's command line asks for: compiling, linking, or only information.
+//! Determines the purpose of a compiler's command line: compiling, linking, or only information.
 //!
 //! The options are those of gcc and clang that take the next word as their value or do not link.
 
@@ -10,9 +10,9 @@ use std::path::Path;
 /// The actions of one compiler run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invocation {
-    /// A source is preprocessed or compiled.
+    /// Whether a source is preprocessed or compiled.
     pub compiles: bool,
-    /// A program or a shared library is linked.
+    /// Whether a program or a shared library is linked.
     pub links: bool,
 }
 
@@ -89,7 +89,8 @@ enum Input {
 }
 
 impl Invocation {
-    /// Returns what these arguments ask for, including those in argument files (`@file`).
+    /// Returns the actions that these arguments request, including those in argument files
+    /// (`@file`).
     ///
     /// ```
     /// use mazurka_native::Invocation;
@@ -114,7 +115,7 @@ impl Invocation {
     }
 }
 
-/// Options for dependency files and later steps than preprocessing, without and with a value.
+/// Options without and with a value for dependency files and for steps after preprocessing.
 const NOT_OF_PREPROCESSING: [&str; 9] = [
     "-c",
     "-S",

@@ -15,7 +15,7 @@ const C: [&str; 2] = ["c", "i"];
 const C_PLUS_PLUS: [&str; 8] = ["cc", "cp", "cxx", "cpp", "CPP", "c++", "C", "ii"];
 
 impl Language {
-    /// Returns the language of a file with this name, or `None` for a file that is no source.
+    /// Returns the language of a file with this name, or `None` if the file is not a source.
     ///
     /// ```
     /// use mazurka_native::Language;

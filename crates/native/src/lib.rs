@@ -1,13 +1,13 @@
-//! C and C++ programs, seen from outside: how they are compiled for a check, what their binaries
-//! contain, and what source-level names their addresses have.
+//! C and C++ programs, seen from outside: how they are compiled for a check, the content of their
+//! binaries, and the source-level names of their addresses.
 //!
 //! * [`Compiler`], [`Instrumented`] and [`Build`] run the user's own compiler, with hooks added.
 //! * [`Binary`] reports whether a program can be checked.
-//! * [`Names`] and [`Images`] name its addresses: lines, functions, variables, values.
+//! * [`Names`] and [`Images`] translate its addresses to lines, functions, variables and values.
 //! * [`is_confined`] checks whether a program changes only its memory, and [`has_unseen_writes`]
 //!   whether functions that it calls may change that memory without a hook.
-//! * [`unhooked`] finds accesses that no hook announces; [`Patch`] redirects them to an
-//!   announcement.
+//! * [`unhooked`] finds accesses that no hook announces; [`Patch`] changes the code so that they
+//!   are announced.
 //! * [`Unseen`] reports which code a check does not see.
 //! * [`Worker`] is the process in which a program checks itself, as an [`Order`] says; [`Debugger`]
 //!   runs it in gdb.

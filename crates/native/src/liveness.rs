@@ -2,7 +2,7 @@
 //! in registers that every path through its code overwrites before reading.
 //!
 //! This is the textbook analysis of live variables, run backwards over the machine code of one
-//! function. Where the analysis cannot decide, a value counts as live: variables whose address is
+//! function. If the analysis cannot decide, a value counts as live: variables whose address is
 //! taken (other code may read them), arrays, computed jumps, frames of variable size.
 
 mod addresses;
@@ -44,7 +44,7 @@ pub struct Function<'a> {
     pub variables: Option<&'a [Range<i64>]>,
     /// The places of saved registers of its caller, which exceptions restore.
     pub saved: &'a [i64],
-    /// Exceptions may lead to code in it that no jump leads to.
+    /// Whether the function has code to which exceptions lead, but no jump.
     pub has_landing_pads: bool,
     pub around: &'a dyn Surroundings,
 }
@@ -70,7 +70,7 @@ struct Analysis {
     endings: BTreeSet<usize>,
     lowest: i64,
     addresses: Addresses,
-    /// The places that are written relative to the stack pointer, as arguments of calls are.
+    /// The places that are written relative to the stack pointer, like arguments of calls.
     pushed: Vec<i64>,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Function<'a> {
         Some(Decoder::with_ip(64, code, start, DecoderOptions::NONE))
     }
 
-    /// Returns the function that an instruction calls, if it is known statically.
+    /// Returns the function that an instruction calls, if the function is known statically.
     fn called_by(&self, instruction: &Instruction) -> Option<u64> {
         match instruction.flow_control() {
             FlowControl::Call => Some(instruction.near_branch_target()),
@@ -123,8 +123,8 @@ impl<'a> Function<'a> {
         }
     }
 
-    /// Checks whether a function never returns: it is known not to, or it only calls a function
-    /// that does not, as `__clang_call_terminate` does.
+    /// Checks whether a function never returns: either this is known, or the function only calls
+    /// another function that never returns, as `__clang_call_terminate` does.
     fn never_returns(&self, called: u64) -> bool {
         const LONGEST: usize = 32;
         let calls_ending = || {
@@ -178,7 +178,7 @@ impl Analysis {
         Some(analysis)
     }
 
-    /// Follows all paths from an instruction. Returns `None` if one cannot be followed.
+    /// Follows all paths from an instruction. Returns `None` if a path cannot be followed.
     fn follow(&mut self, from: usize, known: Known, function: &Function<'_>) -> Option<()> {
         let mut factory = InstructionInfoFactory::new();
         let mut left = vec![(from, known)];
@@ -209,7 +209,7 @@ impl Analysis {
         Some(())
     }
 
-    /// Checks whether the targets of an instruction are known. When its frame is gone, a function
+    /// Checks whether the targets of an instruction are known. After removing its frame, a function
     /// may end with a jump to another function.
     fn can_be_followed(&self, instruction: &Instruction, at: Pointers) -> bool {
         let is_over = at.stack == RETURN_ADDRESS && at.frame.is_none();
@@ -230,7 +230,8 @@ impl Analysis {
         }
     }
 
-    /// Follows the landing pads of exceptions. The pointers there are those of the calls.
+    /// Follows the landing pads of exceptions. The stack and frame pointers there are those of the
+    /// calls.
     fn follow_pads(&mut self, function: &Function<'_>) -> Option<()> {
         let calls = self.instructions.iter().zip(&self.known);
         let mut calls = calls.filter_map(|(instruction, known)| {
@@ -317,7 +318,7 @@ impl Analysis {
         live
     }
 
-    /// Adds the values that are live where the function calls another one or ends.
+    /// Adds the values that are live where the function calls another function or ends.
     fn leave(&self, instruction: &Instruction, at: Pointers, live: &[Live], now: &mut Live) {
         let preserved = self.bits()..self.bits() + PRESERVED.len();
         match instruction.flow_control() {
@@ -348,7 +349,8 @@ impl Analysis {
         }
     }
 
-    /// Turns the values that are live after an instruction into those that are live before it.
+    /// Turns the values that are live after an instruction into the values that are live before the
+    /// instruction.
     fn perform(&self, info: &InstructionInfo, at: Pointers, now: &mut Live) {
         let memory = info.used_memory().iter().filter_map(|memory| {
             let place = at.place(memory.base(), memory.displacement())?;

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 
-/// Creates a file in memory, which this process's children inherit if `is_inherited`.
+/// Creates a file in memory. Children of this process inherit the file if `is_inherited` is true.
 #[cfg(target_os = "linux")]
 pub(crate) fn memory_file(name: &CStr, is_inherited: bool) -> io::Result<File> {
     use rustix::fs::{MemfdFlags, memfd_create};

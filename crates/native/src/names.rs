@@ -2,8 +2,9 @@
 //! elements.
 //!
 //! Names come from the debug information of the image (DWARF 4 and 5), or from its symbols if it
-//! has none. Everything is read lazily. Not followed: pointers; virtual base classes; types in
-//! units of their own (`-fdebug-types-section`), whose variables have names without members.
+//! has none. Everything is read lazily. Pointers, virtual base classes and types in units of their
+//! own (`-fdebug-types-section`) are not followed: variables of these last types have names without
+//! members.
 
 mod access_path;
 mod allocation;
@@ -59,7 +60,8 @@ pub struct Names {
     information: Option<Information>,
     table: OnceCell<Table>,
     unwinding: Unwinding,
-    /// The addresses of code. Functions that the linker has dropped keep addresses outside of it.
+    /// The addresses of code. Functions that the linker has dropped keep addresses outside these
+    /// ranges.
     code: Vec<Range<u64>>,
 }
 
@@ -68,7 +70,7 @@ pub struct Names {
 pub struct Frame {
     /// The qualified name without parameters: `queue::push`.
     pub function: Option<String>,
-    /// A normalized absolute path, unless the compiler was given another one.
+    /// A normalized absolute path, unless the compiler was given another path.
     pub file: Option<String>,
     /// Counted from 1.
     pub line: Option<u32>,
@@ -87,15 +89,15 @@ pub struct Variable {
 /// A function that waits for a call to return. Offsets are relative to the end of its frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// The end of the frame is given relative to the frame pointer (`rbp`), otherwise to the stack
-    /// pointer.
+    /// Whether the end of the frame is given relative to the frame pointer (`rbp`), instead of the
+    /// stack pointer.
     pub is_by_frame: bool,
     /// The number of bytes from that pointer up to the end.
     pub distance: i64,
     /// The places where registers of the caller are saved: `r15`, `r14`, `r13`, `r12`, `rbp`,
     /// `rbx`.
     pub saved: [Option<i64>; 6],
-    /// Its dead values: registers in the same order, and parts of its frame.
+    /// The dead values of the function: registers in the same order, and parts of its frame.
     pub dead: Dead,
 }
 
@@ -115,7 +117,7 @@ pub enum NamesError {
         /// The error that the system reports.
         error: io::Error,
     },
-    /// The file is no ELF file.
+    /// The file is not an ELF file.
     #[error("{}: cannot read names from this file: {error}", path.display())]
     Foreign {
         /// The file.
@@ -129,8 +131,8 @@ impl Names {
     /// Reads the symbols of an image and locates its debug information.
     ///
     /// # Errors
-    /// If the file cannot be read. Missing or damaged debug information is no error: symbols
-    /// replace it.
+    /// Returns an error if the file cannot be read. Missing or damaged debug information is not an
+    /// error: symbols replace the debug information.
     pub fn read(path: &Path) -> Result<Names, NamesError> {
         let data = fs::read(path).map_err(|error| NamesError::Unreadable {
             path: path.to_owned(),
@@ -150,8 +152,8 @@ impl Names {
     }
 
     /// Returns the source positions of an instruction, from the innermost inlined function to the
-    /// function that has the code. For a return address, pass the byte before it, which belongs to
-    /// the call.
+    /// function that contains the code. For a return address, pass the address of the byte before,
+    /// which belongs to the call.
     pub fn frames(&self, instruction: u64) -> Vec<Frame> {
         if !self.code.iter().any(|code| code.contains(&instruction)) {
             return Vec::new();

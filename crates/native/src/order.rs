@@ -11,7 +11,8 @@ use std::path::PathBuf;
 /// The greatest length of an order in the environment. Orders with long schedules exceed it.
 const LONGEST: usize = 64 * 1024;
 
-/// Returns the text of an order for the environment, and the file that holds it if it is too long.
+/// Returns the text of an order for the environment, and the file that holds the order if the text
+/// is too long.
 pub(crate) fn written(order: &Order) -> io::Result<(OsString, Option<File>)> {
     let text =
         serde_json::to_string(order).expect("an order has no maps whose keys are not strings");
@@ -25,7 +26,7 @@ pub(crate) fn written(order: &Order) -> io::Result<(OsString, Option<File>)> {
     Ok((named.into(), Some(file)))
 }
 
-/// Creates an unnamed file for a trail. Other processes can open it while it is open here.
+/// Creates an unnamed file for a trail. Other processes can open the file while it is open here.
 pub(crate) fn trail_file() -> io::Result<File> {
     let file = memory_file(c"mazurka.trail", false)?;
     file.set_len(Trail::BYTES)?;
@@ -37,7 +38,7 @@ pub(crate) fn errand_file() -> io::Result<File> {
     memory_file(c"mazurka.errand", false)
 }
 
-/// Returns a path by which other processes can open an open file, even one without a name.
+/// Returns a path by which other processes can open an open file, even a file without a name.
 pub fn reachable(file: &impl AsRawFd) -> PathBuf {
     let process = std::process::id();
     PathBuf::from(format!("/proc/{process}/fd/{}", file.as_raw_fd()))

@@ -14,7 +14,7 @@ pub struct Patience {
     looked: Instant,
     /// The CPU time of the process at the start.
     before: Duration,
-    /// The time in which it waited for anything other than a processor.
+    /// The time in which the process waited for anything other than a processor.
     idle: Duration,
 }
 
@@ -30,8 +30,8 @@ impl Patience {
         }
     }
 
-    /// Returns the time that the process has had. Must be called often: only the state at a call is
-    /// seen.
+    /// Returns the time that the process has had. Must be called often, because it observes only
+    /// the state at the time of the call.
     pub fn spent(&mut self) -> Duration {
         let now = Instant::now();
         let since = now - self.looked;
@@ -42,7 +42,7 @@ impl Patience {
         if !wants_to_run {
             self.idle += since;
         }
-        // The time in which its descendants run counts, too.
+        // The running time of its descendants also counts.
         let others = descendants(self.process).into_iter().filter_map(activity);
         let used = used + others.map(|(used, _)| used).sum::<Duration>();
         let ran = used.saturating_sub(self.before);

@@ -1,5 +1,6 @@
-//! Locates the library that programs under check are linked with. The command embeds it. It is used
-//! from beside the command if installed there, otherwise from the user's cache.
+//! Locates the library with which programs under check are linked. The command embeds the library.
+//! If the library is installed beside the command, it is used from there. Otherwise the embedded
+//! library is used, from the user's cache.
 
 mod cache;
 
@@ -18,7 +19,7 @@ const VARIABLE: &str = "MAZURKA_RUNTIME";
 /// The folders to search, relative to the folder of the command.
 const PLACES: [&str; 3] = [".", "deps", "../lib/mazurka"];
 
-/// The library that programs under check are linked with.
+/// The library with which programs under check are linked.
 #[derive(Clone, Debug)]
 pub struct RuntimeLibrary {
     /// The absolute path, which ends in [`RUNTIME_LIBRARY`].
@@ -28,7 +29,8 @@ pub struct RuntimeLibrary {
 /// The reason why the library is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeLibraryError {
-    /// The command was built without the library, and it is in none of the usual places.
+    /// The command was built without the library, and the library is not in any of the usual
+    /// places.
     #[error(
         "{RUNTIME_LIBRARY} is missing: this command was built without it; put it into {} or ../lib/mazurka beside the command, or set {VARIABLE} to its path",
         .0.display()
@@ -47,7 +49,7 @@ pub enum RuntimeLibraryError {
     Store {
         /// The folder to write to.
         folder: PathBuf,
-        /// The error of the system.
+        /// The error that the system reports.
         error: io::Error,
     },
     /// The environment variable does not name the library.
@@ -56,9 +58,10 @@ pub enum RuntimeLibraryError {
 }
 
 impl RuntimeLibrary {
-    /// Searches where `MAZURKA_RUNTIME` says, otherwise near `command`, the path of the running
-    /// command. Otherwise stores the embedded library. A library near the command that differs from
-    /// the embedded one belongs to another build and is not used.
+    /// Uses the path in `MAZURKA_RUNTIME` if it is set. Otherwise searches near `command`, the path
+    /// of the running command. If this finds no library, stores the embedded library. A library
+    /// near the command that differs from the embedded library belongs to another build and is not
+    /// used.
     ///
     /// ```
     /// use mazurka_native::RuntimeLibrary;
@@ -67,7 +70,7 @@ impl RuntimeLibrary {
     /// ```
     ///
     /// # Errors
-    /// If the library is not found and cannot be stored.
+    /// Returns an error if the library is not found and cannot be stored.
     pub fn find(
         command: &Path,
         embedded: Option<&[u8]>,

@@ -1,5 +1,5 @@
-//! A temporary folder. It is removed when its value is dropped. If its process was killed, it is
-//! removed when the next such folder is created.
+//! A temporary folder, which is removed when its value is dropped. If its process was killed, the
+//! folder is removed the next time that such a folder is created.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -19,14 +19,15 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a scratch folder among the system's temporary files, and removes abandoned ones.
+    /// Creates a scratch folder among the system's temporary files, and removes abandoned scratch
+    /// folders.
     pub(crate) fn new() -> io::Result<Scratch> {
         Scratch::within(&std::env::temp_dir())
     }
 
     fn within(parent: &Path) -> io::Result<Scratch> {
         for (folder, _lock) in abandoned(parent) {
-            // Another process may have removed it.
+            // Another process may have removed the folder.
             let _ = fs::remove_dir_all(folder);
         }
         loop {
@@ -34,7 +35,7 @@ impl Scratch {
                 .prefix(PREFIX)
                 .permissions(Permissions::from_mode(0o700))
                 .tempdir_in(parent)?;
-            // Until it is locked it looks abandoned, and another process may remove it.
+            // Until the folder is locked it looks abandoned, and another process may remove it.
             match File::open(folder.path()) {
                 Ok(lock) if lock.try_lock().is_ok() && folder.path().is_dir() => {
                     return Ok(Scratch {
@@ -54,7 +55,8 @@ impl Scratch {
     }
 }
 
-/// Returns folders without an owner. Each stays locked while in use here, so that it gets no owner.
+/// Returns folders without an owner. Each folder stays locked while it is in use here, so that no
+/// process becomes its owner.
 fn abandoned(parent: &Path) -> impl Iterator<Item = (PathBuf, File)> {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let own = entries.filter(|entry| {

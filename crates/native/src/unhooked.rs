@@ -1,10 +1,10 @@
-//! Finds accesses to memory in machine code that no hook announces: those of types and statements
-//! for which compilers insert no hook, and those of inline assembly.
+//! Finds accesses to memory in machine code that no hook announces: accesses of inline assembly,
+//! and accesses for whose types or statements compilers insert no hook.
 //!
 //! The analysis follows the paths of a function with value numbers. An access needs a preceding
-//! hook with the same address and kind and a sufficient length. Accesses of the thread's own stack
-//! (but see `frame`), of constants and of thread control blocks need no hook. All others are
-//! announced at run time: [`Patch`] redirects the instruction.
+//! hook with the same address and kind and a sufficient length. Accesses to the thread's own stack
+//! (but see `frame`), to constants and to thread control blocks need no hook. All other accesses
+//! are announced at run time: [`Patch`] redirects the instruction.
 
 mod announced;
 mod calls;
@@ -30,7 +30,7 @@ pub enum Effect {
     Read,
     /// A write.
     Write,
-    /// A read followed by a write of the same place.
+    /// A read followed by a write to the same place.
     Both,
 }
 
@@ -44,7 +44,7 @@ impl Effect {
     }
 }
 
-/// The announcement that a hook makes: an access of the address in its first argument.
+/// The announcement that a hook makes: an access to the address in its first argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hook {
     /// The kind of the access.
@@ -57,19 +57,19 @@ pub struct Hook {
 
 /// The environment of the analysed code.
 pub trait Surroundings {
-    /// Returns what a call of the function announces, if it is a hook.
+    /// Returns the announcement of a call to the function, if the function is a hook.
     fn hook(&self, function: u64) -> Option<Hook>;
     /// Returns the function address that is stored at this place, through which code makes calls.
     fn slot(&self, address: u64) -> Option<u64>;
-    /// Checks whether the function at this address never returns, as `abort`.
+    /// Checks whether the function at this address never returns, like `abort`.
     fn never_returns(&self, function: u64) -> bool;
     /// Checks whether this is memory of an image that the program does not write.
     fn is_constant(&self, address: u64) -> bool;
     /// Checks whether the function's compiler omits hooks of stack variables that other threads may
     /// access.
     fn omits_hooks(&self, function: u64) -> bool;
-    /// Returns the places of a function's variables relative to the end of its frame; `None` if
-    /// unknown.
+    /// Returns the places of a function's variables relative to the end of its frame, or `None` if
+    /// they are unknown.
     fn frame_variables(&self, function: u64) -> Option<Vec<Range<i64>>>;
 }
 
@@ -82,12 +82,12 @@ pub struct Access {
     pub effect: Effect,
     /// The address; `None` for string instructions.
     pub operand: Option<Operand>,
-    /// The length in bytes; for string instructions that of one step.
+    /// The length in bytes. For string instructions, the length of one step.
     pub length: usize,
-    /// The hook of this write comes before a read of the place, and stands for the read. Such a
-    /// write is announced only if plain accesses are events.
+    /// Whether the hook of this write comes before a read of the same place, and stands for the
+    /// read. Such a write is announced only if plain accesses are events.
     pub is_late: bool,
-    /// The instruction works on a copy. This access makes the copy or writes it back.
+    /// Whether the instruction works on a copy. This access makes the copy or writes the copy back.
     pub is_on_copy: bool,
 }
 
@@ -97,7 +97,7 @@ impl Access {
         self.instruction.ip()
     }
 
-    /// Checks whether it is a string instruction with a repeat prefix.
+    /// Checks whether the instruction is a string instruction with a repeat prefix.
     pub fn is_repeated(&self) -> bool {
         self.instruction.has_rep_prefix()
     }

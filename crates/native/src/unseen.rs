@@ -1,10 +1,10 @@
-//! Reports code that a check of a program cannot see: atomic instructions outside of hooks, for
+//! Reports code that a check of a program cannot see: atomic instructions outside hooks, for
 //! example in inline assembly, and libraries that were compiled without hooks.
 //!
 //! A compiler that inserts hooks turns every atomic operation into a call. So an atomic instruction
 //! in the program's own code comes from assembly, from a function without instrumentation, or from
-//! an object that was compiled without it. Plain loads and stores of inline assembly look like
-//! those of compilers, so they are searched for in the sources (`assembly`).
+//! an object that was compiled without instrumentation. Plain loads and stores of inline assembly
+//! look like those of compilers, so `assembly` finds them in the sources.
 
 use crate::assembly;
 use crate::{Frame, Names, NamesError, RUNTIME_LIBRARY, has_hooks};
@@ -35,13 +35,14 @@ pub enum Unseen {
     Library {
         /// Its file.
         path: PathBuf,
-        /// A function with which it synchronizes threads, or "atomic instructions"; `None` if it
-        /// does not.
+        /// A function with which the library synchronizes threads, or "atomic instructions". `None`
+        /// if the library does not synchronize threads.
         synchronises: Option<String>,
     },
 }
 
-/// Prefixes of libraries whose calls the checker handles, or that share nothing between threads.
+/// Prefixes of the names of libraries whose calls the checker handles, or that share nothing
+/// between threads.
 const KNOWN: [&str; 18] = [
     "ld-linux",
     "libatomic.",
@@ -74,7 +75,7 @@ impl Unseen {
     /// ```
     ///
     /// # Errors
-    /// If the program cannot be read. Unreadable libraries are skipped.
+    /// Returns an error if the program cannot be read. Unreadable libraries are skipped.
     pub fn of(program: &Path, libraries: &[PathBuf]) -> Result<Vec<Unseen>, NamesError> {
         let mut found = assembly(program)?;
         for library in libraries.iter().filter(|library| !is_known(library)) {
@@ -151,7 +152,7 @@ impl Display for Unseen {
     }
 }
 
-/// Checks whether a library is one of those or the runtime library.
+/// Checks whether a library is one of [`KNOWN`] or the runtime library.
 pub(crate) fn is_known(library: &Path) -> bool {
     let name = library.file_name().unwrap_or_default().to_string_lossy();
     name == RUNTIME_LIBRARY || KNOWN.iter().any(|known| name.starts_with(known))
@@ -280,7 +281,8 @@ fn atomic_instructions(image: &Path) -> Result<Vec<u64>, NamesError> {
     Ok(found)
 }
 
-/// Checks for an atomic instruction. An exchange with memory is atomic without a lock prefix.
+/// Checks whether an instruction is atomic. An exchange with memory is atomic without a lock
+/// prefix.
 pub(crate) fn is_atomic(instruction: &Instruction) -> bool {
     let has_memory = || {
         (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory)

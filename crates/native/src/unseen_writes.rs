@@ -1,5 +1,6 @@
-//! Checks whether functions of other images may write to the program's memory without a hook: to an
-//! address that they are given, which may be a variable on the stack of another thread.
+//! Checks whether functions of other images may write to the program's memory without a hook. The
+//! address that the program passes to them may be that of a variable on the stack of another
+//! thread.
 
 use crate::confined::ask_only_for;
 use std::path::{Path, PathBuf};
@@ -34,8 +35,8 @@ const QUIET: &[&str] = &[
 ];
 
 /// Checks whether a program and the libraries loaded with it, except those of the system, call
-/// functions that may write to their memory without a hook. Returns true if one of them cannot be
-/// read.
+/// functions that may write to their memory without a hook. Returns true if one of these files
+/// cannot be read.
 ///
 /// ```
 /// use mazurka_native::has_unseen_writes;

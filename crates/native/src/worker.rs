@@ -1,4 +1,5 @@
-//! The process in which a program is checked. It starts with an order, and ends with its owner.
+//! The process in which a program is checked. The process starts with an order, and ends with its
+//! owner.
 
 use crate::order::{errand_file, reachable, trail_file, written};
 use crate::patience::{Patience, descendants};
@@ -12,20 +13,21 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-/// A process that checks a program, together with its process group. All of them end when this
-/// value is dropped, if not before.
+/// A process that checks a program, together with its process group. All these processes end when
+/// this value is dropped, if not before.
 #[derive(Debug)]
 pub struct Worker {
     child: Child,
-    /// The file in which it records its progress.
+    /// The file in which the process records its progress.
     trail: File,
     answers: Option<PipeReader>,
-    /// The worker opens it anew for each answer, since the program may close any descriptor.
+    /// The worker reopens the pipe for each answer, because the program may close any descriptor.
     output: Option<PipeWriter>,
     errands: Option<Channel>,
 }
 
-/// The channel that passes errands to a worker. It never fills up, so a dead worker blocks nothing.
+/// The channel that passes errands to a worker. The channel never fills up, so a dead worker does
+/// not block its owner.
 #[derive(Debug)]
 struct Channel {
     words: File,
@@ -36,10 +38,10 @@ struct Channel {
 
 impl Worker {
     /// Starts `command`, a program that was built with hooks, so that it checks itself as `order`
-    /// says. The first of `arguments` is the name that the program sees as its own.
+    /// says. The first of `arguments` is the program's own name, as the program sees it.
     ///
     /// # Errors
-    /// If the process cannot be started.
+    /// Returns an error if the process cannot be started.
     pub fn start(
         mut command: Command,
         arguments: &[OsString],
@@ -65,7 +67,7 @@ impl Worker {
             .stdout(output.try_clone()?)
             .process_group(0)
             .spawn()?;
-        // The worker has the file open, too.
+        // The worker also has the file open.
         drop(file);
         Ok(Worker {
             child,
@@ -80,7 +82,7 @@ impl Worker {
     /// [errands](Worker::tell).
     ///
     /// # Errors
-    /// If the process cannot be started.
+    /// Returns an error if the process cannot be started.
     pub fn start_for_errands(
         command: Command,
         arguments: &[OsString],
@@ -104,10 +106,11 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Gives an errand to the worker, which must have none.
+    /// Gives an errand to the worker, which must not have an errand already.
     ///
     /// # Errors
-    /// If the worker was not [started for errands](Worker::start_for_errands), or memory is short.
+    /// Returns an error if the worker was not [started for errands](Worker::start_for_errands), or
+    /// if memory is short.
     pub fn tell(&mut self, words: &[u8]) -> io::Result<()> {
         let channel = self.errands.as_mut().ok_or(io::ErrorKind::Unsupported)?;
         channel.words.set_len(0)?;
@@ -118,7 +121,7 @@ impl Worker {
     /// Returns a handle with which others can [ask the worker for haste](Haste::ask).
     ///
     /// # Errors
-    /// If there are too many open files.
+    /// Returns an error if there are too many open files.
     pub fn haste(&self) -> io::Result<Haste> {
         self.trail.try_clone().map(Haste)
     }
@@ -127,7 +130,7 @@ impl Worker {
     /// apply to the next errand.
     ///
     /// # Errors
-    /// As for [`tell`](Worker::tell).
+    /// Returns an error in the same cases as [`tell`](Worker::tell).
     pub fn brought(&self) -> io::Result<Vec<u8>> {
         self.trail
             .write_all_at(&0_u64.to_le_bytes(), Trail::HASTE)?;
@@ -142,7 +145,7 @@ impl Worker {
     /// Returns the answers of the worker until it is killed. Other lines are output of the program.
     ///
     /// # Panics
-    /// If it is called twice.
+    /// Panics if this function is called twice.
     pub fn answers(&mut self) -> Answers {
         let answers = self.answers.take();
         Answers {
@@ -152,7 +155,7 @@ impl Worker {
 
     /// Asks the worker to stop early and to report its results so far.
     pub fn interrupt(&self) {
-        // It may have ended on its own.
+        // The worker may have ended on its own.
         let _ = kill_process(self.id(), Signal::INT);
     }
 
@@ -161,7 +164,7 @@ impl Worker {
         Patience::with(self.id())
     }
 
-    /// Returns the progress so far, even after a kill; `None` if no execution has begun.
+    /// Returns the progress so far, even after a kill, or `None` if no execution has begun.
     pub fn trail(&self) -> Option<Trailed> {
         Trailed::read(&self.trail).ok().flatten()
     }
@@ -169,7 +172,7 @@ impl Worker {
     /// Returns how the worker ended, if it has.
     ///
     /// # Errors
-    /// If the system cannot report it.
+    /// Returns an error if the system cannot report the state of the worker.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
@@ -188,8 +191,8 @@ impl Worker {
         }
         // The number of a group is not reused while the group has members.
         let _ = kill_process_group(id, Signal::KILL);
-        // Earlier answers precede this marker in the pipe. It ends them even if a process that left
-        // the group keeps the pipe open.
+        // Earlier answers precede this marker in the pipe. The marker ends the answers even if a
+        // process that left the group keeps the pipe open.
         if let Some(mut output) = self.output.take() {
             let _ = output.write_all(END);
         }
@@ -221,7 +224,7 @@ impl Drop for Worker {
 /// Makes the system end this process as soon as the thread that started it has ended.
 ///
 /// # Errors
-/// If the system refuses.
+/// Returns an error if the system refuses.
 pub fn end_with_parent() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     return Ok(rustix::process::set_parent_process_death_signal(Some(
@@ -231,7 +234,7 @@ pub fn end_with_parent() -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The marker that ends the answers of a worker. It may follow an incomplete answer.
+/// The marker that ends the answers of a worker. The marker may follow an incomplete answer.
 const END: &[u8] = b"end\n";
 
 /// Iterates over the answers of a worker as they arrive.

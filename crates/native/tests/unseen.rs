@@ -1,4 +1,4 @@
-//! Tests that code is reported that the checker cannot see.
+//! Tests that code which the checker cannot see is reported.
 
 mod toolchain;
 

@@ -1,7 +1,8 @@
 //! Reusable barrier for n threads.
 //!
 //! If exactly n threads use the barrier and none queries the leader, arrivals have no access or
-//! order. Otherwise they are ordered (`ordered`): generations and leaders depend on that.
+//! order. In all other cases they are ordered (`ordered`), because generations and leaders depend
+//! on the order.
 
 use crate::{Form, Ticket};
 use explore::{EventId, OpKind, ThreadId};
@@ -16,13 +17,13 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// The number of objects that a barrier takes.
+    /// The number of objects that represent a barrier.
     pub const PARTS: u32 = 1;
     /// Waits until the generation is complete.
     pub const WAIT: Form = Form::none(OpKind::BarrierWait);
 
-    /// [`arrive`](Barrier::arrive). `ordered`: more threads than places use the barrier, or a
-    /// thread queries the leader.
+    /// Returns the form of [`arrive`](Barrier::arrive). `ordered` is true if more threads than
+    /// places use the barrier, or a thread queries the leader.
     pub const fn arrive_form(ordered: bool) -> Form {
         if ordered {
             Form::write(OpKind::BarrierArrive, 0)
@@ -31,7 +32,7 @@ impl Barrier {
         }
     }
 
-    /// Returns a barrier for this many threads. Zero is treated as one.
+    /// Returns a barrier for the given number of threads. Zero is treated as one.
     pub fn new(places: usize) -> Barrier {
         Barrier {
             places: places.max(1),
@@ -75,7 +76,7 @@ impl Barrier {
             .saturating_sub(self.arrivals.len())
     }
 
-    /// Resets the barrier for the next execution, with this many places.
+    /// Resets the barrier for the next execution, with the given number of places.
     pub fn clear(&mut self, places: usize) {
         self.places = places.max(1);
         self.arrivals.clear();

@@ -6,9 +6,9 @@
 //!
 //! A try or timed operation takes a place, and gives it up if it is not granted in its second step.
 //! A receive first checks whether all senders are dropped; a later check could miss a message. So
-//! once a channel is tried, dropping a sender has an access (`tried`). At a rendezvous, two tries
-//! must not meet. So a tried channel there has all places on one part, a try is one event, which
-//! succeeds iff the other side waits, and a timed operation resolves.
+//! once a channel is used with tries (`tried`), dropping a sender has an access. At a rendezvous,
+//! two tries must not meet. So a rendezvous channel used with tries has all places on one part. A
+//! try is one event there, which succeeds iff the other side waits, and a timed operation resolves.
 
 use crate::order::Order;
 use crate::{Form, Ticket};
@@ -17,9 +17,9 @@ use explore::{EventId, OpKind};
 /// The number of messages that a channel holds for the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Capacity {
-    /// Any number.
+    /// Any number of messages.
     Unbounded,
-    /// At most this many; zero is a rendezvous.
+    /// At most this number of messages. Zero is a rendezvous.
     Bounded(usize),
 }
 
@@ -33,9 +33,9 @@ impl Capacity {
 /// The result of a send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sent {
-    /// The channel took the message.
+    /// The channel accepted the message.
     Accepted,
-    /// There was no room in time.
+    /// The channel had no room in time.
     Full,
     /// The receiver is dropped.
     Disconnected,
@@ -46,9 +46,9 @@ pub enum Sent {
 pub enum Received {
     /// The message of this send.
     Message(Ticket),
-    /// There was no message in time.
+    /// No message arrived in time.
     Empty,
-    /// There is no message, and all senders are dropped.
+    /// The channel has no message, and all senders are dropped.
     Disconnected,
 }
 
@@ -82,7 +82,7 @@ impl Channel {
     pub const PARTS: u32 = 3;
     /// Takes a place for a send: [`send_request`](Channel::send_request).
     pub const SEND_REQUEST: Form = Form::write(OpKind::SendRequest, SENDS);
-    /// Waits for room. Not needed for an unbounded channel.
+    /// Waits for room. An unbounded channel does not need this.
     pub const SEND_WAIT: Form = Form::none(OpKind::SendWait);
     /// First step of a try or timed send: [`send_request`](Channel::send_request).
     pub const SEND_TRY_PLACE: Form = Form::write(OpKind::SendTryPlace, SENDS);
@@ -125,7 +125,8 @@ impl Channel {
         }
     }
 
-    /// [`drop_sender`](Channel::drop_sender). `tried`: there are try or timed receives.
+    /// Returns the form of [`drop_sender`](Channel::drop_sender). `tried` says whether the channel
+    /// has try or timed receives.
     pub const fn sender_drop(tried: bool) -> Form {
         if tried {
             Form::read(OpKind::SenderDrop, CLOSED)
@@ -183,14 +184,15 @@ impl Channel {
             return Sent::Accepted;
         }
         self.sends.leave(ticket);
-        // Otherwise the result does not conflict with the receiver's drop and must not read it.
+        // The result conflicts with the receiver's drop only at a rendezvous. In other channels, it
+        // must not depend on the drop.
         match self.capacity.is_rendezvous() && self.receiver_drop.is_some() {
             true => Sent::Disconnected,
             false => Sent::Full,
         }
     }
 
-    /// At a rendezvous: sends by the event `at` if the receiver waits.
+    /// Sends at a rendezvous, by the event `at`, if the receiver waits.
     pub fn try_send(&mut self, at: EventId) -> Result<Ticket, Sent> {
         debug_assert!(
             self.capacity.is_rendezvous(),
@@ -230,7 +232,7 @@ impl Channel {
     }
 
     /// Returns the result of a try or timed receive. Without a message, the receive gives up its
-    /// place. `was_hung_up`: the result of the check before the receive took its place.
+    /// place. `was_hung_up` is the result of the check before the receive took its place.
     pub fn resolve_receive(&mut self, ticket: Ticket, was_hung_up: bool) -> Received {
         if let Some(send) = self.message(ticket) {
             return Received::Message(send);
@@ -243,7 +245,8 @@ impl Channel {
         }
     }
 
-    /// At a rendezvous: receives by the event `at` if a sender waits. `was_hung_up`: as above.
+    /// Receives at a rendezvous, by the event `at`, if a sender waits. `was_hung_up` is the result
+    /// of the earlier check, as for `resolve_receive`.
     pub fn try_receive(&mut self, at: EventId, was_hung_up: bool) -> Received {
         debug_assert!(
             self.capacity.is_rendezvous(),
@@ -253,7 +256,8 @@ impl Channel {
         self.resolve_receive(ticket, was_hung_up)
     }
 
-    /// Adds a sender handle. This is no event, since the thread that clones has a handle already.
+    /// Adds a sender handle. This is not an event, because the thread that clones a handle already
+    /// has a handle.
     pub fn clone_sender(&mut self) {
         self.senders += 1;
     }
@@ -297,7 +301,7 @@ impl Channel {
         }
     }
 
-    /// Returns the receive that makes room for a send, if the send needs one.
+    /// Returns the receive that makes room for a send, if the send needs a receive.
     fn room_maker(&self, ticket: Ticket) -> Option<Ticket> {
         match self.capacity {
             Capacity::Unbounded => None,

@@ -1,6 +1,7 @@
 //! Facts about an object that a front-end may discover only in the middle of the exploration.
 
-/// The reason why an object's forms were too fine: they treat dependent operations as independent.
+/// The reason why an object's forms were too fine: they treated dependent operations as
+/// independent.
 ///
 /// The front-end records the reason permanently, announces coarser forms from then on, and restarts
 /// the exploration (`Interrupt::Coarsened`).
@@ -8,13 +9,14 @@
 pub enum Coarsening {
     /// A reader-writer lock or a channel is used with a try or timed operation.
     Tried,
-    /// A thread queries the leader of a barrier, or more threads use it than it has places.
+    /// A thread queries the leader of a barrier, or a barrier is used by more threads than it has
+    /// places.
     Ordered,
     /// A thread polls whether a thread has ended, without waiting for the end, or whether a lock is
     /// poisoned, without holding it.
     Polled,
-    /// Another process sends signals to a process or observes its end. Or another thread of a
-    /// native program accesses the stack of a thread.
+    /// Another process sends signals to a process or observes its end, or another thread of a
+    /// native program accesses a thread's stack.
     Shared,
     /// A process has a registered name, which its end frees.
     Registered,

@@ -1,9 +1,10 @@
 //! Condition variable.
 //!
 //! A wait has these steps: enqueue, unlock the mutex, wait for a signal, request the mutex, wait
-//! for it. Enqueuing after the unlock would lose signals. A timed wait resolves instead of waiting:
-//! it was signalled, or it leaves. Its order with the signals decides that, so no choice is needed.
-//! Spurious wakeups are not modelled. A timed wait whose result is ignored acts as one.
+//! for it. Enqueuing after the unlock would miss signals. A timed wait resolves instead of waiting:
+//! it was signalled, or it gives up. The order of this step and the signals decides between the
+//! two, so no choice is needed. Spurious wakeups are not modelled; a timed wait whose result is
+//! ignored has the same effect.
 
 use crate::{Form, Ticket};
 use explore::{EventId, OpKind, ThreadId};
@@ -12,7 +13,7 @@ use explore::{EventId, OpKind, ThreadId};
 #[derive(Clone, Default, Debug)]
 pub struct Condvar {
     places: Vec<Place>,
-    /// Places that neither were signalled nor have left, in order.
+    /// Places that were not signalled or given up, in order.
     waiting: Vec<Ticket>,
 }
 
@@ -23,17 +24,17 @@ struct Place {
 }
 
 impl Condvar {
-    /// The number of objects that a condition variable takes.
+    /// The number of objects that represent a condition variable.
     pub const PARTS: u32 = 1;
     /// Adds a waiter: [`enqueue`](Condvar::enqueue).
     pub const ENQUEUE: Form = Form::write(OpKind::CondvarEnqueue, 0);
-    /// Waits until signalled.
+    /// Waits for a signal.
     pub const WAIT: Form = Form::none(OpKind::CondvarWait);
     /// Ends a timed wait: [`resolve`](Condvar::resolve).
     pub const RESOLVE: Form = Form::write(OpKind::CondvarResolve, 0);
-    /// [`signal`](Condvar::signal), with [`alternatives`](Condvar::alternatives).
+    /// The form of [`signal`](Condvar::signal), with [`alternatives`](Condvar::alternatives).
     pub const SIGNAL: Form = Form::write(OpKind::CondvarSignal, 0);
-    /// [`broadcast`](Condvar::broadcast).
+    /// The form of [`broadcast`](Condvar::broadcast).
     pub const BROADCAST: Form = Form::write(OpKind::CondvarBroadcast, 0);
 
     /// Adds the thread to the waiters.
@@ -85,7 +86,8 @@ impl Condvar {
         }
     }
 
-    /// Ends a timed wait. Returns whether it was signalled. Otherwise the waiter leaves.
+    /// Ends a timed wait. Returns whether the waiter was signalled. If not, the waiter gives up its
+    /// place.
     pub fn resolve(&mut self, ticket: Ticket) -> bool {
         let is_signalled = self.is_signalled(ticket);
         if !is_signalled {

@@ -9,7 +9,7 @@ pub struct Form {
     pub kind: OpKind,
     /// The part of the object that is accessed, or that the operation refers to.
     pub part: u32,
-    /// The access of the part.
+    /// The access to the part.
     pub access: Access,
 }
 

@@ -2,9 +2,10 @@
 //!
 //! An operation that may block has two parts. The *request* is always enabled and takes a place in
 //! the order of its object. The *wait* has no access and is enabled once the place is *granted*.
-//! Granted is a function of the requests so far, not a step, and stays true. So no thread disables
-//! an operation of another, and only requests race. An order that no schedule can reverse (unlock →
-//! the wait that it grants) is a *synchronization edge*.
+//! Whether a place is granted depends only on the events so far and is not a step. A granted place
+//! stays granted. So no thread disables an operation of another thread, and only requests race. An
+//! order that no schedule can reverse (unlock → the wait that it grants) is a *synchronization
+//! edge*.
 //!
 //! Each object is a state machine without values or threads. A front-end performs an event, reports
 //! it to the machine, and polls `is_granted` for waiting threads. `clear` resets the machine for

@@ -2,8 +2,8 @@
 //!
 //! An arrival is a write, so arrivals at one mailbox are ordered, as in Concuerror (POPL 2014,
 //! section 7). The process examines its letters one after the other. A letter keeps its position,
-//! so waiting for it is a wait without access, after the event of its arrival. Only a receive with
-//! a timeout depends on the number of letters: it reads the number.
+//! so the wait for a letter has no access and follows the event of the letter's arrival. Only a
+//! receive with a timeout depends on the number of letters, and reads this number.
 //!
 //! The front-end stores the letters by position and decides which letter matches a receive.
 
@@ -20,7 +20,7 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    /// The number of objects that a mailbox takes.
+    /// The number of objects that represent a mailbox.
     pub const PARTS: u32 = 1;
     /// Sends a letter that arrives at once: [`arrive`](Mailbox::arrive).
     pub const SEND: Form = Form::write(OpKind::Send, 0);

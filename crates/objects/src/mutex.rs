@@ -1,12 +1,12 @@
 //! Mutex: first come, first served.
 //!
-//! No thread overtakes a waiting one. This loses no behaviour: overtaking is the execution in which
-//! the overtaken thread's request comes later, since a request has no other effect. A try takes a
-//! place like a lock, and gives it up if it is not granted in the second step. Two results commute:
-//! a try fails only because a thread ahead of it holds the mutex.
+//! No thread overtakes a waiting thread. No behaviour is missed: a request has no other effect, so
+//! overtaking is equivalent to the execution in which the overtaken thread's request comes later. A
+//! try takes a place like a lock, and gives it up if it is not granted in the second step. Two
+//! results commute: a try fails only because a thread ahead of it holds the mutex.
 //!
 //! A mutex may survive its owner (POSIX: robust). Its condition then depends only on the next
-//! owner's place in the order, so the condition needs no access of its own.
+//! owner's place in the order, so no separate access is needed for the condition.
 
 use crate::{Form, Ticket};
 use explore::{EventId, OpKind, ThreadId};
@@ -27,9 +27,10 @@ pub enum Condition {
     /// No thread ended while it held the mutex.
     #[default]
     Consistent,
-    /// An owner ended, and no later holder has declared the data consistent.
+    /// An owner ended while it held the mutex, and no later holder has declared the data
+    /// consistent.
     OwnerEnded,
-    /// The mutex was unlocked in that state and can no longer be used.
+    /// The mutex was unlocked after an owner had ended, and can no longer be used.
     NotRecoverable,
 }
 
@@ -37,12 +38,13 @@ pub enum Condition {
 struct Place {
     thread: ThreadId,
     is_free: bool,
-    /// The thread changed nothing: a failed try, or a spin loop round without progress.
+    /// Whether the thread changed nothing: a failed try, or a spin loop round without progress.
     is_idle: bool,
 }
 
 impl Mutex {
-    /// The number of objects that a mutex takes: its order, and its holder (for tries).
+    /// The number of objects that represent a mutex: one for its order, one for its holder (for
+    /// tries).
     pub const PARTS: u32 = 2;
     /// Takes a place: [`request`](Mutex::request).
     pub const REQUEST: Form = Form::write(OpKind::MutexRequest, 0);
@@ -66,7 +68,7 @@ impl Mutex {
         Ticket::at(self.places.len() - 1)
     }
 
-    /// Checks whether all places before this one are free.
+    /// Checks whether all places before this place are free.
     pub fn is_granted(&self, ticket: Ticket) -> bool {
         self.head == ticket.index()
     }
@@ -77,7 +79,7 @@ impl Mutex {
         edges.extend(self.last_unlock);
     }
 
-    /// Returns the result of a try: whether its place is granted. Otherwise the try leaves.
+    /// Returns whether the place of a try is granted. If it is not, the try gives up its place.
     pub fn resolve(&mut self, ticket: Ticket) -> bool {
         let is_granted = self.is_granted(ticket);
         if !is_granted {

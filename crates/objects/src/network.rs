@@ -1,9 +1,9 @@
 //! The network between processes: when a letter (message or notice) may be delivered.
 //!
 //! With [`Delivery::MailboxOrder`] there is no network: a letter is in the mailbox when it is sent.
-//! Otherwise a letter is in transit until a separate step delivers it. A delivery model only
-//! defines which letters must be delivered before that step. The past of the sender determines this
-//! set, so the wait for these letters has no access.
+//! With the other models, a letter is in transit until a separate step delivers it. A delivery
+//! model only defines which letters must be delivered before that step. The past of the sender
+//! determines this set, so the wait for these letters has no access.
 
 use crate::{Form, Ticket};
 use explore::{EventId, ObjectId, OpKind, ThreadId};
@@ -15,8 +15,8 @@ pub enum Delivery {
     /// A letter is in the mailbox when it is sent: Erlang on one node.
     #[default]
     MailboxOrder,
-    /// A letter is delivered after all letters to the same process whose sending happens before its
-    /// own, by messages alone: causal broadcast.
+    /// A letter is delivered after every letter to the same process that was sent before it, in the
+    /// order that messages and spawns (and nothing else) determine: causal broadcast.
     Causal,
     /// Letters from one process to another are delivered in order: TCP, Erlang between nodes.
     FifoPerPair,
@@ -34,14 +34,15 @@ impl Delivery {
     ];
 }
 
-/// The letters in transit and the delivered ones.
+/// The letters in transit and the delivered letters.
 #[derive(Clone, Debug, Default)]
 pub struct Network {
     delivery: Delivery,
     letters: Vec<Letter>,
     /// The last letter of each sender to each receiver.
     last: BTreeMap<(ThreadId, ObjectId), Ticket>,
-    /// For each thread, the letters whose sending happens before its next step, by messages alone.
+    /// For each thread, the letters that were sent before the thread's next step, in the order that
+    /// messages and spawns (and nothing else) determine.
     past: BTreeMap<ThreadId, BTreeSet<Ticket>>,
     /// The number of letters that each thread has sent.
     sent: BTreeMap<ThreadId, u32>,
@@ -54,7 +55,7 @@ type Name = (ThreadId, u32);
 struct Letter {
     name: Name,
     to: ObjectId,
-    /// The letters that must be delivered before this one.
+    /// The letters that must be delivered before this letter.
     after: Vec<Ticket>,
     /// The past of the sender, including this letter. Empty unless delivery is causal.
     past: BTreeSet<Ticket>,
@@ -78,9 +79,9 @@ pub struct Routes {
 }
 
 impl Network {
-    /// The number of objects that a network takes.
+    /// The number of objects that represent a network.
     pub const PARTS: u32 = 1;
-    /// Waits for the delivery of the letters that must be delivered before this one.
+    /// Waits for the delivery of the letters that must be delivered before this letter.
     pub const WAIT: Form = Form::none(OpKind::DeliveryWait);
 
     /// Returns a network without letters.
@@ -126,7 +127,8 @@ impl Network {
         ticket
     }
 
-    /// Checks whether the letter must wait for others. This is known when the letter is sent.
+    /// Checks whether the letter must wait for other letters. This is known when the letter is
+    /// sent.
     pub fn is_restricted(&self, letter: Ticket) -> bool {
         !self.letters[letter.index()].after.is_empty()
     }
@@ -139,7 +141,7 @@ impl Network {
             .all(|before| self.letters[before.index()].delivered.is_some())
     }
 
-    /// Appends the synchronization edges of the wait for the letters before this one.
+    /// Appends the synchronization edges of the wait for the letters before this letter.
     pub fn edges(&self, letter: Ticket, edges: &mut Vec<EventId>) {
         for before in &self.letters[letter.index()].after {
             edges.extend(self.letters[before.index()].delivered);
@@ -151,7 +153,8 @@ impl Network {
         self.letters[letter.index()].delivered = Some(at);
     }
 
-    /// Records that a process received the letter. The past of the sender is now part of its own.
+    /// Records that a process received the letter. The past of the letter's sender is now part of
+    /// the process's past.
     pub fn receive(&mut self, process: ThreadId, letter: Ticket) {
         self.letters[letter.index()].is_received = true;
         if self.delivery == Delivery::Causal {
@@ -168,8 +171,8 @@ impl Network {
         }
     }
 
-    /// Returns the state that determines the future. Of delivered letters, only the fact of
-    /// delivery is included, since no letter waits for them any more.
+    /// Returns the state that determines the future. Of a delivered letter, the state includes only
+    /// that it was delivered, because no letter waits for it any more.
     pub fn routes(&self) -> Routes {
         let is_under_way = |letter: &Letter| letter.delivered.is_none();
         let open = |tickets: &mut dyn Iterator<Item = &Ticket>| -> BTreeSet<Name> {
@@ -213,8 +216,8 @@ impl Network {
         }
     }
 
-    /// Returns the letter's identity if that matters after delivery, that is, if the receiver will
-    /// take over the past of the sender.
+    /// Returns the letter's identity if it matters after delivery, that is, if the receiver will
+    /// inherit the past of the sender.
     pub fn name(&self, letter: Ticket) -> Option<(ThreadId, u32)> {
         (self.delivery == Delivery::Causal).then(|| self.letters[letter.index()].name)
     }

@@ -1,7 +1,8 @@
-//! Once: the first thread to enter initialises; the others wait until that is done.
+//! Once: the first thread to enter initialises, and the other threads wait for the end of the
+//! initialisation.
 //!
-//! An initialiser may fail. Then the next in order initialises in its place. The front-end decides
-//! whether a failure poisons the once permanently ([`has_failed`](Once::has_failed)).
+//! An initialiser may fail. Then the next thread in order becomes the initialiser. The front-end
+//! decides whether a failure poisons the once permanently ([`has_failed`](Once::has_failed)).
 
 use crate::{Form, Ticket};
 use explore::{EventId, OpKind, ThreadId};
@@ -17,14 +18,15 @@ pub struct Once {
 }
 
 impl Once {
-    /// The number of objects that a once takes: the order of entries, and whether it is done.
+    /// The number of objects that represent a once: one for the order of entries, one for whether
+    /// it is done.
     pub const PARTS: u32 = 2;
-    /// [`enter`](Once::enter).
+    /// The form of [`enter`](Once::enter).
     pub const ENTER: Form = Form::write(OpKind::OnceEnter, 0);
     /// Waits to become the initialiser or until the initialisation is done.
     pub const WAIT: Form = Form::none(OpKind::OnceWait);
-    /// [`finish`](Once::finish) or [`fail`](Once::fail). The waits between these events order them,
-    /// so the access costs nothing unless a thread polls.
+    /// The form of [`finish`](Once::finish) and [`fail`](Once::fail). The waits between these
+    /// events order them, so the access costs nothing unless a thread polls.
     pub const DONE: Form = Form::write(OpKind::OnceDone, 1);
     /// Checks [`is_done`](Once::is_done) without waiting.
     pub const GET: Form = Form::read(OpKind::OnceGet, 1);
@@ -82,7 +84,7 @@ impl Once {
         self.failed
     }
 
-    /// Checks whether the last initialiser failed and there is no other.
+    /// Checks whether the last initialiser failed and no other thread has entered.
     pub fn is_poisoned(&self) -> bool {
         !self.is_done() && self.has_failed() && self.initialiser().is_none()
     }

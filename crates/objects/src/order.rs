@@ -2,7 +2,8 @@
 
 use explore::EventId;
 
-/// A place in the order of an object, taken by a request. Valid until the object is cleared.
+/// A place in the order of an object, taken by a request. The ticket is valid until the object is
+/// cleared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Ticket(u32);
 
@@ -18,7 +19,7 @@ impl Ticket {
     }
 }
 
-/// Requests in order. When a request leaves, the positions behind it move up.
+/// Requests in order. When a request leaves, the requests after it move up by one position.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Order {
     requests: Vec<EventId>,
@@ -48,7 +49,7 @@ impl Order {
         self.requests.len() - self.left.len()
     }
 
-    /// Returns the number of taken places before this one.
+    /// Returns the number of taken places before this place.
     pub(crate) fn position(&self, ticket: Ticket) -> usize {
         ticket.index() - self.left_before(ticket.0)
     }

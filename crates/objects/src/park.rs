@@ -1,7 +1,7 @@
 //! The park token of a thread.
 //!
 //! Unparks before a park merge into one token. A timed park resolves instead of waiting: it takes
-//! the token, or stops waiting. Its order with the unparks decides which.
+//! the token, or stops waiting. The order of this step and the unparks decides between the two.
 
 use crate::Form;
 use explore::{EventId, OpKind};
@@ -24,15 +24,15 @@ enum State {
 }
 
 impl Park {
-    /// The number of objects that a park token takes.
+    /// The number of objects that represent a park token.
     pub const PARTS: u32 = 1;
-    /// [`request`](Park::request), by the thread that owns the token.
+    /// The form of [`request`](Park::request), by the thread that owns the token.
     pub const REQUEST: Form = Form::write(OpKind::ParkRequest, 0);
     /// Waits for the token.
     pub const WAIT: Form = Form::none(OpKind::ParkWait);
     /// Ends a timed park: [`resolve`](Park::resolve).
     pub const RESOLVE: Form = Form::write(OpKind::ParkResolve, 0);
-    /// [`unpark`](Park::unpark), by any thread.
+    /// The form of [`unpark`](Park::unpark), by any thread.
     pub const UNPARK: Form = Form::write(OpKind::Unpark, 0);
 
     /// Takes the token or begins to wait for it.
@@ -68,7 +68,7 @@ impl Park {
         }
     }
 
-    /// Ends a timed park. Returns whether it got the token. Otherwise it stops waiting.
+    /// Ends a timed park. Returns whether the park got the token. If not, the thread stops waiting.
     pub fn resolve(&mut self) -> bool {
         let is_granted = self.is_granted();
         if !is_granted {

@@ -1,12 +1,12 @@
 //! The links and monitors of a process: the processes that are notified of its end.
 //!
-//! Both processes record a link, each in an object of its own, so linking writes one object and
-//! then the other. The end of a process writes its relations and then notifies all of them.
+//! Both processes record a link, each in a separate object, so linking writes one object and then
+//! the other. The end of a process writes its relations and then notifies all related processes.
 
 /// The links and monitors of a process. `P` is a process and `A` its address.
 ///
-/// Both are kept in the order of creation. Creating one is a write, so this order is the same in
-/// all executions of a trace, independent of process ids.
+/// Links and monitors are kept in the order of creation. The creation of a link or monitor is a
+/// write, so this order is the same in all executions of a trace, independent of process ids.
 #[derive(Clone, Debug)]
 pub struct Relations<P, A> {
     links: Vec<(P, A)>,
@@ -48,7 +48,8 @@ impl<P, A> Default for Relations<P, A> {
 }
 
 impl<P: PartialEq, A> Relations<P, A> {
-    /// Links the process with another, unless it is linked already. Returns whether it is alive.
+    /// Links the process with another one, unless they are already linked. Returns whether the
+    /// process itself is alive.
     pub fn link(&mut self, other: P, address: A) -> bool {
         let is_linked = self.links.iter().any(|(linked, _)| *linked == other);
         if !self.has_ended && !is_linked {

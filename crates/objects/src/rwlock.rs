@@ -1,10 +1,11 @@
 //! Reader-writer lock: first come, first served, with concurrent readers.
 //!
-//! A reader queues behind a waiting writer. If an implementation lets it pass, that is the
-//! execution in which its request comes first. Only deadlocks can depend on this order
-//! ([`is_overtaking`](RwLock::is_overtaking)). If the lock prefers readers, a try-read passes
-//! waiting writers, and its order with releases matters: it is a write. A try is one event, since
-//! results of two-step tries would not commute. So releases have an access once a lock is `tried`.
+//! A reader queues after a waiting writer. If an implementation lets the reader pass, this is
+//! equivalent to the execution in which the reader's request comes first. Only deadlocks can depend
+//! on this order ([`is_overtaking`](RwLock::is_overtaking)). If the lock prefers readers, a
+//! try-read passes waiting writers, and is a write because its order with releases matters. A try
+//! is one event, because the results of two-step tries would not commute. So releases have an
+//! access once a lock is used with tries (`tried`).
 
 use crate::{Form, Ticket};
 use explore::{EventId, OpKind, ThreadId};
@@ -13,9 +14,9 @@ use explore::{EventId, OpKind, ThreadId};
 #[derive(Clone, Default, Debug)]
 pub struct RwLock {
     places: Vec<Place>,
-    /// All places before this one are free.
+    /// The first place that may be taken: all places before it are free.
     head: usize,
-    /// No place before this one is a writer's place that is still taken.
+    /// The first place that may be a writer's: no earlier writer's place is still taken.
     first_writer: usize,
     last_write_release: Option<EventId>,
     /// Releases by readers since the last release by a writer.
@@ -34,14 +35,14 @@ struct Place {
     is_writer: bool,
     is_free: bool,
     is_passing: bool,
-    /// The thread of the place changed nothing: a round of a spin loop without progress.
+    /// Whether the thread of the place changed nothing: a round of a spin loop without progress.
     is_idle: bool,
     /// The numbers of try-reads and try-writes that had failed before.
     failed: [u32; 2],
 }
 
 impl RwLock {
-    /// The number of objects that a reader-writer lock takes.
+    /// The number of objects that represent a reader-writer lock.
     pub const PARTS: u32 = 1;
     /// Takes a reader's place: [`read_request`](RwLock::read_request).
     pub const READ_REQUEST: Form = Form::read(OpKind::ReadRequest, 0);
@@ -51,7 +52,7 @@ impl RwLock {
     pub const WRITE_REQUEST: Form = Form::write(OpKind::WriteRequest, 0);
     /// Waits until the writer's place is granted.
     pub const WRITE_WAIT: Form = Form::none(OpKind::WriteWait);
-    /// [`try_read`](RwLock::try_read).
+    /// Returns the form of [`try_read`](RwLock::try_read).
     pub const fn try_read_form(prefers_readers: bool) -> Form {
         match prefers_readers {
             true => Form::write(OpKind::TryRead, 0),
@@ -59,10 +60,11 @@ impl RwLock {
         }
     }
 
-    /// [`try_write`](RwLock::try_write).
+    /// The form of [`try_write`](RwLock::try_write).
     pub const TRY_WRITE: Form = Form::write(OpKind::TryWrite, 0);
 
-    /// A reader's [`release`](RwLock::release). `tried`: the lock is used with tries.
+    /// Returns the form of a reader's [`release`](RwLock::release). `tried` says whether the lock
+    /// is used with tries.
     pub const fn read_release(tried: bool) -> Form {
         if tried {
             Form::read(OpKind::ReadRelease, 0)
@@ -71,7 +73,8 @@ impl RwLock {
         }
     }
 
-    /// A writer's [`release`](RwLock::release). `tried`: the lock is used with tries.
+    /// Returns the form of a writer's [`release`](RwLock::release). `tried` says whether the lock
+    /// is used with tries.
     pub const fn write_release(tried: bool) -> Form {
         if tried {
             Form::write(OpKind::WriteRelease, 0)
@@ -100,7 +103,8 @@ impl RwLock {
         self.take(thread, true)
     }
 
-    /// Takes a reader's place if no writer holds the lock or, unless readers are preferred, waits.
+    /// Takes a reader's place if no writer holds the lock and, unless readers are preferred, no
+    /// writer waits.
     pub fn try_read(&mut self, thread: ThreadId) -> Option<Ticket> {
         if self.first_writer == self.places.len() {
             return Some(self.take(thread, false));
@@ -197,7 +201,8 @@ impl RwLock {
             .map(|index| self.places[index].thread)
     }
 
-    /// Returns the thread's place. Of several readers' places, any would do; this is the last.
+    /// Returns the thread's place. If the thread has several readers' places, this is the last one,
+    /// but any of them would do.
     pub fn place_of(&self, thread: ThreadId) -> Option<Ticket> {
         let mut taken = (self.head..self.places.len()).rev();
         taken
@@ -206,7 +211,8 @@ impl RwLock {
     }
 
     /// Checks whether a waiting reader waits only for waiting writers. A lock that prefers readers
-    /// would let it pass, so a deadlock with it depends on the policy of the lock.
+    /// would let the reader pass, so a deadlock that involves this wait depends on the policy of
+    /// the lock.
     pub fn is_overtaking(&self, ticket: Ticket) -> bool {
         let index = ticket.index();
         !self.places[index].is_writer

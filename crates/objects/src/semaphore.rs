@@ -1,7 +1,8 @@
 //! Counting semaphore: first come, first served, one permit at a time.
 //!
-//! Releases are writes and so are ordered. Otherwise the trace would not determine which release a
-//! wait follows. A try takes a place, and leaves if the place is not granted in the second step.
+//! Releases are writes, so they are ordered. Without this order, the trace would not determine
+//! which release a wait follows. A try takes a place, and gives it up if it is not granted in the
+//! second step.
 
 use crate::order::Order;
 use crate::{Form, Ticket};
@@ -16,7 +17,8 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    /// The number of objects that a semaphore takes: the order of requests, and that of releases.
+    /// The number of objects that represent a semaphore: one for the order of requests, one for the
+    /// order of releases.
     pub const PARTS: u32 = 2;
     /// Takes a place: [`request`](Semaphore::request).
     pub const REQUEST: Form = Form::write(OpKind::SemaphoreRequest, 0);
@@ -29,7 +31,7 @@ impl Semaphore {
     /// Second step of a try: [`resolve`](Semaphore::resolve).
     pub const TRY_RESULT: Form = Form::read(OpKind::SemaphoreTryResult, 1);
 
-    /// Returns a semaphore with this many initial permits.
+    /// Returns a semaphore with the given number of initial permits.
     pub fn new(initial: usize) -> Semaphore {
         Semaphore {
             initial,
@@ -54,7 +56,7 @@ impl Semaphore {
         }
     }
 
-    /// Returns the result of a try: whether its place is granted. Otherwise the try leaves.
+    /// Returns whether the place of a try is granted. If it is not, the try gives up its place.
     pub fn resolve(&mut self, ticket: Ticket) -> bool {
         let is_granted = self.is_granted(ticket);
         if !is_granted {
@@ -73,7 +75,7 @@ impl Semaphore {
         (self.initial + self.releases.len()).saturating_sub(self.order.len())
     }
 
-    /// Resets the semaphore for the next execution, with this many permits.
+    /// Resets the semaphore for the next execution, with the given number of permits.
     pub fn clear(&mut self, initial: usize) {
         self.initial = initial;
         self.order.clear();

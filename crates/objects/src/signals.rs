@@ -18,7 +18,7 @@ pub enum Strength {
 /// The effect of a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Signalled {
-    /// Nothing.
+    /// The signal has no effect.
     Ignored,
     /// The process gets a letter about the signal.
     Told,

@@ -1,7 +1,7 @@
 //! Start and end of a thread.
 //!
-//! Spawn and join have no access, since their order is the same in every schedule. Only if a thread
-//! polls the end is the end an event of its own, a write that the polls read.
+//! Spawn and join have no access, because their order is the same in every schedule. The end of a
+//! thread is a separate event only if another thread polls it: a write that the polls read.
 
 use crate::Form;
 use explore::{EventId, OpKind};
@@ -14,18 +14,19 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// The number of objects that the end of a thread takes.
+    /// The number of objects that represent the end of a thread.
     pub const PARTS: u32 = 1;
     /// Starts a thread, whose first event has a synchronization edge from this event.
     pub const SPAWN: Form = Form::none(OpKind::Spawn);
     /// Waits for the end of a thread.
     pub const JOIN: Form = Form::none(OpKind::Join);
-    /// The end of a thread if it is polled: the thread's last event.
+    /// The end of a thread whose end other threads poll: the thread's last event.
     pub const END: Form = Form::write(OpKind::End, 0);
     /// Checks [`is_finished`](Thread::is_finished).
     pub const IS_FINISHED: Form = Form::read(OpKind::IsFinished, 0);
 
-    /// Records that the thread has ended. `last` is its last event, or its spawn if it has none.
+    /// Records that the thread has ended. `last` is the thread's last event, or its spawn if it has
+    /// no events.
     pub fn finish(&mut self, last: EventId) {
         self.last = Some(last);
     }

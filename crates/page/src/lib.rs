@@ -1,9 +1,9 @@
 //! Pages for a browser: the report of a check, safe schedules, a comparison of algorithms, and the
 //! explorer.
 //!
-//! A page is one file, which contains its script, style and data. Its policy permits no other
-//! scripts and loads nothing. Everything that comes from a program is data, which the script shows
-//! as text.
+//! A page is one file, which contains its script, style and data. Its content security policy
+//! permits no other scripts and no other resources; only the explorer connects to its server.
+//! Everything that comes from a program is data, which the script shows as text.
 
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,7 @@ const COMPARISON: Script = Script {
     digest: "fzqCY3irYhZjnSN8+eOChw8Y3pvy5i5vC5DbbWxXPbU=",
 };
 
-/// The digest of the style, which the policy of a page permits as it does that of the script. A
+/// The digest of the style. A page's policy permits the style and the script by their digests. A
 /// test checks all digests.
 const STYLE_DIGEST: &str = "xai2ddlcW4HX6eC/DPzxbdCDacx6a1gquBM9bByAEOw=";
 
@@ -59,8 +59,9 @@ pub fn page(report: &Report, sources: &Sources) -> String {
     assembled(&REPORT, "", &text, &data)
 }
 
-/// Returns the page on which a person chooses the thread of the program that runs next. It sends
-/// requests to the server that it comes from, and starts with the schedule, if there is one.
+/// Returns the page on which a person chooses the thread of the program that runs next. The page
+/// sends requests to the server from which it was loaded, and starts with the schedule, if there is
+/// one.
 ///
 /// ```
 /// let page = page::explorer("queue.c", None);
@@ -122,8 +123,8 @@ fn assembled(script: &Script, connects: &str, text: &str, data: &Value) -> Strin
         ("DATA", harmless(&data.to_string())),
         ("SCRIPT", script.text.to_owned()),
     ];
-    // Each part is inserted once, from the front, so that no name is searched for in an inserted
-    // part.
+    // Each part is inserted once, from the front, so that inserted parts are not searched for
+    // names.
     let mut page = String::new();
     let mut rest = PAGE;
     for (name, part) in parts {

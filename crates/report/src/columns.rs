@@ -75,8 +75,8 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// Returns the text of an operation or a wait. Objects created in the usual file are named by
-    /// the line alone, and a long text is shortened.
+    /// Returns the text of an operation or a wait. Objects created in the usual file are named only
+    /// by the line, and a long text is shortened.
     pub(crate) fn told(&self, text: &str) -> String {
         let text = match self.file {
             Some(file) => text.replace(&format!("@{file}:"), "@"),
@@ -207,7 +207,7 @@ impl<'a> Shown<'a> {
         cells
     }
 
-    /// Returns the shown columns between which a message goes.
+    /// Returns the shown columns of the sender and the receiver of a message.
     fn arrow(&self, row: usize) -> Option<(usize, usize)> {
         let Row {
             thread, sent_to, ..
@@ -235,7 +235,8 @@ impl<'a> Shown<'a> {
     }
 
     /// Returns the location of a row in its shortest form. An event without a line in the program
-    /// (the end of a guard, a wake) is shown as after the previous line of its thread.
+    /// (the end of a guard, a wake) is shown with the previous line of its thread, as an event
+    /// after that line.
     fn place(&self, row: usize) -> String {
         let own = self.row(row);
         if let Some(location) = &own.location {

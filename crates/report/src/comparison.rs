@@ -13,7 +13,7 @@ pub struct Comparison {
     pub program: String,
     /// The number of its traces, if known.
     pub traces: Option<u64>,
-    /// A formula for the number of its traces by size, for people.
+    /// A formula for the number of traces as a function of the size, for human readers.
     pub closed_form: Option<String>,
     /// One row per algorithm.
     pub measured: Vec<Measured>,
@@ -26,7 +26,7 @@ pub struct Comparison {
 pub struct Measured {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// The verdict; bounded if the algorithm did not finish in time.
+    /// The verdict, which is bounded if the algorithm did not finish in time.
     pub verdict: Verdict,
     /// Complete executions.
     pub executions: u64,
@@ -49,7 +49,7 @@ pub struct Measured {
 pub struct Published {
     /// The source of the numbers: a tool or a paper.
     pub source: String,
-    /// Executions, cut ones included.
+    /// Executions, including cut executions.
     pub executions: Option<u64>,
     /// CPU time in seconds.
     pub seconds: Option<f64>,

@@ -7,7 +7,7 @@ use std::fmt;
 /// The values of a program's inputs, by name.
 pub type Inputs = BTreeMap<String, i64>;
 
-/// A condition on inputs. It holds if one of its conjunctions holds.
+/// A condition on inputs, which holds if one of its conjunctions holds.
 ///
 /// ```
 /// use report::{Condition, Inputs};
@@ -64,8 +64,8 @@ impl Condition {
     }
 
     /// Returns a short condition that separates the wanted assignments from the others. All must
-    /// assign the same inputs. (Greedily: a conjunction of at most two comparisons, or if none is
-    /// suitable, of all values of an assignment.)
+    /// assign the same inputs. The conjunctions are chosen greedily. Each has at most two
+    /// comparisons or, if no such conjunction is suitable, all values of an assignment.
     pub fn that_tells(assignments: &[Inputs], is_wanted: impl Fn(&Inputs) -> bool) -> Condition {
         let wanted: Vec<bool> = assignments.iter().map(is_wanted).collect();
         let mut open = wanted.clone();
@@ -76,8 +76,8 @@ impl Condition {
                 let both = candidate.holds.iter().zip(&open);
                 both.filter(|&(&holds, &is_open)| holds && is_open).count()
             };
-            // Candidates are sorted by length, so this is the shortest of those that cover the
-            // most.
+            // Candidates are sorted by length, so this candidate is the shortest of those that
+            // cover the most assignments.
             let best = candidates
                 .iter()
                 .rev()
@@ -95,7 +95,8 @@ impl Condition {
         Condition { any }
     }
 
-    /// Checks whether the inputs, which must include all that the condition mentions, fulfil it.
+    /// Checks whether the inputs fulfil the condition. They must include all inputs that the
+    /// condition mentions.
     pub fn holds(&self, inputs: &Inputs) -> bool {
         let mut any = self.any.iter();
         any.any(|all| all.iter().all(|comparison| comparison.holds(inputs)))
@@ -105,7 +106,7 @@ impl Condition {
 /// A conjunction that holds only for wanted assignments.
 struct Candidate {
     conjunction: Vec<Comparison>,
-    /// Whether it holds, for each assignment.
+    /// For each assignment, whether the conjunction holds.
     holds: Vec<bool>,
 }
 
@@ -152,7 +153,7 @@ fn conjunctions(assignments: &[Inputs], wanted: &[bool]) -> Vec<Candidate> {
     sound
 }
 
-/// Returns the possible comparisons of one input or of two.
+/// Returns the possible comparisons of one input or of two inputs.
 fn comparisons(assignments: &[Inputs]) -> Vec<Comparison> {
     use Relation::{AtLeast, AtMost, Different, Equal, Less};
     let Some(first) = assignments.first() else {

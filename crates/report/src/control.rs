@@ -29,8 +29,8 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped.collect())
 }
 
-/// Escapes the control characters of a JSON text. JSON itself escapes only C0; the others can occur
-/// only in strings.
+/// Escapes the control characters of a JSON text. JSON itself escapes only C0; the other control
+/// characters can occur only in strings.
 ///
 /// ```
 /// assert_eq!(report::harmless_json("[\"\u{9b}2J\"]"), r#"["\u009b2J"]"#);
@@ -46,7 +46,7 @@ pub fn harmless_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(escaped.collect())
 }
 
-/// Returns the same data with harmless texts; `None` if all texts are harmless already.
+/// Returns the same data with harmless texts, or `None` if all texts are already harmless.
 pub(crate) fn made_harmless<T: Serialize + DeserializeOwned>(data: &T) -> Option<T> {
     let mut value = serde_json::to_value(data).ok()?;
     match clean(&mut value) {
@@ -55,7 +55,7 @@ pub(crate) fn made_harmless<T: Serialize + DeserializeOwned>(data: &T) -> Option
     }
 }
 
-/// Makes the texts of a value harmless. Returns whether this changed any.
+/// Makes the texts of a value harmless. Returns whether this changed any text.
 fn clean(value: &mut Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => false,

@@ -5,12 +5,13 @@ use serde::{Deserialize, Serialize};
 /// The number of lines that are listed.
 const LINES: usize = 8;
 
-/// The exercised parts, in the examined executions: the first ones of a search, then a sample.
+/// The exercised parts, in the examined executions: the first executions of a search, then a
+/// sample.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Coverage {
     /// The number of examined executions.
     pub looked_at: u64,
-    /// Races in these: pairs of events whose reversal gives another execution.
+    /// Races in the examined executions: pairs of events whose reversal gives another execution.
     pub races: u64,
     /// The largest number of races in one execution, over all executions.
     pub most_races: usize,
@@ -23,13 +24,13 @@ pub struct Coverage {
 pub struct Line {
     /// The place, as `file:line:column`.
     pub location: String,
-    /// The number of races that an operation there took part in.
+    /// The number of races in which an operation at the place took part.
     pub races: u64,
 }
 
 impl Coverage {
-    /// Describes the racing lines in one line of text; `None` if there are none. `executions` is
-    /// the total number of executions.
+    /// Describes the racing lines in one line of text. Returns `None` if there are no racing lines.
+    /// `executions` is the total number of executions.
     pub(crate) fn text(&self, executions: u64) -> Option<String> {
         let first = self.lines.first()?;
         let shown = self.lines.iter().take(LINES);

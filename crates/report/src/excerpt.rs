@@ -14,7 +14,7 @@ const BEFORE_FAILURE: usize = 6;
 /// The number of threads whose last row is kept because they do not run to completion.
 const WAITING: usize = 16;
 
-/// Returns the shown rows, sorted. They include those in `racing`.
+/// Returns the shown rows, sorted. They include the rows in `racing`.
 pub(crate) fn excerpt(interleaving: &Interleaving, racing: &BTreeSet<usize>) -> Vec<usize> {
     let rows = &interleaving.rows;
     if rows.len() <= ROWS {
@@ -28,7 +28,7 @@ pub(crate) fn excerpt(interleaving: &Interleaving, racing: &BTreeSet<usize>) -> 
         kept.extend(row.saturating_sub(BEFORE_FAILURE)..=row + AROUND);
     }
     kept.extend(rows.len().saturating_sub(BEFORE_FAILURE)..rows.len());
-    // The last row of each thread that does not run to completion: where it waits.
+    // The last row of each thread that does not run to completion shows where the thread waits.
     for (thread, _) in interleaving
         .ends
         .iter()

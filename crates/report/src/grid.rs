@@ -21,7 +21,7 @@ pub(crate) struct Line {
     pub gutter: String,
     /// The texts, one per column.
     pub cells: Vec<String>,
-    /// The two columns between which a message goes.
+    /// The columns of the sender and the receiver of a message.
     pub arrow: Option<(usize, usize)>,
     pub failed: bool,
     pub place: String,

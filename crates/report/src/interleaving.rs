@@ -11,8 +11,8 @@ pub struct Interleaving {
     pub threads: Vec<String>,
     /// The events in order.
     pub rows: Vec<Row>,
-    /// The pairs of events whose order matters: reversing one of them gives another trace. Those
-    /// that decide the failure come first. The text shows the first few.
+    /// The pairs of events whose order matters: reversing a pair gives another trace. Pairs that
+    /// decide the failure come first. The text shows only the first few pairs.
     pub races: Vec<Racing>,
     /// The two unordered accesses of a data race, if that is the failure.
     #[serde(default)]
@@ -37,8 +37,8 @@ pub struct Row {
     /// Whether the failure occurred in this event.
     pub failed: bool,
     /// For a message that is sent or that a network delivers: the column of the receiving process.
-    /// For a call of an object: the column of the task that it starts. For the last step of a task:
-    /// the column of the thread that awaits its end.
+    /// For a call to an object: the column of the task that the call starts. For the last step of a
+    /// task: the column of the thread that awaits its end.
     #[serde(default)]
     pub sent_to: Option<usize>,
     /// For a received message: the row in which it was sent. For the first step of a task: the row
@@ -54,7 +54,7 @@ pub struct Row {
     /// The row that wrote the value that this row reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<usize>,
-    /// The rows that precede this one in any order: the unlock before a lock, the start of its
+    /// The rows that precede this row in any order: the unlock before a lock, the start of its
     /// thread.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<usize>,
@@ -80,7 +80,7 @@ pub struct Racing {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Why {
     /// Pairs of rows, each earlier row first. Every examined execution that has all of these orders
-    /// fails, and this does not hold without any one of the pairs.
+    /// fails. No pair can be removed without losing this property.
     pub pairs: Vec<Racing>,
     /// The number of examined executions with these orders. All of them fail.
     pub failing: u64,
@@ -90,7 +90,7 @@ pub struct Why {
 
 impl Why {
     /// Describes the reason in one sentence, with places and the numbers of executions. `execution`
-    /// is the one that fails.
+    /// is the failing execution.
     pub fn sentence(&self, execution: &Interleaving) -> String {
         let told = |row: usize| {
             let row = &execution.rows[row];

@@ -56,7 +56,7 @@ impl Style {
     }
 }
 
-/// Returns the number of columns that a text takes: one for each character.
+/// Returns the number of columns that a text needs: one for each character.
 pub(crate) fn length(text: &str) -> usize {
     text.chars().count()
 }
@@ -82,7 +82,8 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Splits a long word. A piece ends after a punctuation mark if its second half contains one.
+/// Splits a long word. A piece ends after a punctuation mark if its second half contains a
+/// punctuation mark.
 fn pieces(word: &str, width: usize) -> Vec<String> {
     let mut letters: &[char] = &word.chars().collect::<Vec<char>>();
     let mut pieces = Vec::new();
@@ -101,7 +102,8 @@ fn pieces(word: &str, width: usize) -> Vec<String> {
     pieces
 }
 
-/// Returns the widths of columns that want `wanted` and share `available`. The widest shrink first.
+/// Returns the widths of columns that would need `wanted` and share `available`. The widest columns
+/// shrink first.
 pub(crate) fn share(wanted: &[usize], available: usize) -> Vec<usize> {
     let mut by_width: Vec<usize> = wanted.to_vec();
     by_width.sort_unstable();

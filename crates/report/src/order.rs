@@ -16,7 +16,7 @@ use std::{fs, io};
 /// The prefix of an input's name in the environment of a running program.
 pub const INPUT: &str = "MAZURKA_INPUT_";
 
-/// The environment variable that holds an [`Order`]. Without it a program runs as usual.
+/// The environment variable that holds an [`Order`]. Without this variable a program runs as usual.
 pub const ORDER: &str = "MAZURKA_ORDER";
 
 /// An order to check a program.
@@ -26,20 +26,20 @@ pub struct Order {
     pub name: String,
     /// The name of the algorithm; empty for the default.
     pub algorithm: String,
-    /// Continue after a bug.
+    /// Whether to continue after a bug.
     pub keep_going: bool,
-    /// Stop after this number of executions.
+    /// The number of executions after which the search stops.
     pub max_executions: Option<u64>,
-    /// The number of executions that may be spent on finding a shorter one that fails.
+    /// The number of executions that may be spent on finding a shorter execution that fails.
     #[serde(default)]
     pub extra: Option<u64>,
-    /// Determine why an execution fails.
+    /// Whether to determine why an execution fails.
     #[serde(default)]
     pub explains: bool,
-    /// Include the tree of the search in the report.
+    /// Whether to include the tree of the search in the report.
     #[serde(default)]
     pub draws: bool,
-    /// Stop after this time.
+    /// The time after which the search stops.
     pub time_limit: Option<Duration>,
     /// The number of preemptions that an execution may have.
     pub preemptions: Option<Preemptions>,
@@ -57,7 +57,7 @@ pub struct Order {
     pub max_events: Option<u32>,
     /// The number of rounds of a loop, per thread.
     pub unroll: Option<u32>,
-    /// Plain accesses are events.
+    /// Whether plain accesses are events.
     pub interleaves_plain: bool,
     /// The accepted omissions.
     #[serde(default)]
@@ -72,13 +72,14 @@ pub struct Order {
     pub checkpoint: Option<PathBuf>,
     /// The file with the state to continue from.
     pub resume: Option<PathBuf>,
-    /// Run this schedule instead of a search. Output of the program then goes to the standard
+    /// The schedule to run instead of a search. Output of the program then goes to the standard
     /// error.
     pub replay: Option<ScheduleFile>,
-    /// The last step of the schedule has ended a process: report the execution before that step.
+    /// Whether the last step of the schedule has ended a process, so that the execution before that
+    /// step is to be reported.
     #[serde(default)]
     pub is_fatal: bool,
-    /// Report the position of the execution after the schedule, instead of continuing.
+    /// The position to report after the schedule, instead of continuing.
     #[serde(default)]
     pub visit: Option<Visit>,
     /// The file of the [`Trail`](crate::Trail), which already has its size.
@@ -87,20 +88,21 @@ pub struct Order {
     /// The file to which answers are appended; by default the standard output.
     #[serde(default)]
     pub answers: Option<PathBuf>,
-    /// The program runs in a debugger.
+    /// Whether the program runs in a debugger.
     #[serde(default)]
     pub is_debugged: bool,
-    /// Verify prefixes of one execution. Answer each time that a shorter prefix is verified.
+    /// The settings for verifying prefixes of one execution. Each time that a shorter prefix is
+    /// verified, the program answers.
     #[serde(default)]
     pub verify: Option<Verify>,
     /// Shortcuts that are disabled.
     #[serde(default)]
     pub without: Vec<Shortcut>,
-    /// Places in files below this folder are shown relative to it. Default: the folder in which the
-    /// process starts.
+    /// Places in files below this folder are shown relative to the folder. The default is the
+    /// folder in which the process starts.
     #[serde(default)]
     pub folder: Option<PathBuf>,
-    /// Do errands instead of a whole search.
+    /// The errands to do instead of a whole search.
     #[serde(default)]
     pub errands: Option<Errands>,
 }
@@ -117,10 +119,10 @@ pub struct Errands {
 impl Errands {
     /// Waits for the next errand.
     ///
-    /// Both files are opened each time, since a program may close any descriptor of its process.
+    /// Both files are opened each time, because a program may close any descriptor of its process.
     ///
     /// # Errors
-    /// If the process that gives the errands has ended.
+    /// Returns an error if the process that gives the errands has ended.
     pub fn next(&self) -> io::Result<Vec<u8>> {
         File::open(&self.bell)?.read_exact(&mut [0])?;
         fs::read(&self.words)
@@ -129,7 +131,7 @@ impl Errands {
     /// Returns the result of the errand.
     ///
     /// # Errors
-    /// As for [`next`](Self::next).
+    /// Returns an error in the same cases as [`next`](Self::next).
     pub fn bring(&self, words: &[u8]) -> io::Result<()> {
         fs::write(&self.words, words)
     }
@@ -139,7 +141,7 @@ impl Errands {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shortcut {
-    /// Executions start at copies of an earlier one.
+    /// Executions start at copies of an earlier execution.
     Savepoints,
     /// Memory that only one thread accesses is not checked for data races.
     Ownership,
@@ -176,11 +178,11 @@ impl Shortcut {
 /// Settings of a verification.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Verify {
-    /// Begin with an execution in which few threads wait.
+    /// Whether to begin with an execution in which few threads wait.
     pub prefers_few_waiting: bool,
     /// The known values of the inputs.
     pub inputs: Inputs,
-    /// Stop when at most this number of constraints remains.
+    /// The number of remaining constraints at which the verification may stop.
     pub most_constraints: Option<usize>,
 }
 
@@ -196,7 +198,7 @@ pub enum Answer {
     Interleaving(Interleaving),
     /// The position of the execution.
     Position(Box<Position>),
-    /// The order could not be carried out. Says why.
+    /// The order could not be carried out, for this reason.
     Refused(String),
     /// This case is verified.
     Verified(Box<Case>),
@@ -219,7 +221,7 @@ impl Order {
     /// ```
     ///
     /// # Errors
-    /// If it is no order, or names a file that cannot be read.
+    /// Returns an error if the text is not an order, or if it names a file that cannot be read.
     pub fn read(text: &str) -> io::Result<Order> {
         let in_file = text.strip_prefix(ORDER_IN_FILE);
         let content = in_file.map(fs::read_to_string).transpose()?;
@@ -228,7 +230,7 @@ impl Order {
 }
 
 impl Answer {
-    /// Creates the answer for a report. An operation that cannot be checked is no bug.
+    /// Creates the answer for a report. An operation that cannot be checked is not a bug.
     pub fn of(report: Report) -> Answer {
         let mut errors = report.errors.iter();
         match errors.find(|failure| failure.kind == FailureKind::Unsupported) {
@@ -247,7 +249,7 @@ impl Answer {
     /// Returns the answer as one line of JSON.
     ///
     /// # Panics
-    /// Never: an answer has no maps whose keys are not strings.
+    /// Never panics, because the keys of all maps in an answer are strings.
     pub fn line(&self) -> String {
         serde_json::to_string(self).expect("an answer has no maps whose keys are not strings")
     }

@@ -28,7 +28,7 @@ pub struct Report {
     pub verdict: Verdict,
     /// The program, as named on the command line or by the test; empty if it has no name.
     pub program: String,
-    /// Complete executions, including deadlocked, stuck and failed ones.
+    /// Complete executions, including executions that are deadlocked, stuck or failed.
     pub executions: u64,
     /// Executions in which a thread stopped at an assumption or a bound, or in a spin loop that
     /// could make progress.
@@ -44,9 +44,9 @@ pub struct Report {
     pub restarts: BTreeMap<Restart, u64>,
     /// The deadlocked executions among `executions`.
     pub deadlocks: u64,
-    /// The failures: one without `keep_going`, otherwise one for each distinct failure.
+    /// The failures: only one failure without `keep_going`, otherwise each distinct failure.
     pub errors: Vec<Failure>,
-    /// Findings that may be mistakes but are no bugs, for people.
+    /// Findings that may be mistakes but are not bugs, for people.
     #[serde(default)]
     pub warnings: Vec<String>,
     /// Goals that some execution must reach. If the search is complete, a goal that is not reached
@@ -61,16 +61,16 @@ pub struct Report {
     /// Findings that the user has turned off.
     #[serde(default)]
     pub suppressions: Vec<Suppression>,
-    /// Distinct findings that they cover.
+    /// Distinct findings that the suppressions cover.
     #[serde(default)]
     pub suppressed: Vec<Suppressed>,
-    /// Omissions that the user accepts. They are no limits.
+    /// Omissions that the user accepts. They do not count as limits.
     #[serde(default)]
     pub accepted: Vec<LeftOut>,
     /// Additional runs for comparing states.
     pub probes: u64,
-    /// Executions after the first failure, to find a short one that shows it. No other number
-    /// includes them.
+    /// Executions after the first failure, which search for a short execution that shows it. No
+    /// other number includes them.
     #[serde(default)]
     pub extra: u64,
     /// Events of all executions, including replayed events, without runs for comparing states.
@@ -107,9 +107,9 @@ fn one() -> usize {
 pub struct Goal {
     /// Its name in the program.
     pub name: String,
-    /// The place where it is created, as `file:line:column`.
+    /// The place where the goal is created, as `file:line:column`.
     pub location: String,
-    /// Whether an execution reached it.
+    /// Whether an execution reached the goal.
     #[serde(rename = "reached")]
     pub is_reached: bool,
 }
@@ -132,7 +132,7 @@ pub enum Limit {
     Replay,
     /// The algorithm samples executions and proves nothing.
     Algorithm,
-    /// Executions were cut as published, which loses some executions.
+    /// Executions were cut by the rule of the paper, which misses some executions.
     PublishedCuts,
     /// Executions with more preemptions were omitted.
     Preemptions,
@@ -155,7 +155,7 @@ pub enum Limit {
 }
 
 impl Report {
-    /// Records an omission. Unless it is accepted, the program is not verified.
+    /// Records an omission. Unless the omission is accepted, the program is not verified.
     pub fn leave_out(&mut self, left_out: LeftOut, accepted: &[Omission]) {
         if accepted.contains(&left_out.kind) {
             self.accepted.push(left_out);
@@ -187,25 +187,26 @@ impl From<Bound> for Limit {
 pub struct Failure {
     /// The kind of bug.
     pub kind: FailureKind,
-    /// A description for people: the panic's message, which thread waits for which, which accesses
-    /// race.
+    /// A description for people: the panic's message, the threads that wait for each other, the
+    /// accesses that race.
     pub message: String,
     /// The place, as `file:line:column`, if known.
     pub location: Option<String>,
-    /// The number of the execution that showed it, from 1.
+    /// The number of the execution that showed the failure, from 1.
     pub execution: u64,
-    /// The schedule that repeats it.
+    /// The schedule that repeats the failure.
     pub schedule: ScheduleFile,
-    /// The file in which the schedule was saved, if it was.
+    /// The file in which the schedule was saved, if any.
     pub saved_as: Option<String>,
-    /// The command that repeats it, if the schedule was saved.
+    /// The command that repeats the failure, if the schedule was saved.
     pub repeat_with: Option<String>,
     /// The execution, for people.
     pub interleaving: Interleaving,
     /// The reason for the failure, if requested and known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Why>,
-    /// The passing execution most similar to the failing one, among those examined, if requested.
+    /// The passing execution most similar to the failing execution, among those examined, if
+    /// requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passing: Option<Interleaving>,
 }
@@ -216,7 +217,7 @@ pub struct Failure {
 pub enum FailureKind {
     /// A panic, including a failed assertion.
     Panic,
-    /// Two unordered accesses. One of them is a write, and one is not atomic.
+    /// Two unordered accesses. At least one access is a write, and at least one is not atomic.
     DataRace,
     /// Threads wait for each other forever.
     Deadlock,
@@ -240,14 +241,14 @@ pub enum FailureKind {
     EndlessLoop,
     /// Memory was used after it was freed.
     UseAfterFree,
-    /// Memory was freed twice, or was never allocated.
+    /// Memory was freed twice, or memory that was never allocated was freed.
     DoubleFree,
-    /// An access outside of every block of the heap.
+    /// A heap access outside all allocated blocks.
     OutOfBounds,
     /// A native program ended with a status that indicates a failure.
     ExitStatus,
-    /// A native program does something that cannot be checked: it forks, opens a socket, reads the
-    /// standard input…
+    /// A native program performs an operation that cannot be checked: it forks, opens a socket,
+    /// reads the standard input…
     Unsupported,
     /// An object that must be dropped or freed never was.
     Leak,
@@ -286,7 +287,7 @@ impl FailureKind {
         name.as_str().unwrap_or_default().replace('_', "-")
     }
 
-    /// Describes in a sentence what is wrong with such a program.
+    /// Describes the mistake of such a program in a sentence.
     pub fn description(self) -> &'static str {
         match self {
             FailureKind::Panic => "A thread panics.",

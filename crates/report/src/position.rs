@@ -3,14 +3,14 @@
 use crate::{FailureKind, Interleaving, Racing, ScheduleFile};
 use serde::{Deserialize, Serialize};
 
-/// How to reach a position other than the one to which the schedule leads.
+/// How to reach a position other than the position to which the schedule leads.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Visit {
     /// Two racing rows of the schedule's execution. In the position, the second row has happened
     /// but not the first.
     pub reverse: Option<Racing>,
-    /// Run to the end of the execution.
+    /// Whether to run to the end of the execution.
     pub runs_on: bool,
 }
 
@@ -27,8 +27,8 @@ pub struct Position {
     pub failure: Option<Shortfall>,
     /// Whether no thread can continue.
     pub is_over: bool,
-    /// Whether that is because a thread stopped: at an assumption, at a bound or in a spin loop
-    /// without progress.
+    /// Whether no thread can continue because a thread stopped: at an assumption, at a bound or in
+    /// a spin loop without progress.
     pub is_halted: bool,
     /// The threads, one for each column of the execution.
     pub threads: Vec<Standing>,

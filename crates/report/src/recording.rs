@@ -47,9 +47,9 @@ pub struct Recording {
 pub struct Recorded {
     /// Its spawn path.
     pub path: String,
-    /// For each event, two values of a counter that all threads share: when the thread had finished
-    /// waiting for others, and when the event had happened. The latter is 0 if the end of the event
-    /// was not recorded.
+    /// For each event, two values of a counter that all threads share. The first was read after the
+    /// thread had finished waiting for others, the second after the event had happened. The second
+    /// is 0 if the end of the event was not recorded.
     pub events: Vec<(u64, u64)>,
 }
 
@@ -91,7 +91,7 @@ impl Recording {
     /// Reads a file.
     ///
     /// # Errors
-    /// If the file cannot be read, is of another kind or version, or is damaged.
+    /// Returns an error if the file cannot be read, is of another kind or version, or is damaged.
     pub fn load(path: &Path) -> Result<Recording, StoredFileError> {
         stored_file::load(path, RECORDING)
     }
@@ -99,7 +99,7 @@ impl Recording {
     /// Writes the file.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), StoredFileError> {
         stored_file::save(path, RECORDING, self)
     }

@@ -1,4 +1,4 @@
-//! A file that replaces another one when it is complete.
+//! A file that replaces another file when it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -8,10 +8,10 @@ use std::process;
 /// The number of names that are tried for the new file.
 const NAMES: u32 = 1000;
 
-/// A new file next to the place that it will take. It is removed unless it is published.
+/// A new file next to the place that it will take. The file is removed unless it is published.
 ///
-/// It is created under an unused name, so no other user can plant a link there. It gets the mode of
-/// the file that it replaces. A link at its place is replaced, not followed.
+/// The file is created under an unused name, so no other user can plant a link there. The file gets
+/// the mode of the file that it replaces. A link at its place is replaced, not followed.
 #[derive(Debug)]
 pub struct Replacement {
     place: PathBuf,
@@ -23,7 +23,7 @@ impl Replacement {
     /// Creates an empty file that can be written.
     ///
     /// # Errors
-    /// If the file cannot be created.
+    /// Returns an error if the file cannot be created.
     pub fn of(place: &Path) -> io::Result<(Replacement, File)> {
         let mode = fs::symlink_metadata(place)
             .ok()
@@ -59,7 +59,7 @@ impl Replacement {
     /// Moves the file to its place.
     ///
     /// # Errors
-    /// If that fails.
+    /// Returns an error if the file cannot be moved.
     pub fn publish(mut self) -> io::Result<()> {
         let beside = self.beside.as_ref().expect("it is published once");
         fs::rename(beside, &self.place)?;
@@ -71,7 +71,7 @@ impl Replacement {
 impl Drop for Replacement {
     fn drop(&mut self) {
         if let Some(beside) = &self.beside {
-            // There is no remedy if the file cannot be removed.
+            // Nothing can be done if the file cannot be removed.
             let _ = fs::remove_file(beside);
         }
     }

@@ -31,6 +31,4 @@ pub enum Restart {
     OverlappingAccesses,
     /// The first execution differs from its repetition.
     FirstExecution,
-    /// The algorithm discarded an assumption of its own.
-    Algorithm,
 }

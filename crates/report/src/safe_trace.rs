@@ -21,7 +21,7 @@ const SAFE_TRACE: Kind = Kind {
     version: 1,
 };
 
-/// The schedules of a program that are known to be safe, by its inputs.
+/// A program's schedules that are known to be safe, for each assignment of its inputs.
 ///
 /// ```
 /// use report::{Case, Condition, Constraint, Inputs, Point, SafeTrace};
@@ -47,9 +47,9 @@ pub struct SafeTrace {
     /// The arguments with which the program was verified. `{n}` stands for the value of the input
     /// `n`.
     pub arguments: Vec<String>,
-    /// The inputs that the program declares, or its arguments.
+    /// The inputs that the program or its arguments declare.
     pub inputs: Vec<Input>,
-    /// Plain accesses are events.
+    /// Whether plain accesses are events.
     pub interleaves_plain: bool,
     /// The verified cases. Exactly one condition holds for each verified assignment of the inputs.
     pub cases: Vec<Case>,
@@ -76,7 +76,7 @@ pub struct Case {
     pub threads: Vec<String>,
     /// The order in which events must happen, beyond the program's own synchronization.
     pub constraints: Vec<Constraint>,
-    /// The alternatives that must be taken, where there are several.
+    /// The alternatives that must be taken, if there are several.
     pub choices: Vec<Choice>,
     /// The events in constraints and choices, for people and to detect a different run.
     pub events: Vec<Described>,
@@ -86,7 +86,7 @@ pub struct Case {
     pub events_of_prefix: u64,
     /// The number of constraints of the whole first execution.
     pub constraints_at_first: u64,
-    /// The number of executions that were verified for it, over all assignments.
+    /// The number of executions that were verified for the case, over all assignments.
     pub executions: u64,
     /// Whether nothing is left to verify.
     pub is_complete: bool,
@@ -122,7 +122,7 @@ impl From<Point> for (u32, u32) {
 pub struct Constraint {
     /// The event that happens first.
     pub first: Point,
-    /// The event that waits for it.
+    /// The event that waits for the first event.
     pub then: Point,
 }
 
@@ -167,9 +167,9 @@ impl Default for Case {
 }
 
 impl Case {
-    /// Checks whether this may be a later version of the other case: for the same program, with a
-    /// prefix of the same execution that is not longer. (One case for several inputs may be two
-    /// cases in the other version, with executions of their own.)
+    /// Checks whether this may be a later version of the other case. Both must be for the same
+    /// program, and this prefix must belong to the same execution and must not be longer. (One case
+    /// for several inputs may be two cases in the other version, with executions of their own.)
     pub fn relaxes(&self, other: &Case) -> bool {
         let is_same = |own: &Described| {
             let known = other.events.iter().find(|known| known.at == own.at);
@@ -214,7 +214,7 @@ impl Case {
 }
 
 impl SafeTrace {
-    /// Returns the case for these inputs; `None` if they were not verified.
+    /// Returns the case for these inputs, or `None` if the inputs were not verified.
     pub fn case(&self, inputs: &Inputs) -> Option<&Case> {
         let is_in = |input: &Input| {
             let value = inputs.get(&input.name);
@@ -240,7 +240,7 @@ impl SafeTrace {
     /// Reads a file.
     ///
     /// # Errors
-    /// If the file cannot be read, is of another kind or version, or is damaged.
+    /// Returns an error if the file cannot be read, is of another kind or version, or is damaged.
     pub fn load(path: &Path) -> Result<SafeTrace, StoredFileError> {
         let trace: SafeTrace = stored_file::load(path, SAFE_TRACE)?;
         match trace.contradiction() {
@@ -256,7 +256,7 @@ impl SafeTrace {
     /// content.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), StoredFileError> {
         stored_file::save(path, SAFE_TRACE, self)
     }
@@ -269,13 +269,13 @@ impl SafeTrace {
     /// Parses the content of a file.
     ///
     /// # Errors
-    /// As for [`load`](SafeTrace::load).
+    /// Returns an error if the content is of another kind or version, or is damaged.
     pub fn from_json(text: &str) -> Result<SafeTrace, StoredProblem> {
         let trace: SafeTrace = stored_file::from_json(text, SAFE_TRACE)?;
         trace.contradiction().map_or(Ok(trace), Err)
     }
 
-    /// Checks for a cycle of constraints, under which a run would wait forever.
+    /// Checks whether the constraints contain a cycle, so that a run would wait forever.
     fn contradiction(&self) -> Option<StoredProblem> {
         let mut cases = self.cases.iter();
         let is_cyclic = cases.any(|case| cycle::is_cyclic(&case.constraints));

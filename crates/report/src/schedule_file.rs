@@ -12,7 +12,8 @@ const SCHEDULE: Kind = Kind {
     version: 1,
 };
 
-/// A schedule with names that do not depend on the process, and the failure that it shows.
+/// A schedule with names that do not depend on the process, and the failure that the schedule
+/// shows.
 ///
 /// ```
 /// use report::{Conditions, FailureKind, SavedStep, ScheduleFile};
@@ -42,14 +43,14 @@ pub struct ScheduleFile {
     /// The conditions under which the program was run.
     pub conditions: Conditions,
     /// Objects whose operations are treated as more dependent than at the start of a search, in the
-    /// notation of the front-end. The steps are valid only with these.
+    /// notation of the front-end. The steps are valid only with these objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub coarse: Vec<String>,
-    /// How the program is built, if it is in machine code.
+    /// How the program is built, if the front-end checks machine code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipe: Option<Recipe>,
-    /// A step is an access with the operations that accompany it, as in a search, not a single
-    /// operation.
+    /// Whether a step is an access with the operations that accompany it, as in a search, instead
+    /// of a single operation.
     #[serde(default)]
     pub by_accesses: bool,
     /// The steps from the start.
@@ -77,7 +78,8 @@ pub struct Recipe {
 pub struct Conditions {
     /// The number of operations after which a thread stops.
     pub max_events: u32,
-    /// The number of expired timed operations after which a thread stops at the next.
+    /// The number of expired timed operations after which a thread stops at the next timed
+    /// operation.
     pub timeouts: u32,
     /// The number of operations of a thread that may fail or wake up spuriously.
     #[serde(default)]
@@ -85,18 +87,18 @@ pub struct Conditions {
     /// The number of allocations of a thread that may reuse freed memory.
     #[serde(default)]
     pub reuse: u32,
-    /// Each panic is a failure, even one that the program observes.
+    /// Whether each panic is a failure, even a panic that the program observes.
     pub panics_fail: bool,
-    /// Threads may still wait after the main thread has returned.
+    /// Whether threads may still wait after the main thread has returned.
     pub waiting_after_main: bool,
-    /// Plain accesses of a native program are events.
+    /// Whether plain accesses of a native program are events.
     #[serde(default)]
     pub interleaves_plain: bool,
     /// The number of times that a thread of a native program may pass the same place before it
     /// stops.
     #[serde(default)]
     pub unroll: Option<u32>,
-    /// The verified schedules will be enforced: more operations are events
+    /// Whether the verified schedules will be enforced, so that more operations are events
     /// ([`mazurka::program`](https://docs.rs/mazurka)).
     #[serde(default)]
     pub is_enforceable: bool,
@@ -136,7 +138,7 @@ impl ScheduleFile {
     /// Reads a saved schedule.
     ///
     /// # Errors
-    /// If the file cannot be read, is of another kind or version, or is damaged.
+    /// Returns an error if the file cannot be read, is of another kind or version, or is damaged.
     pub fn load(path: &Path) -> Result<ScheduleFile, StoredFileError> {
         stored_file::load(path, SCHEDULE)
     }
@@ -145,7 +147,7 @@ impl ScheduleFile {
     /// content.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), StoredFileError> {
         stored_file::save(path, SCHEDULE, self)
     }
@@ -158,7 +160,7 @@ impl ScheduleFile {
     /// Parses the content of a file.
     ///
     /// # Errors
-    /// If the content is of another kind or version, or is damaged.
+    /// Returns an error if the content is of another kind or version, or is damaged.
     pub fn from_json(text: &str) -> Result<ScheduleFile, StoredProblem> {
         stored_file::from_json(text, SCHEDULE)
     }

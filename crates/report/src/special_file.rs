@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// Opens a device, or a pipe that a process reads, for writing.
 ///
 /// # Errors
-/// If no process reads the pipe, or the system refuses.
+/// Returns an error if no process reads the pipe, or if the system refuses.
 pub fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true);

@@ -36,10 +36,10 @@ pub enum StoredProblem {
     NotReadable {
         /// The expected kind.
         kind: Kind,
-        /// The error of the system.
+        /// The error that the system reports.
         error: io::Error,
     },
-    /// It is a directory, a device or a pipe.
+    /// The path leads to a directory, a device or a pipe.
     #[error("this is not a regular file; give the file that `{}` wrote", .0.command)]
     NotAFile(Kind),
     /// The file cannot be written.
@@ -47,7 +47,7 @@ pub enum StoredProblem {
     NotWritable {
         /// Its kind.
         kind: Kind,
-        /// The error of the system.
+        /// The error that the system reports.
         error: io::Error,
     },
     /// The text is of another kind.
@@ -55,7 +55,7 @@ pub enum StoredProblem {
     NotOfItsKind {
         /// The expected kind.
         kind: Kind,
-        /// Why it is not.
+        /// The reason why the text is not of this kind.
         reason: String,
     },
     /// The file was written by another version.
@@ -88,7 +88,7 @@ pub enum StoredProblem {
     Corrupt(Kind),
 }
 
-/// Only the version, so that another version is recognized whatever the other fields are.
+/// Only the version, so that another version is recognized regardless of the other fields.
 #[derive(Deserialize)]
 struct Head {
     format: u64,

@@ -10,7 +10,7 @@ use std::fmt;
 /// The number of suppressed findings that the text shows.
 const SHOWN: usize = 5;
 
-/// A kind of findings that the user has turned off, everywhere or at the places that match a
+/// A kind of finding that the user has turned off, everywhere or at the places that match a
 /// pattern.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Suppression {
@@ -47,7 +47,7 @@ impl Suppression {
     /// ```
     ///
     /// # Errors
-    /// If no kind has this name.
+    /// Returns an error if no kind has this name.
     pub fn of_kind(name: &str) -> Result<Suppression, String> {
         let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
         let kind = alias.map(|(_, kind)| *kind).or_else(|| {
@@ -55,7 +55,7 @@ impl Suppression {
             serde_json::from_value(name).ok()
         });
         match kind {
-            // That a program cannot be checked is not a finding.
+            // An operation that cannot be checked is not a finding.
             None | Some(FailureKind::Unsupported) => Err(format!(
                 "no kind of finding is called {name}; the kinds are race, deadlock, stuck, assertion, crash, leak, exit-status, misuse, …"
             )),
@@ -66,7 +66,7 @@ impl Suppression {
         }
     }
 
-    /// Parses a suppression file. Each line is a suppression, as `race:queue_push` or
+    /// Parses a suppression file. Each line is a suppression, like `race:queue_push` or
     /// `leak:list.c`, or a comment that begins with `#`.
     ///
     /// ```
@@ -81,7 +81,7 @@ impl Suppression {
     /// ```
     ///
     /// # Errors
-    /// If a line has another form.
+    /// Returns an error if a line has another form.
     pub fn read(text: &str) -> Result<Vec<Suppression>, String> {
         let lines = text.lines().map(str::trim).enumerate();
         let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -98,7 +98,8 @@ impl Suppression {
         read.collect()
     }
 
-    /// Checks whether it covers a finding with these functions, places and names of variables.
+    /// Checks whether the suppression covers a finding with these functions, places and names of
+    /// variables.
     pub fn covers(&self, kind: FailureKind, texts: &[&str]) -> bool {
         self.kind == kind && texts.iter().any(|text| matches(&self.pattern, text))
     }

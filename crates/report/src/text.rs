@@ -96,8 +96,8 @@ impl Report {
         self.goals.iter().filter(|goal| !goal.is_reached)
     }
 
-    /// Describes the goals that were not reached. They are the bug if nothing else failed and the
-    /// search is complete.
+    /// Describes the goals that were not reached. These goals are the bug if nothing else failed
+    /// and the search is complete.
     fn missed(&self, style: Style) -> String {
         let is_bug = self.verdict == Verdict::Bug && self.errors.is_empty();
         let (ink, what) = match is_bug {

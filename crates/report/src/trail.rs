@@ -1,9 +1,9 @@
-//! The progress of a search, in memory shared with the process that started it. It remains
-//! available if the search dies or must be killed.
+//! The progress of a search, in memory shared with the process that started the search. This memory
+//! remains available if the search dies or must be killed.
 //!
 //! Layout, in words of 64 bits: counters, the steps of the current execution (thread and choice),
 //! then a JSON text preceded by its length in bytes: names of threads, coarse objects, failures.
-//! The last word is written by the reader, to ask the search for haste.
+//! The reader writes the last word, to ask the search to end soon.
 
 use crate::{FailureKind, SavedStep};
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ pub struct Sighted {
     pub message: String,
     /// The place, as `file:line:column`, if known.
     pub location: Option<String>,
-    /// The number of the execution that showed it, from 1.
+    /// The number of the execution that showed the failure, from 1.
     pub execution: u64,
     /// The accesses of that execution.
     pub steps: Vec<SavedStep>,
@@ -122,7 +122,7 @@ impl Trail {
     /// ```
     ///
     /// # Panics
-    /// If there are fewer than [`BYTES`](Self::BYTES) bytes.
+    /// Panics if there are fewer than [`BYTES`](Self::BYTES) bytes.
     pub fn new(words: &'static [AtomicU64]) -> Trail {
         assert!(words.len() >= WORDS, "a trail has {WORDS} words");
         for word in words[..STEPS].iter().chain(&words[TEXT..=TEXT]) {
@@ -135,7 +135,7 @@ impl Trail {
         }
     }
 
-    /// Checks whether the reader asks the search to end soon: the word is not zero.
+    /// Checks whether the reader asks the search to end soon, by a word that is not zero.
     #[inline]
     pub fn asks_for_haste(words: &[AtomicU64]) -> bool {
         words[HASTE].load(Relaxed) != 0
@@ -258,11 +258,11 @@ impl Counts {
 }
 
 impl Trailed {
-    /// Reads the content of the file; `None` if no execution has begun. If the program has
+    /// Reads the content of the file. Returns `None` if no execution has begun. If the program has
     /// overwritten the content, the steps are left out.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn read(file: &File) -> io::Result<Option<Trailed>> {
         let mut file = file;
         let head = words(&mut file, 0, STEPS)?;
@@ -296,7 +296,7 @@ impl Trailed {
     }
 }
 
-/// Groups steps into runs of one thread; `None` if a thread is unknown.
+/// Groups steps into runs of one thread. Returns `None` if a thread is unknown.
 fn saved(steps: &[u64], threads: &[String]) -> Option<Vec<SavedStep>> {
     let thread = |step: &u64| (step >> u32::BITS) as usize;
     let runs = steps.chunk_by(|one, other| thread(one) == thread(other));

@@ -1,16 +1,17 @@
-//! The tree of a search: where each execution branches off from the previous one.
+//! The tree of a search, which shows where each execution branches off from the previous execution.
 
 use serde::{Deserialize, Serialize};
 
-/// The first executions of a search. Each begins like the previous one, up to some event.
+/// The first executions of a search. Each execution begins like the previous execution, up to some
+/// event.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Tree {
     /// The executions, in the order in which a single job runs them.
     pub branches: Vec<Branch>,
     /// Whether these are all executions.
     pub is_whole: bool,
-    /// For a program in C or C++, lines that no execution reached, as `file:line`: those with
-    /// calls, shared memory or functions.
+    /// For a program in C or C++, lines that no execution reached, as `file:line`. Only lines with
+    /// calls, shared memory or functions are listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreached: Vec<String>,
 }
@@ -22,7 +23,7 @@ pub struct Branch {
     pub kept: usize,
     /// The number of all its events.
     pub events: usize,
-    /// The thread that runs next after these.
+    /// The thread that runs next after the shared events.
     pub thread: String,
     /// How it ended.
     pub end: End,

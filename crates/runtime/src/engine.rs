@@ -2,7 +2,7 @@
 //!
 //! The threads are coroutines of one thread of the operating system. So the engine always has
 //! exactly one user, and each function that may switch to another coroutine first ends all
-//! references to it.
+//! references to the engine.
 
 mod birth;
 pub(crate) mod control_words;
@@ -76,17 +76,18 @@ pub(crate) struct Engine {
     pub(crate) threads: Vec<Thread>,
     /// The thread whose code runs.
     pub(crate) running: ThreadId,
-    /// Number of times that a thread was run, in all executions.
+    /// The number of times that a thread was run, in all executions.
     pub(crate) resumes: u64,
     pub(crate) suspender: *const Suspender,
-    /// The checker's floating-point control words. None if the program has the same, as in Rust.
+    /// The checker's floating-point control words. `None` if the program has the same words, as in
+    /// Rust.
     pub(crate) control_words: Option<ControlWords>,
     /// The heap of the running thread.
     pub(crate) heap: *mut Heap,
     pub(crate) heap_segment: HeapSegment,
     pub(crate) hidden: Hidden,
     pub(crate) history: History,
-    /// Set once it is recorded whether the current event changes anything.
+    /// Whether the effect of the current event (or its absence) is already recorded.
     pub(crate) is_effect_noted: bool,
     /// The alternative of the current operation that is performed.
     pub(crate) choice: u32,
@@ -97,9 +98,9 @@ pub(crate) struct Engine {
     pub(crate) edges: Vec<EventId>,
     /// The synchronization edges of the wait that ends.
     pub(crate) granting: Vec<EventId>,
-    /// Threads that were started and have not begun, where they begin as late as possible.
+    /// Started threads that have not begun, if threads begin as late as possible.
     pub(crate) late: Option<Vec<ThreadId>>,
-    /// Whether a thread that starts another one lets it run to its first operation.
+    /// Whether a new thread runs to its first operation before its parent continues.
     pub(crate) children_go_first: bool,
     pub(crate) granularity: StepGranularity,
     /// The execution that is repeated, and the number of its events to repeat.
@@ -110,12 +111,12 @@ pub(crate) struct Engine {
     pub(crate) is_tearing_down: bool,
     /// Whether the execution is over, and its threads are being run to their ends.
     pub(crate) is_run_out: bool,
-    /// Set while the statics are being dropped.
+    /// The state to restore after the drop of the statics, while they are being dropped.
     pub(crate) ending: Option<Ending>,
-    /// Whether a destructor of a static was stopped, so that its possessions may be left.
+    /// Whether a destructor of a static was stopped, so that values that it owned may remain.
     pub(crate) has_lost_statics: bool,
     pub(crate) plain: Pool<PlainState>,
-    /// Number of accesses of plain memory.
+    /// The number of accesses to plain memory.
     pub(crate) touches: u64,
     pub(crate) statics: Vec<Static>,
     /// Memory of forgotten values of statics, with the address of the static.
@@ -123,19 +124,19 @@ pub(crate) struct Engine {
     pub(crate) residents: Residents,
     /// Values that must be dropped or freed before the end.
     pub(crate) owned: Pool<Owned>,
-    /// By address: the number of the value of which a raw pointer may represent a share.
+    /// The numbers of the values whose shares raw pointers may represent, by address.
     pub(crate) raw_arcs: BTreeMap<usize, u32>,
-    /// By address: the number of allocated memory.
+    /// The numbers of pieces of allocated memory, by address.
     pub(crate) raw_memory: BTreeMap<usize, u32>,
     pub(crate) failures: Failures,
     pub(crate) exploration: Exploration,
     /// Whether alternatives were left out because of `exploration`, in any execution.
     pub(crate) has_left_out: bool,
-    /// Observations in any execution that are no failures.
+    /// Observations in any execution that are not failures.
     pub(crate) warnings: RefCell<BTreeSet<String>>,
     /// Parts of the program's behaviour that any execution is known to have left out.
     pub(crate) left_out: RefCell<BTreeSet<LeftOut>>,
-    /// In the order in which they first occurred in any execution.
+    /// The goals, in the order in which they first occurred in any execution.
     pub(crate) goals: Vec<Goal>,
     pub(crate) names: Names,
     pub(crate) happens_before: HappensBefore,
@@ -149,26 +150,28 @@ pub(crate) struct Engine {
 }
 
 life! {
-    /// What lives for one execution and can be copied.
+    /// The state that lives for one execution and can be copied.
     pub(crate) struct ExecutionLife {
         /// Indexed by thread.
         pub(crate) pending: Vec<Pending>,
         /// Threads that were started in this execution, in that order.
         pub(crate) started: Vec<ThreadId>,
-        /// Number of started threads that have not reached the end of their code.
+        /// The number of started threads that have not reached the end of their code.
         pub(crate) live: usize,
-        /// Number of events so far, which is the number of the current event.
+        /// The number of events so far, which is the number of the current event.
         pub(crate) events: u32,
         /// Synchronization edges to next events of threads that became known in the current step.
         pub(crate) next_edges: Vec<(ThreadId, EventId)>,
         /// Pairs of (thread, object it is waiting for).
         pub(crate) waiting: Vec<(ThreadId, ObjectId)>,
-        /// Threads whose pending operation depends on the state of its object, and how it depends.
+        /// Threads whose pending operation depends on the state of its object, with the kind of
+        /// dependence.
         pub(crate) conditional: Vec<(ThreadId, DependsOn)>,
-        /// Threads that continue before the step is over: they were started, or their wait has ended.
+        /// Threads that continue before the step is over, because they were started or their wait
+        /// has ended.
         ready: VecDeque<ThreadId>,
-        /// If every operation is a step: the threads that would continue within the step if only
-        /// accesses were steps, in that order.
+        /// The threads that would continue within the step if only accesses were steps, in that
+        /// order. Used if every operation is a step.
         pub(crate) woken: VecDeque<ThreadId>,
         /// Whether an event has begun and not ended.
         pub(crate) is_in_event: bool,
@@ -180,26 +183,26 @@ life! {
     }
 }
 
-/// Further data to record for each operation. Mostly there is nothing.
+/// Further data to record for each operation. Usually there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Watch {
-    /// The execution is recorded for users.
+    /// Whether the execution is recorded for users.
     pub(crate) records: bool,
-    /// The places of events are recorded.
+    /// Whether the places of events are recorded.
     pub(crate) samples: bool,
-    /// One of the two above is set.
+    /// Whether one of the two fields above is set.
     pub(crate) notes: bool,
-    /// The execution is audited.
+    /// Whether the execution is audited.
     pub(crate) audits: bool,
-    /// Memory is compared, to find synchronization that the model does not see.
+    /// Whether memory is compared, to find synchronization that the model does not see.
     pub(crate) compares: bool,
-    /// Data races are searched for.
+    /// Whether data races are searched for.
     pub(crate) races: bool,
-    /// The await rule is in use.
+    /// Whether the await rule is in use.
     pub(crate) reads: bool,
-    /// The await rule compares the stacks of threads at hints.
+    /// Whether the await rule compares the stacks of threads at hints.
     pub(crate) stacks: bool,
-    /// Some thread or object reports its state.
+    /// Whether some thread or object reports its state.
     pub(crate) states: bool,
 }
 
@@ -216,7 +219,8 @@ impl Watch {
         self.reads | self.compares
     }
 
-    /// Returns whether all accesses are reported, also those usually omitted as harmless.
+    /// Returns whether all accesses are reported, including those that are usually omitted as
+    /// harmless.
     #[inline(always)]
     pub(crate) fn sees_all(self) -> bool {
         self.records | self.audits
@@ -340,7 +344,7 @@ impl Engine {
         self.snapshots.clear();
         self.forget_sample();
         let mut left = 0;
-        // Remove the youngest thread first: its name may be on the heap of an older one.
+        // Remove the youngest thread first: its name may be on the heap of an older thread.
         while let Some(id) = self.life.started.pop() {
             let thread = &mut self.threads[id.index()];
             thread.panic.take().into_iter().for_each(forget_panic);
@@ -468,7 +472,7 @@ impl Engine {
         self.life.ready.pop_front()
     }
 
-    /// Lets the thread continue before the step is over.
+    /// Marks the thread to continue before the step is over.
     pub(crate) fn is_ready(&mut self, thread: ThreadId) {
         self.life.ready.push_back(thread);
     }

@@ -3,8 +3,8 @@
 //!
 //! [`Model`] is the program. The mirrors of the standard library are built from the other types,
 //! which announce an operation, wait until the model performs it, and do not depend on the
-//! exploration. Objects of these types belong to the execution that created them. Only its threads
-//! may use them; other uses panic.
+//! exploration. Objects of these types belong to the execution that created them. Only the threads
+//! of this execution may use the objects; other uses panic.
 //!
 //! ```
 //! use explore::{Algorithm, Options, Outcome, Program, explore};

@@ -1,4 +1,5 @@
-//! Programs in machine code. Memory is named by address, and a place is an address of code.
+//! Programs in machine code, in which memory is named by address, and a place is an address of
+//! code.
 //!
 //! A front-end calls these functions from the hooks that a compiler inserts before accesses, and
 //! from its replacements of library functions. Only threads of a [`Model`](crate::Model) whose
@@ -99,11 +100,11 @@ pub struct Native {
 /// The treatment of non-atomic accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum PlainAccesses {
-    /// They are no events. Two unordered ones, not both reads, are a data race, which is a bug
-    /// (C11, C++11).
+    /// Non-atomic accesses are not events. Two unordered accesses that are not both reads are a
+    /// data race, which is a bug (C11, C++11).
     #[default]
     Raced,
-    /// They are events, treated like sequentially consistent atomic accesses.
+    /// Non-atomic accesses are events, treated like sequentially consistent atomic accesses.
     Interleaved,
 }
 
@@ -124,7 +125,8 @@ impl fmt::Debug for Native {
     }
 }
 
-/// Starts the thread that detects blocked threads. Without this call the first model starts it.
+/// Starts the thread that detects blocked threads. Without this call, the first model starts this
+/// thread.
 pub fn start_watchdog() {
     crate::engine::watchdog::start();
 }
@@ -135,14 +137,15 @@ pub fn catch_crashes(prologue: Prologue, epilogue: Epilogue) {
 }
 
 life! {
-    /// What lives for one execution and can be copied.
+    /// The state that lives for one execution and can be copied.
     pub(crate) struct ProgramLife {
-        /// Number of threads that have been joined.
+        /// The number of threads that have been joined.
         pub(crate) joined: usize,
         pub(crate) objects: Objects,
-        /// Threads whose waiting is no deadlock, because they end differently in another execution.
+        /// Threads whose wait is not a deadlock, because it ends for another reason in another
+        /// execution.
         pub(crate) excused: Vec<ThreadId>,
-        /// A thread has ended the program.
+        /// Whether a thread has ended the program.
         pub(crate) has_exited: bool,
     }
 }
@@ -152,23 +155,24 @@ life! {
 pub(crate) struct State {
     pub(crate) life: ProgramLife,
     pub(crate) ranges: Ranges,
-    /// Plain accesses are no events, and may be data races.
+    /// Whether plain accesses are not events and may be data races.
     pub(crate) is_raced: bool,
-    /// There is no bound on loop rounds, so rounds are not counted.
+    /// Whether loop rounds have no bound, so that they are not counted.
     pub(crate) is_simple: bool,
     pub(crate) shadow: Shadow,
     pub(crate) ownership: Ownership,
-    /// A slice has accessed shared memory that was not known to be shared when the slice began.
+    /// Whether a slice has accessed shared memory that was not known to be shared when the slice
+    /// began.
     pub(crate) has_met_more_shared: bool,
     pub(crate) reuse: reuse::Met,
-    /// Data races are searched for, and the order of threads by starts, ends and locks does not
-    /// suffice for that: synchronization by atomic accesses counts, too.
+    /// Whether synchronization by atomic accesses counts, too, because data races are searched for
+    /// and the order of threads by starts, ends and locks does not suffice.
     pub(crate) is_ordering: bool,
-    /// For each place of a store: whether the store continues its thread's release sequence.
+    /// For each place of a store, whether the store continues its thread's release sequence.
     pub(crate) continuing: FxHashMap<usize, bool>,
     /// The range that the plain write of the current event changes after its hook.
     pub(crate) written: Option<Written>,
-    /// All stacks count as accessed by several threads.
+    /// Whether all stacks count as accessed by several threads.
     pub(crate) are_stacks_shared: bool,
     pub(crate) segment: Segment,
     pub(crate) audit: Audit,
@@ -189,7 +193,7 @@ impl State {
         }
     }
 
-    /// Resets what belongs to one execution.
+    /// Resets the state that belongs to one execution.
     pub(crate) fn clear(&mut self) {
         self.shadow.clear();
         self.life.begin();

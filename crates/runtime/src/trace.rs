@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 pub struct Shown {
     /// The kind of bug.
     pub kind: FailureKind,
-    /// The message of a panic, the threads that wait and what for, or the accesses that race.
+    /// The message of a panic, the waiting threads with the objects they wait for, or the accesses
+    /// that race.
     pub message: String,
     /// The place as `file:line:column`, if known.
     pub location: Option<String>,
@@ -109,8 +110,8 @@ impl Engine {
         }
     }
 
-    /// Describes the events of an execution of accesses. The recorded execution of operations is
-    /// the same, with other events in between.
+    /// Describes the events of an execution of accesses. The recorded execution of operations
+    /// contains the same events, with other events in between.
     pub(crate) fn described(&self, accesses: &Execution, operations: &Execution) -> Vec<Described> {
         let mut described = Vec::new();
         let mut next: BTreeMap<ThreadId, u32> = BTreeMap::new();
@@ -135,7 +136,7 @@ impl Engine {
         described
     }
 
-    /// Returns the threads in the order of their first events, then those without events.
+    /// Returns the threads in the order of their first events, followed by threads without events.
     fn columns(&self) -> Vec<ThreadId> {
         let mut columns: Vec<ThreadId> = Vec::new();
         let events = self.recorder.events.iter().map(|event| event.thread);
@@ -180,8 +181,8 @@ impl Engine {
             let arrival = event.sent_in.map(|arrival| rows.events[arrival.index()]);
             rows.rows[row].sent_in = arrival;
         }
-        // Panics that the program catches are no failures if there is no failure, or another one at
-        // the end.
+        // Panics that the program catches are not failures if there is no failure, or a different
+        // failure at the end.
         let is_an_event = failure.is_some_and(|shown| !shows_at_the_end(shown.kind));
         for row in &mut rows.rows {
             row.failed &= is_an_event;
@@ -203,7 +204,7 @@ impl Engine {
         let mut states = States::default();
         // The last row of each thread.
         let mut last: BTreeMap<ThreadId, usize> = BTreeMap::new();
-        // The row that wrote last, by object.
+        // The row of the last write, by object.
         let mut written: BTreeMap<usize, usize> = BTreeMap::new();
         for (((id, event), recorded), &number) in
             execution.events().zip(&self.recorder.events).zip(events)
@@ -268,7 +269,7 @@ impl Engine {
     }
 }
 
-/// Checks whether the failure is not an event of the execution but how it ends.
+/// Checks whether the failure is the way in which the execution ends, and not an event.
 fn shows_at_the_end(kind: FailureKind) -> bool {
     matches!(
         kind,

@@ -362,7 +362,7 @@ impl<P: explore::Program, F: Fn(&P, Outcome) -> End> explore::Program for Noting
     }
 }
 
-/// Stops a search with too many executions.
+/// An observer that stops a search with too many executions.
 struct Enough(u64);
 
 impl Observer for Enough {
@@ -483,7 +483,7 @@ fn coroutines_do_what_the_machine_does() {
             let coroutines = as_coroutines(&program);
             let text = format!("{}: {program}", suite.name);
             let coroutines = coroutines.unwrap_or_else(|| panic!("{text}: too many executions"));
-            // The machine has the result of a timed wait before the mutex is locked again.
+            // In the machine, the result of a timed wait is known before the mutex is locked again.
             let is_timed = program.does(&[Verb::TimedWait]);
             assert!(is_timed || coroutines.1 == machine.1, "other ends: {text}");
             if !is_coarsened_late(&program) {

@@ -56,8 +56,8 @@ fn states_do_not_depend_on_the_order_of_independent_steps() {
 fn the_main_thread_needs_no_state_to_start_and_join_threads() {
     let only_threads = || drop(join(spawn(None, || machine(1))));
     assert_eq!(opaque(only_threads, &[0, 1]), None);
-    // The choice of the main thread is a part of its state. So are other results where it reports
-    // them.
+    // The choice of the main thread is a part of its state. Other results are a part of its state,
+    // too, where the thread reports them.
     let chooses = || {
         let thread = spawn(None, || machine(1));
         choose(2);
@@ -135,7 +135,8 @@ fn what_a_thread_panicked_with_is_a_part_of_the_state() {
     assert_ne!(zero, one);
 }
 
-/// Main joins the threads in turn. At the second join it waits if that thread is the last to end.
+/// The main thread joins the threads in order. At the second join, the main thread waits if the
+/// joined thread is the last to end.
 #[test]
 fn a_state_does_not_depend_on_whether_a_thread_waited() {
     let body = || {

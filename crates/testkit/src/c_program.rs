@@ -1,4 +1,4 @@
-//! Programs in C with the features of real ones: memory of every storage class, atomics of all
+//! Programs in C with the features of real programs: memory of every storage class, atomics of all
 //! sizes, locks with tries, condition variables, spin loops, library functions.
 //!
 //! A [`CProgram`] is printed as C ([`source`]) and run by an interpreter ([`machine`]), which
@@ -39,13 +39,13 @@ pub struct CProgram {
 /// A thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Thread {
-    /// Where its registers are.
+    /// The memory of its registers.
     pub registers: RegisterHome,
     /// The statements that it executes.
     pub body: Vec<Statement>,
 }
 
-/// Where memory or an object is.
+/// The place of memory or of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Home {
     /// A static, initialised by the compiler.
@@ -58,7 +58,7 @@ pub enum Home {
     ThreadLocal,
 }
 
-/// Where the registers of a thread are.
+/// The place of a thread's registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RegisterHome {
     /// Local variables.
@@ -112,7 +112,7 @@ pub enum Rmw {
     Xor,
 }
 
-/// Where the expected value of a compare-exchange is stored.
+/// The place of the expected value of a compare-exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expected {
     /// In a register.
@@ -132,12 +132,12 @@ pub enum Object {
     Barrier(usize),
 }
 
-/// How an object is acquired.
+/// The way in which an object is acquired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Acquire {
     /// Waits.
     Lock,
-    /// Tries once; the result goes to register 0.
+    /// Tries once. The result goes to register 0.
     Try,
     /// Tries until it succeeds.
     TryLoop,
@@ -145,19 +145,19 @@ pub enum Acquire {
     Timed,
 }
 
-/// How a thread waits for a condition variable.
+/// The way in which a thread waits for a condition variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waiting {
     /// In a loop, until the condition holds.
     Loop,
     /// At most once.
     Once,
-    /// At most once, with a deadline that never passes; whether it was woken in time goes to
-    /// register 0.
+    /// At most once, with a deadline that never passes. Register 0 records whether the thread was
+    /// woken in time.
     Timed,
 }
 
-/// How a spin lock is taken.
+/// The way in which a spin lock is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TestAndSet {
     /// `exchange`.
@@ -187,12 +187,12 @@ pub enum Round {
         register: usize,
         /// The limit.
         most: u64,
-        /// How the register is written.
+        /// The way in which the register is written.
         by: Counting,
     },
 }
 
-/// How a counter is written.
+/// The way in which a counter is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Counting {
     /// By an assignment.
@@ -203,7 +203,7 @@ pub enum Counting {
     Text,
 }
 
-/// What a library function does with a whole region.
+/// A library function on a whole region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Library {
     /// `memset` with the low byte of a register.
@@ -230,14 +230,14 @@ pub enum Statement {
     Load { place: Place, into: usize },
     /// Atomic store.
     Store { place: Place, value: Value },
-    /// Atomic read-modify-write; the old value goes to `into`.
+    /// Atomic read-modify-write. The old value goes to `into`.
     Modify {
         rmw: Rmw,
         place: Place,
         value: Value,
         into: Option<usize>,
     },
-    /// Compare-exchange; whether it succeeded goes to `into`.
+    /// Compare-exchange. `into` records whether it succeeded.
     CompareExchange {
         place: Place,
         expected: Expected,
@@ -267,7 +267,7 @@ pub enum Statement {
         how: Acquire,
         body: Vec<Statement>,
     },
-    /// A body during which two mutexes are held, taken by `std::lock`: in C++ only.
+    /// A body during which two mutexes are held, which `std::lock` takes. Only in C++.
     LockedBoth {
         mutexes: [usize; 2],
         body: Vec<Statement>,
@@ -304,7 +304,7 @@ pub enum Statement {
     Post { semaphore: usize },
     /// Takes a permit. A try stores its result in register 0.
     Take { semaphore: usize, how: Acquire },
-    /// Arrives at a barrier. Whether the thread is the serial one goes to the register.
+    /// Arrives at a barrier. The register records whether the thread is the serial thread.
     Arrive { barrier: usize, into: Option<usize> },
     /// Calls a once.
     Once { once: usize },
@@ -351,8 +351,8 @@ impl Statement {
 }
 
 impl CProgram {
-    /// Checks whether locks are used correctly: a thread takes none that it holds, and it holds the
-    /// mutex when it waits for a condition variable.
+    /// Checks whether locks are used correctly: a thread does not take a lock that it holds, and it
+    /// holds the mutex when it waits for a condition variable.
     pub fn is_sound(&self) -> bool {
         let mut threads = self.threads.iter();
         threads.all(|thread| are_sound(&thread.body, &mut Vec::new()))
@@ -360,8 +360,8 @@ impl CProgram {
 }
 
 impl CProgram {
-    /// Checks whether more threads arrive at a barrier than it has places, which C++ does not
-    /// allow.
+    /// Checks whether more threads arrive at a barrier than the barrier has places, which C++ does
+    /// not allow.
     pub fn has_crowded_barrier(&self) -> bool {
         let arrives = |thread: &&Thread, barrier| arrives(&thread.body, barrier);
         (0..self.barriers.len()).any(|barrier| {

@@ -1,22 +1,24 @@
 //! Prints abstract programs as C with pthreads, for front-ends that check C.
 //!
 //! Variables become sequentially consistent atomics, registers become local variables. Main creates
-//! the threads that no thread spawns, and joins those that no thread joins. That adds no conflict,
-//! so the C program has the traces of the abstract one. Local variables record which locks a thread
-//! holds.
+//! the threads that no thread spawns, and joins the threads that no thread joins. This adds no
+//! conflict, so the C program has the traces of the abstract program. Local variables record which
+//! locks a thread holds.
 //!
-//! Not in C: channels, parking, polling for an end or a once, initialisers that give up.
+//! C has no channels, no parking, no polling for an end or a once, and no initialisers that give
+//! up.
 
 use crate::program::{Action, Condition, Program, REGISTERS, Sort, Statement, Value, Verb};
 use std::fmt::Write;
 
-/// Why a program cannot be written in C.
+/// The reason why a program cannot be written in C.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NotInC {
     /// The program uses an operation that pthreads do not have.
     #[error("pthreads have no counterpart of {0:?}")]
     Verb(Verb),
-    /// pthreads are joined once: here by the spawner, after the spawn and outside of blocks.
+    /// The thread has several spawners, or a spawner with a larger number, or it is not joined as
+    /// in C: at most once, by its spawner, after the spawn and outside of blocks.
     #[error("thread {0} is not spawned and joined as in C")]
     Lifetime(usize),
 }
@@ -152,8 +154,9 @@ impl Source<'_> {
         self.main();
     }
 
-    /// Writes the initialisers of onces. They have no arguments, so each statement has one, with a
-    /// variable for its value that only the statement's thread writes.
+    /// Writes the initialisers of onces. Initialisers have no arguments, so each statement has its
+    /// own initialiser and a variable for the value. Only the statement's thread writes this
+    /// variable.
     fn initialisers_of(&mut self, body: &[Statement]) {
         for statement in body {
             match statement {
@@ -292,7 +295,7 @@ fn value(value: Value) -> String {
     }
 }
 
-/// Returns an action in C. `initialiser` is the number of the next one.
+/// Returns an action in C. `initialiser` is the number of the next initialiser.
 fn line_of(action: &Action, initialiser: usize) -> String {
     let into = action
         .into

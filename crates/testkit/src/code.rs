@@ -23,7 +23,7 @@ pub(crate) struct Local {
     pub(crate) next: usize,
 }
 
-/// Why a thread stops.
+/// The reason why a thread stops.
 #[derive(Debug)]
 pub(crate) enum Stop<'a> {
     At(&'a Action),

@@ -10,7 +10,7 @@ use crate::program::{Action, Program, Sort, Verb};
 use moves::Moves;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-/// Returns all values and places with which an interleaving of atomic steps can end; `None` if
+/// Returns all values and places with which an interleaving of atomic steps can end, or `None` if
 /// there are more than `limit` states.
 pub fn finals(program: &Program, limit: usize) -> Option<BTreeSet<Final>> {
     let plan = Plan::new(program);
@@ -57,7 +57,7 @@ struct Thread {
     /// The progress of the thread within its action, where other threads can observe it.
     stage: Stage,
     mutexes: Vec<usize>,
-    /// The reader-writer locks that it holds, and whether as a writer.
+    /// The reader-writer locks that the thread holds, with a flag that is true for a writer.
     rwlocks: Vec<(usize, bool)>,
     dropped: Vec<usize>,
     token: bool,
@@ -67,7 +67,7 @@ struct Thread {
 enum Status {
     NotStarted,
     Running,
-    /// Before its end, which is polled.
+    /// Before the end of the thread, which is polled.
     Ending,
     Assuming,
     Failed,
@@ -79,9 +79,10 @@ enum Stage {
     Start,
     /// Waits at a condition variable or at a rendezvous.
     Waiting,
-    /// Is signalled and waits for the mutex.
+    /// Waits for the mutex after it has been signalled.
     Relocking,
-    /// Waits until this number of threads have arrived. Whether the thread was the last of them.
+    /// Waits until this number of threads have arrived. The flag says whether the thread was the
+    /// last of them.
     Arrived(usize, bool),
     /// Initialises a once: before (false) or after (true) its store.
     Initialising(bool),

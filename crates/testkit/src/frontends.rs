@@ -1,5 +1,5 @@
-//! Checks the C front-end against three oracles: random programs that an interpreter enumerates,
-//! run for real with noise, and checked with shortcuts switched off.
+//! Checks the C front-end on random programs against three oracles: an interpreter that enumerates
+//! their behaviour, real runs with noise, and checks with shortcuts switched off.
 //!
 //! `frontends --programs 1000 [--seed S] [--compiler gcc]`; needs `mazurka` and its library.
 
@@ -145,7 +145,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns those of gcc and clang that are installed.
+/// Returns the installed compilers among gcc and clang.
 fn installed_compilers() -> Vec<String> {
     let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok();
     let compilers = ["gcc", "clang"].into_iter().filter(runs);
@@ -183,20 +183,21 @@ struct Subject {
     behaviour: Behaviour,
 }
 
-/// Checks for a bug of libstdc++ before 13: a semaphore may sleep although it has a permit, or spin
-/// until its deadline, since it uses a count read before spinning (<https://gcc.gnu.org/PR104928>).
+/// Checks whether a bug of libstdc++ before 13 may occur: a semaphore may sleep although it has a
+/// permit, or spin until its deadline, because it uses a count that was read before spinning
+/// (<https://gcc.gnu.org/PR104928>).
 fn may_sleep(tools: &Tools<'_>, subject: &Subject) -> bool {
     tools.is_cpp && !subject.program.semaphores.is_empty()
 }
 
-/// Checks whether a signalled timed wait of C++ can be late by the clock: its thread, or the
-/// signalling one, has waited until the same deadline before. The interpreter has no clock.
+/// Checks whether a signalled timed wait of C++ can be late by the clock, because its thread or the
+/// signalling thread has already waited until the same deadline. The interpreter has no clock.
 fn tells_lateness_by_clock(tools: &Tools<'_>, subject: &Subject) -> bool {
     tools.is_cpp && subject.program.has_timed_wait()
 }
 
 impl Hunt {
-    /// Processes batches until none is left. Returns an error that prevents that.
+    /// Processes batches until no batch is left. Returns an error that prevents this.
     fn work(&self) -> Option<String> {
         let folder = match tempfile::tempdir() {
             Ok(folder) => folder,
@@ -362,7 +363,7 @@ impl Hunt {
         Ok(())
     }
 
-    /// Returns the default way and random ones.
+    /// Returns the default way and random ways.
     fn ways(&self, tools: &Tools<'_>, subject: &Subject) -> Vec<Way> {
         let compiler = u64::from(tools.compiler.starts_with('c'));
         let mut random = Random::new(self.seed.wrapping_add(subject.number) << 1 | compiler);
@@ -416,7 +417,7 @@ impl Hunt {
         );
     }
 
-    /// Shows a difference, in a smaller program if one has it, too.
+    /// Shows a difference, in a smaller program if a smaller program also has it.
     fn report(
         &self,
         tools: &Tools<'_>,

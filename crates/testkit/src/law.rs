@@ -26,9 +26,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub struct Violation {
     /// The algorithm; `None` if the objects themselves are wrong.
     pub algorithm: Option<Algorithm>,
-    /// The order in which its threads were numbered.
+    /// The order in which the program's threads were numbered.
     pub order: Vec<usize>,
-    /// A description of what is wrong.
+    /// A description of the violation.
     pub what: String,
 }
 
@@ -79,7 +79,7 @@ pub struct Tally {
     pub unfinished: u64,
 }
 
-/// Checks a program against all laws. Returns `None` if it is too large.
+/// Checks a program against all laws. Returns `None` if the program is too large.
 pub fn check(
     program: &Program,
     algorithms: &[Algorithm],
@@ -107,7 +107,7 @@ pub fn check(
             effort,
         };
         for &algorithm in algorithms {
-            // A broken invariant of an algorithm is a violation, too, so that its program is shown.
+            // A broken invariant of an algorithm is also a violation, so that its program is shown.
             let check = || laws.check(algorithm, random, &mut tally);
             catch_unwind(AssertUnwindSafe(check))
                 .unwrap_or_else(|panic| Err(message(&*panic)))
@@ -129,7 +129,8 @@ fn message(panic: &(dyn Any + Send)) -> String {
     format!("panicked: {}", text.unwrap_or("without a message"))
 }
 
-/// Checks that the split semantics has the final states of the direct one, except as in OBJECTS.
+/// Checks that the split semantics has the final states of the direct semantics, with the
+/// exceptions in OBJECTS.
 fn has_the_direct_final_states(
     program: &Program,
     oracle: &Oracle,
@@ -138,8 +139,8 @@ fn has_the_direct_final_states(
     let Some(direct) = direct::finals(program, 50 * effort.states) else {
         return Ok(());
     };
-    // A signal may wake a waiter before it has unlocked, which a try can observe (3.3). A try to
-    // read fails while a writer waits (3.2).
+    // A signal may wake a waiter before the waiter has unlocked, which a try can observe (3.3). A
+    // try to read fails while a writer waits (3.2).
     let may_have_more = program.does(&[Verb::TryLock])
         && program.does(&[Verb::Wait, Verb::TimedWait])
         || program.does(&[Verb::TryRead, Verb::TryWrite]);
@@ -166,8 +167,8 @@ struct Expected {
     interleavings: Option<u64>,
     /// The final values and places, if known.
     finals: Option<BTreeSet<Final>>,
-    /// `within[k]` has the traces of interleavings with at most k preemptions. Empty if there are
-    /// too many interleavings.
+    /// `within[k]` contains the traces of interleavings with at most k preemptions. The vector is
+    /// empty if there are too many interleavings.
     within: Vec<BTreeSet<Key>>,
 }
 
@@ -175,7 +176,8 @@ struct Expected {
 const MOST_PREEMPTIONS: u64 = 4;
 
 impl Expected {
-    /// Returns `None` if the program is too large, an error if its objects break their own laws.
+    /// Returns `None` if the program is too large, and an error if its objects break their own
+    /// laws.
     fn new(program: &Program, effort: Effort) -> Result<Option<Expected>, String> {
         match Oracle::new(program, effort.states) {
             Ok(oracle) => {
@@ -201,7 +203,7 @@ impl Expected {
         }
     }
 
-    /// Returns the results of `optimal`; `None` if there are too many traces.
+    /// Returns the results of `optimal`, or `None` if there are too many traces.
     fn of_optimal(program: &Program, effort: Effort) -> Option<Expected> {
         let mut seen = Seen {
             order: (0..program.threads.len()).collect(),
@@ -242,9 +244,9 @@ struct Seen {
     traces: BTreeMap<Key, (Outcome, Schedule)>,
     complete: u64,
     blocked: u64,
-    /// How often the search was restarted.
+    /// The number of times that the search was restarted.
     restarts: u64,
-    /// The search stops after this number of executions.
+    /// The number of executions after which the search stops.
     limit: u64,
     /// An estimate that is not between 0 and 1.
     wrong_estimate: Option<f64>,
@@ -313,9 +315,9 @@ impl Laws<'_> {
         self.grows_preemptions(algorithm, random)
     }
 
-    /// Checks that all traces are found with the right outcomes, none executed to its end twice
-    /// (exhaustive search: each interleaving once), and by optimal algorithms none blocked. At a
-    /// random point the search is saved and resumed. Some schedules are replayed.
+    /// Checks that all traces are found with the right outcomes. No trace may be executed to its
+    /// end twice (exhaustive search: no interleaving), and optimal algorithms may have no blocked
+    /// execution. At a random point the search is saved and resumed. Some schedules are replayed.
     fn finds_every_trace(
         &self,
         algorithm: Algorithm,
@@ -379,7 +381,7 @@ impl Laws<'_> {
         strategy = resumed(algorithm, options, &strategy.save())?;
         in_parts.limit = 5;
         self.explore(&mut strategy, &mut in_parts)?;
-        // A search that skips the executions of another one continues as that one would.
+        // A search that skips the executions of another search continues as the other search would.
         let mut behind = resumed(algorithm, options, &strategy.save())?;
         behind.skip(2);
         in_parts.limit = 7;

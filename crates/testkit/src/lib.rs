@@ -2,9 +2,9 @@
 //!
 //! A [`Program`] is run in two ways: by [`Machine`], split into requests and waits as in
 //! front-ends, and by [`direct`], where a blocking operation is one step. The [`Oracle`] naively
-//! enumerates a machine's behaviour. The [`law`]s say what an algorithm must find. [`suite`]s of
-//! random programs come from a seed; [`shrink`] makes a program that breaks a law smaller.
-//! [`Program::c_source`] prints a program as C.
+//! enumerates a machine's behaviour. The [`law`]s specify the traces that an algorithm must find.
+//! [`suite`]s of random programs come from a seed; [`shrink`] makes a program that breaks a law
+//! smaller. [`Program::c_source`] prints a program as C.
 
 #![forbid(unsafe_code)]
 

@@ -33,7 +33,7 @@ pub struct Machine {
     barriers: Vec<Barrier>,
     onces: Vec<Once>,
     channels: Vec<Channel>,
-    /// For each channel the message of each send, by its ticket.
+    /// For each channel, the message of each send, indexed by the ticket of the send.
     messages: Vec<Vec<u64>>,
     pending: Vec<Pending>,
     records: Vec<Record>,
@@ -65,7 +65,7 @@ enum Status {
     #[default]
     NotStarted,
     Running,
-    /// At its last event, which others poll for.
+    /// At its last event, for which others poll.
     Ending,
     Assuming,
     Failed,
@@ -221,7 +221,8 @@ impl Machine {
         phases(action.verb, capacity.flatten())
     }
 
-    /// Returns the value of the variable that an operation accesses; the default for other objects.
+    /// Returns the value of the variable that an operation accesses, or the default for other
+    /// objects.
     fn token(&self, op: Op) -> ValueId {
         let is_variable = matches!(
             op.kind,
@@ -270,7 +271,7 @@ impl Thread {
         self.ticket.expect("the request comes before")
     }
 
-    /// Returns the most recent hold of a reader-writer lock: its index among those held, and its
+    /// Returns the most recent hold of a reader-writer lock: its index among the holds, and its
     /// ticket.
     fn held(&self, lock: usize) -> (usize, Ticket) {
         let index = self.rwlocks.iter().rposition(|&(held, _)| held == lock);

@@ -87,7 +87,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the suites with these names; all suites if there are no names.
+/// Returns the suites with these names, or all suites if there are no names.
 fn suites(names: &[String]) -> Result<Vec<Suite>, String> {
     if names.is_empty() {
         return Ok(SUITES.to_vec());
@@ -163,7 +163,7 @@ impl Hunt {
         }
     }
 
-    /// Makes a program that breaks a law smaller, as long as it does.
+    /// Makes a program that breaks a law smaller, as long as the program breaks the law.
     fn show_smallest(&self, program: &Program, violation: Violation, mut random: Random) {
         let algorithms: Vec<Algorithm> = violation.algorithm.into_iter().collect();
         let effort = Effort {

@@ -1,9 +1,9 @@
-//! Shows that the tests of the front-ends catch mistakes: each mutant of `mutants.txt` has one, and
-//! `frontends` must find a difference with it.
+//! Shows that the tests of the front-ends catch mistakes: each mutant of `mutants.txt` has one
+//! mistake, and `frontends` must find a difference with this mutant.
 //!
 //! All mutants are built at once, into a copy of the sources, where an environment variable selects
-//! one (mutant schemata, Untch, Offutt and Harrold, ISSTA 1993). The original sources contain
-//! nothing of that.
+//! a mutant (mutant schemata, Untch, Offutt and Harrold, ISSTA 1993). The original sources contain
+//! no mutants.
 
 #![forbid(unsafe_code)]
 
@@ -47,11 +47,11 @@ struct Arguments {
 struct Mutant {
     name: String,
     file: String,
-    /// The original text is the first one after this text.
+    /// A text after which the first occurrence of the original text is replaced.
     anchor: String,
     original: String,
     mutated: String,
-    /// Arguments of `frontends` with which it is caught.
+    /// Arguments of `frontends` with which the mutant is caught.
     law: Vec<String>,
 }
 
@@ -173,7 +173,7 @@ impl Found {
     }
 }
 
-/// Returns the difference found with a mutant, or without one (0).
+/// Returns the difference found with a mutant, or without a mutant (0).
 fn difference(
     options: &Arguments,
     library: &Path,
@@ -276,7 +276,7 @@ fn build(mutants: &[Mutant], folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// Copies the sources. Unchanged files keep their time, so that they are not built again.
+/// Copies the sources. Unchanged files keep their time, so they are not built again.
 fn copy_tree(tree: &Path) -> Result<(), String> {
     let listed = Command::new("git").args(["ls-files", "-z"]).output();
     let listed = listed.map_err(|error| format!("git: {error}"))?.stdout;

@@ -1,8 +1,8 @@
-//! Brute force: the whole behaviour of a machine, which is cloned before every step.
+//! Brute force: computes the whole behaviour of a machine, which is cloned before every step.
 //!
-//! Prefixes with the same key lead to the same state, which is checked, so each is visited once.
-//! The core's requirements are also checked: a step disables no other thread, changes no other
-//! thread's operation without a conflict, and independent operations commute.
+//! Prefixes with the same key lead to the same state, which is checked, so each key is visited
+//! once. The core's requirements are also checked: a step disables no other thread, changes no
+//! other thread's operation without a conflict, and independent operations commute.
 
 use crate::machine::{Final, Machine};
 use crate::program::Program;
@@ -34,7 +34,7 @@ struct Visited {
     interleavings: u64,
 }
 
-/// Why there is no oracle.
+/// The reason why there is no oracle.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {
     /// The program has too many states.
@@ -107,7 +107,7 @@ impl Oracle {
 }
 
 /// Returns the traces of all maximal executions with at most this number of preemptions. A step is
-/// a preemption if the thread that moved last is enabled, has not yielded, and is another one.
+/// a preemption if the thread that moved last is another thread, is enabled, and has not yielded.
 pub(crate) fn traces_within(program: &Program, preemptions: u32) -> BTreeSet<Key> {
     let mut traces = BTreeSet::new();
     let mut work = vec![(Machine::new(program), None, preemptions)];

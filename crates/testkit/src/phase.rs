@@ -16,11 +16,12 @@ pub(crate) enum Phase {
     Receive(Receive),
     Park(Park),
     Thread(Thread),
-    /// Decides whether a weak compare-exchange fails spuriously. Without access and object.
+    /// Decides whether a weak compare-exchange fails spuriously. This event has no access and no
+    /// object.
     MaybeSpurious,
     Fence,
     Choose,
-    /// Enabled only once it is granted.
+    /// A wait, which is enabled only once it is granted.
     Wait(Wait),
 }
 
@@ -106,7 +107,7 @@ pub(crate) enum Park {
 pub(crate) enum Thread {
     Spawn,
     IsFinished,
-    /// The end of a thread that is polled; not part of an action.
+    /// The end of a thread that is polled. Not part of an action.
     End,
 }
 
@@ -125,7 +126,7 @@ pub(crate) enum Wait {
     Join,
 }
 
-/// Returns the phases of an action, in order. `capacity` is that of its channel.
+/// Returns the phases of an action, in order. `capacity` is the capacity of its channel.
 pub(crate) fn phases(verb: Verb, capacity: Option<usize>) -> &'static [Phase] {
     let is_rendezvous = capacity == Some(0);
     match verb {

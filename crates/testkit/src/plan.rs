@@ -1,4 +1,5 @@
-//! The static information on a program: code, names of objects, and how coarse they must be.
+//! The static information about a program: its code, the names of its objects, and how coarse these
+//! must be.
 
 use crate::code::Code;
 use crate::program::{Program, Sort, Statement, Verb};
@@ -48,7 +49,7 @@ impl ChannelPlan {
     }
 }
 
-/// The sorts, with the number of ids that an object of the sort takes.
+/// The sorts, with the number of ids that an object of the sort needs.
 const SORTS: [(Sort, u32); 9] = [
     (Sort::Variable, 1),
     (Sort::Mutex, objects::Mutex::PARTS),

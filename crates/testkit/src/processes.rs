@@ -1,4 +1,4 @@
-//! Systems of processes that exchange messages: random ones, and their behaviour.
+//! Systems of processes that exchange messages: random systems, and their behaviour.
 //!
 //! `naive` defines the meaning of a system in whole steps on whole states, independent of how the
 //! front-end splits them.

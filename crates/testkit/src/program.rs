@@ -2,18 +2,18 @@
 //!
 //! All variables and registers begin with 0. A thread exists from the start unless a statement
 //! spawns it. Meaningless actions (unlocking a lock that is not held, sending by a dropped handle)
-//! are skipped. Only the thread's own state decides that.
+//! are skipped. Whether an action is meaningless depends only on the thread's own state.
 
 /// A program.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Program {
     /// The statements of each thread.
     pub threads: Vec<Vec<Statement>>,
-    /// Initial permits of each semaphore; 0 where not given.
+    /// Initial permits of each semaphore; 0 if not given.
     pub permits: Vec<usize>,
-    /// Places of each barrier; 2 where not given.
+    /// Places of each barrier; 2 if not given.
     pub places: Vec<usize>,
-    /// Capacity of each channel; unbounded where not given.
+    /// Capacity of each channel; unbounded if not given.
     pub capacities: Vec<Option<usize>>,
 }
 
@@ -37,7 +37,7 @@ pub enum Value {
 pub struct Condition {
     /// The left value.
     pub left: Value,
-    /// Whether they must be equal, or different.
+    /// Whether the values must be equal, instead of different.
     pub equal: bool,
     /// The right value.
     pub right: Value,
@@ -103,8 +103,8 @@ impl Sort {
     }
 }
 
-/// The operations. A try has the result 1 or 0; a send 0 (accepted), 1 (full) or 2 (no receiver); a
-/// receive 1 (empty), 2 (no sender) or 10 + the message.
+/// The operations. The result of a try is 1 or 0. The result of a send is 0 (accepted), 1 (full) or
+/// 2 (no receiver). The result of a receive is 1 (empty), 2 (no sender) or 10 + the message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub enum Verb {
@@ -114,12 +114,12 @@ pub enum Verb {
     Swap,
     /// The result is the old value.
     CompareExchange,
-    /// May fail spuriously. The result is whether it succeeded.
+    /// May fail spuriously. The result is whether the operation succeeded.
     WeakCompareExchange,
     Fence,
-    /// Sets a register; not an event.
+    /// Sets a register. This is not an event.
     Let,
-    /// Yields before the next action; not an event.
+    /// Yields before the next action. This is not an event.
     Yield,
     Choose,
     Lock,
@@ -281,7 +281,7 @@ impl Verb {
 }
 
 impl Statement {
-    /// Calls `visit` for every action, nested ones included.
+    /// Calls `visit` for every action, including nested actions.
     fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Action)) {
         match self {
             Statement::Do(action) => visit(action),
@@ -318,7 +318,7 @@ impl Program {
         actions
     }
 
-    /// Calls `change` for every action, nested ones included.
+    /// Calls `change` for every action, including nested actions.
     pub(crate) fn change(&mut self, mut change: impl FnMut(&mut Action)) {
         let statements = self.threads.iter_mut().flatten();
         statements.for_each(|statement| statement.change(&mut change));

@@ -1,4 +1,4 @@
-//! Makes a program that breaks a law smaller, as long as it does.
+//! Makes a program that breaks a law smaller, as long as the program breaks the law.
 
 use crate::program::{Action, Program, Sort, Statement};
 
@@ -32,7 +32,7 @@ fn candidates(program: &Program) -> Vec<Program> {
     candidates
 }
 
-/// Removes a thread if it is empty and no other thread refers to it.
+/// Removes a thread if the thread is empty and no other thread refers to it.
 fn without_thread(program: &Program, thread: usize) -> Option<Program> {
     let is_about_thread =
         |action: &Action| action.verb.signature().sorts.first() == Some(&Sort::Thread);

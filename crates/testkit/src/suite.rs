@@ -65,7 +65,7 @@ pub struct Suite {
     pieces: &'static [Piece],
     threads: (usize, usize),
     variables: usize,
-    /// Probability, in percent, that a thread is spawned by another one.
+    /// Probability, in percent, that a thread is spawned by another thread.
     spawned: u64,
     capacities: &'static [Option<usize>],
 }
@@ -257,7 +257,7 @@ impl Suite {
         program
     }
 
-    /// Selects a few pieces: with all those of a large family, threads would rarely interact.
+    /// Selects a few pieces. With all pieces of a large family, threads would rarely interact.
     fn some_pieces(&self, random: &mut Random) -> Vec<Piece> {
         let mut pieces = self.pieces.to_vec();
         random.shuffle(&mut pieces);

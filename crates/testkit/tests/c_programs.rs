@@ -1,4 +1,5 @@
-//! Tests the interpreter of C programs on known behaviour, and their C source with a compiler.
+//! Tests the interpreter of C programs on known behaviour, and the C source of the programs with a
+//! compiler.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -97,7 +98,8 @@ fn plain_increments_race_and_lose_updates() {
 
 #[test]
 fn a_store_orders_nothing_before_it_and_a_read_modify_write_does() {
-    // The compare-exchange writes only if it is first, so the read is never adjacent to it.
+    // The compare-exchange writes only if it comes first, so the read is never adjacent to the
+    // write.
     let exchange = Statement::CompareExchange {
         place: Place { size: 16, ..WORD },
         expected: Expected::Register(0),

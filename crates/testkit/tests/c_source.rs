@@ -1,4 +1,4 @@
-//! Tests abstract programs as C: they compile without warnings, and run to an end if they must.
+//! Tests abstract programs as C: they compile without warnings, and run to completion if they must.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Tests the laws on programs that once broke one and on random ones. `MAZURKA_SEED` repeats a run.
+//! Tests the laws on programs that once broke a law, and on random programs. `MAZURKA_SEED` repeats
+//! a run.
 
 use explore::Algorithm;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -34,18 +35,19 @@ const TRAPS: [(&str, Option<usize>); 22] = [
         "store x0 1 | load x0 | load x1; load x0 | store x1 1; cas x0 1 2",
         Some(26),
     ),
-    // All races are reversed, not only the last one of each event.
+    // All races are reversed, not only the last race of each event.
     (
         "store x0 1 | load x0; store x1 1 | load x1; store x0 2",
         None,
     ),
-    // An expression blocks the events after the end of its inherited schedule, even a dead one.
+    // An expression blocks the events after the end of its inherited schedule, even of a dead
+    // schedule.
     (
         "r0 = cas x1 0 2; r1 = cas x0 2 0 | r0 = load x1; r1 = load x0 | store x1 2; store x1 0 \
          | r0 = load x1; store x0 0",
         None,
     ),
-    // Optimal considers all races of an execution, not only those with a fresh second event.
+    // Optimal considers all races of an execution, not only races with a new second event.
     (
         "r0 = cas x1 0 2 | r0 = load x1; store x0 2 | r0 = cas x1 2 0 | r1 = cas x1 2 1 \
          | r0 = load x0; r1 = cas x0 0 r0",
@@ -64,18 +66,19 @@ const TRAPS: [(&str, Option<usize>); 22] = [
         "signal c0 | broadcast c0 | lock m0 | lock m0; unlock m0; lock m0; signal c0",
         Some(10),
     ),
-    // Work left out for programs without compare-exchange is needed when one appears late.
+    // Work omitted for programs without compare-exchange is needed when a compare-exchange appears
+    // late.
     (
         "r0 = swap x0 1 | r0 = load x0; if r0 == 0 { r1 = cas x0 0 2 }",
         Some(3),
     ),
-    // A signal before the unlock of the waiter, which a try observes (OBJECTS 3.3).
+    // A signal comes before the unlock of the waiter, which a try observes (OBJECTS 3.3).
     (
         "lock m0; wait c0 m0; store x0 1; unlock m0 | signal c0; r0 = trylock m0; \
          if r0 == 0 { store x1 1 } | r0 = load x1; if r0 == 1 { lock m0; r1 = load x0; unlock m0 }",
         None,
     ),
-    // A reader that waits behind a writer while its thread holds the lock already (OBJECTS 3.2).
+    // A reader waits after a writer although its thread already holds the lock (OBJECTS 3.2).
     (
         "rdlock l0; rdlock l0; release l0; release l0 | wrlock l0; release l0",
         None,
@@ -85,12 +88,12 @@ const TRAPS: [(&str, Option<usize>); 22] = [
         "lock m0; wait c0 m0; unlock m0 | lock m0; wait c0 m0; unlock m0 | signal c0",
         None,
     ),
-    // A barrier with more threads than places.
+    // A barrier has more threads than places.
     (
         "b0=2\narrive b0; store x0 1 | arrive b0; store x0 2 | arrive b0",
         None,
     ),
-    // A message that arrives between the check for the hang-up and the result.
+    // A message arrives between the check for the hang-up and the result.
     (
         "q0=inf\nr0 = tryrecv q0; r1 = tryrecv q0 | send q0 1; hangup q0",
         None,

@@ -68,7 +68,8 @@ pub trait Parts: Clone + Eq + Hash + Send + 'static {
     #[doc(hidden)]
     fn exclusively<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> R;
 
-    /// Passes copies of the states to a segment that must not change them. Returns whether it did.
+    /// Passes copies of the states to a segment that must not change them. Returns whether the
+    /// segment changed them.
     #[doc(hidden)]
     fn on_copies<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> (R, bool);
 

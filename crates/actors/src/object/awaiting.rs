@@ -1,15 +1,15 @@
 //! Tasks that stopped at a condition. Segments that may change a condition evaluate it again.
 //!
-//! A task whose condition does not hold is never woken: which segment woke it would not be a
-//! function of the trace. Other executions schedule the task later. Repeated evaluation only
-//! decides whether the current execution was halted, since the condition holds at its end, or is a
+//! A task whose condition does not hold is never woken, because the trace would not determine which
+//! segment woke it. Other executions schedule the task later. The repeated evaluation only decides
+//! whether the current execution counts as halted (the condition holds at its end) or as a
 //! deadlock.
 //!
-//! No deadlock is lost. If a task waits for ever, move its attempt to the end: it changes nothing,
-//! so the others end as before, and this execution is explored. No deadlock is invented. If no
-//! condition holds at the end, leave out the failed attempts: in the rest the scheduler let the
-//! others run first. (If a condition holds, the state is not final: the execution counts as
-//! halted.)
+//! No deadlock is missed. If a task waits forever, move its attempt to the end. The attempt changes
+//! nothing, so the other tasks end as before, and this execution is explored. No false deadlock is
+//! reported. If no condition holds at the end, leave out the failed attempts: in the remaining
+//! execution, the scheduler ran the other tasks first. (If a condition holds, the state is not
+//! final, and the execution counts as halted.)
 
 use super::access_set::Parts;
 use runtime::ThreadId;
@@ -41,7 +41,7 @@ pub(super) fn in_vain<P: Parts>(
     }
 }
 
-/// Evaluates the conditions again, since the last segment may have changed them.
+/// Evaluates the conditions again, because the last segment may have changed them.
 pub(super) fn ask_again<P: Parts>(parts: &P) {
     parts.with_awaiting(&mut |awaiting| {
         for Awaiting { task, holds } in awaiting.iter() {
@@ -50,7 +50,7 @@ pub(super) fn ask_again<P: Parts>(parts: &P) {
     });
 }
 
-/// Removes the condition when its task is dropped, since the condition keeps its objects alive.
+/// Removes the condition when its task is dropped: the condition keeps its objects alive.
 struct Registered<'a, P: Parts> {
     parts: &'a P,
     task: ThreadId,

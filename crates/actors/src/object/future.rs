@@ -46,7 +46,7 @@ impl<T: Value> Future<T> {
 
     /// Awaits the end of the task and returns its value.
     ///
-    /// If the task panics, the caller waits for ever; the panic is the failure that is reported.
+    /// If the task panics, the caller waits forever; the panic is the failure that is reported.
     #[track_caller]
     pub fn get(&self) -> T {
         runtime::await_end(Location::caller(), self.task);
@@ -55,13 +55,13 @@ impl<T: Value> Future<T> {
         value
     }
 
-    /// Returns the value of the task, whose end was awaited.
+    /// Returns the value of the task, whose end has been awaited.
     pub(super) fn value(&self) -> T {
         loop {
             if let Some(value) = &*self.lock() {
                 return value.clone();
             }
-            // There is no value only while the execution is torn down.
+            // The value is missing only while the execution is torn down.
             runtime::assume(false);
         }
     }

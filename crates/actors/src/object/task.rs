@@ -34,7 +34,8 @@ pub trait Task: Clone + Eq + Hash + Send + 'static {
         true
     }
 
-    /// Runs the next segment. It uses objects only through `state`; its calls begin after it.
+    /// Runs the next segment. The segment uses objects only through `state`; its calls begin after
+    /// it.
     fn segment(
         &mut self,
         state: <Self::Touches as Parts>::Exclusive<'_>,
@@ -146,7 +147,7 @@ struct Running<T: Task> {
 struct Local<T: Task> {
     task: T,
     /// The task before it took over the values that it awaited, until its next segment. As part of
-    /// the state it makes equality of states independent of which tasks have ended.
+    /// the state, this copy makes equality of states independent of which tasks have ended.
     before: Option<T>,
     /// The object of its next segment.
     object: T::Touches,
@@ -186,7 +187,7 @@ impl<T: Task> Running<T> {
     fn report_state(&self) {
         let local = Arc::clone(&self.local);
         runtime::report_state(move || {
-            // In the middle of a segment the task has no state; no operation should be there.
+            // In the middle of a segment the task has no state; no operation should occur there.
             let own = match local.try_lock() {
                 Ok(own) => own,
                 Err(TryLockError::Poisoned(own)) => own.into_inner(),
@@ -244,7 +245,7 @@ impl<T: Task> Running<T> {
         next
     }
 
-    /// Records how the task continues, which belongs to its state from the end of the segment on.
+    /// Records how the task continues, as part of its state after the end of the segment.
     fn note(&self, next: &Next<T>) {
         let mut own = lock(&self.local);
         match next {
@@ -257,7 +258,8 @@ impl<T: Task> Running<T> {
         }
     }
 
-    /// Begins the calls of the segment. That they follow it is unobservable: a call has no access.
+    /// Begins the calls of the segment after its end. A call has no access, so no task observes the
+    /// delay.
     fn perform(&self, calls: Calls) {
         let callees = calls.calls.iter().map(|call| call.callee.clone());
         lock(&self.local).calls = callees.collect();

@@ -63,7 +63,7 @@ pub fn explored(checker: Checker, body: impl Fn(&Window) + 'static) -> (Finals, 
     };
     let (window, finals) = (collector.window.clone(), Arc::clone(&collector.finals));
     let checker = checker.keep_going(true);
-    // Probes show states, too.
+    // Probes also show states.
     let program = move || {
         window.0.lock().unwrap().clear();
         body(&window);

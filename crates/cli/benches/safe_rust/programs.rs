@@ -20,7 +20,8 @@ macro_rules! programs {
             Some(program)
         }
 
-        /// One thread searches an array for a zero, sixteen fill it (Abdulla et al., POPL 2014).
+        /// One thread searches an array for a zero, sixteen fill the array (Abdulla et al., POPL
+        /// 2014).
         fn lastzero() {
             const SIZE: usize = 16;
             let array: Arc<[AtomicU32; SIZE + 1]> = Arc::default();

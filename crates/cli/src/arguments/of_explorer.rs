@@ -22,7 +22,7 @@ pub struct ExploreOptions {
 }
 
 impl ExploreOptions {
-    /// Refuses options of `check` that say where a result goes, since they have no effect here.
+    /// Refuses options of `check` that say where a result goes: they have no effect here.
     pub fn refuse_others(&self) -> Result<(), Refusal> {
         let report = &self.check.report;
         let given = [

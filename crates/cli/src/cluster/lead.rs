@@ -27,8 +27,9 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// Upper bound on the length of a slice unless many workers make longer slices necessary.
 const USUAL: Duration = Duration::from_millis(500);
 
-/// Growth per second of the estimated work of the leader for one slice. The estimate is the minimum
-/// so far times this growth: when few slices arrive at once, each of them takes more work.
+/// Factor by which the estimate of the leader's work per slice may grow each second. Apart from
+/// this growth, the estimate is the minimum of all measurements, because a measurement is too high
+/// when few slices arrive at once.
 const GROWTH: f64 = 1.01;
 
 /// How long the leader waits for results at a time.
@@ -283,8 +284,9 @@ impl<'d> Round<'_, '_, 'd> {
         Ok(cluster.leave((Place::Errand, &job.version, id), &messages)?)
     }
 
-    /// Gives all errands out again if the server has lost them or their results: it repeatedly
-    /// reports none in progress although workers wait. A killed server loses unwritten data.
+    /// Gives all errands out again if the server has lost them or their results. The server then
+    /// repeatedly reports no errand in progress although workers wait. A killed server loses
+    /// unwritten data.
     fn give_again_what_is_lost(&mut self, load: Load, queues: [&Queue; 2]) -> Result<(), Refusal> {
         let is_lost = load.under_way == 0 && load.idle > 0 && !self.given.is_empty();
         self.silent = if is_lost { self.silent + 1 } else { 0 };
@@ -303,7 +305,8 @@ impl<'d> Round<'_, '_, 'd> {
         Ok(())
     }
 
-    /// Accepts the outcome of an errand, unless it is settled already or of an earlier term.
+    /// Accepts the outcome of an errand, unless it is already settled or belongs to an earlier
+    /// term.
     fn take(&mut self, message: &Message) {
         let Some((term, number)) = message.name.split_once('-') else {
             return;

@@ -173,7 +173,7 @@ impl Workshop {
             let id = message.job.clone();
             match self.at_hand(&id)? {
                 Some(hand) => next = self.serve(&id, &hand, message)?,
-                // Errands of a job that is gone are dropped. Those that cannot be done here go to
+                // Errands of a job that is gone are dropped. Errands that cannot be done here go to
                 // another worker.
                 None if Job::of(&self.cluster, &id)?.is_none() => self.cluster.settle(&message)?,
                 None => {}

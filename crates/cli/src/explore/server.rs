@@ -88,7 +88,7 @@ impl Server {
         })
     }
 
-    /// Returns the address of the page. It gives access to running the program.
+    /// Returns the address of the page. The address gives access to running the program.
     pub fn address(&self) -> String {
         let Shared { address, token, .. } = &*self.shared;
         format!("http://{address}/{token}/")
@@ -154,7 +154,7 @@ fn router(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
-/// Refuses requests from elsewhere than the page. Adds headers that restrict the use of answers.
+/// Refuses requests that do not come from the page. Adds headers that restrict the use of answers.
 async fn guarded(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let mut response = match is_from_here(request.headers(), shared.address) {
         true => next.run(request).await,
@@ -175,8 +175,8 @@ async fn guarded(State(shared): State<Arc<Shared>>, request: Request, next: Next
     response
 }
 
-/// Checks whether the request names this server as the page does. Another name may be made to lead
-/// here.
+/// Checks whether the request names this server as the page does. An attacker's host name may also
+/// resolve to this server.
 fn is_from_here(headers: &HeaderMap, address: SocketAddr) -> bool {
     let port = address.port();
     let hosts = [address.to_string(), format!("localhost:{port}")];

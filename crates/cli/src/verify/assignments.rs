@@ -51,7 +51,7 @@ impl Assignments {
         })
     }
 
-    /// Adds an input and drops all cases, since they hold for no value of it.
+    /// Adds an input and drops all cases, because they hold for no value of the new input.
     pub fn add(&mut self, input: Input) -> Result<(), Refusal> {
         self.inputs.push(input);
         *self = Assignments::of(&self.inputs)?;
@@ -107,7 +107,8 @@ impl Assignments {
         is_better
     }
 
-    /// Records that the constraints of an assignment prevent this failure. False if it has no case.
+    /// Records that the constraints of an assignment prevent this failure. Returns false if the
+    /// assignment has no case.
     pub fn exclude(&mut self, index: usize, message: &str) -> bool {
         let own = &mut self.all[index].case;
         let excluded = own.as_mut().map(|case| &mut case.excluded);

@@ -17,7 +17,7 @@ use std::thread;
 
 /// How the verification for one assignment ended.
 enum Outcome {
-    /// With a report.
+    /// It ended with a report.
     Report(Box<Report>),
     /// The program asked for an input that has no value.
     Asked(Input),
@@ -36,7 +36,7 @@ struct State<'r, 'v> {
     /// The index of the next assignment to start.
     next: usize,
     reports: BTreeMap<usize, Report>,
-    /// An input that the assignments do not have.
+    /// A new input that a process has asked for.
     asked: Option<Input>,
     refusal: Option<Refusal>,
     /// Whether the round is over: no assignment is started, and running ones stop.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// The number of files for each kind and seed.
 const FILES: usize = 200;
 
-/// Returns the number of values in this one, including itself.
+/// Returns the number of values in this value, including itself.
 fn size(value: &Value) -> usize {
     1 + match value {
         Value::Array(values) => values.iter().map(size).sum(),

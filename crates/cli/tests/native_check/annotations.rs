@@ -1,4 +1,4 @@
-//! Annotations for the thread sanitizer count here, too: each program has a race without its
+//! Annotations for the thread sanitizer also count here: each program has a race without its
 //! annotations, and none with them.
 
 use crate::toolchain::{Toolchain, check};

@@ -23,7 +23,7 @@ int main(int count, char **words) {
 }
 ";
 
-/// Copies a structure of zeros to a local variable whose address, or parts', others may have.
+/// Copies zeros to a local variable. Others may have its address, or the address of a part of it.
 const OF_ZEROS: &str = "
 #include <pthread.h>
 struct numbers { long n[9]; };

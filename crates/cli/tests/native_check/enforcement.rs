@@ -332,7 +332,7 @@ fn what_cannot_be_kept_is_refused_in_one_line() {
 #[test]
 fn a_child_that_is_forked_runs_free_and_the_parent_goes_on() {
     let folder = built(FORKING);
-    // In the child the first constraint would wait for ever; the parent keeps both.
+    // In the child the first constraint would wait forever; the parent keeps both.
     let constraints = [(point(1, 2), point(0, 2)), (point(0, 1), point(1, 1))];
     pretend(folder.path(), "safe.trace", &constraints);
     let ran = run(folder.path(), 3, &["--record", "run.json"]);

@@ -1,4 +1,4 @@
-//! Searches by several processes find the same as one job, whatever happens to the processes.
+//! Searches by several processes find the results of one job, whatever happens to the processes.
 
 use crate::toolchain::Toolchain;
 use mazurka::Checker;

@@ -170,7 +170,8 @@ int main(void) {
     }
 }
 
-/// Returns a program in which main reads its result after, or while, a thread requests another one.
+/// Returns a program in which main reads its result after or while a thread requests another
+/// result.
 fn asks_for(result: &str, field: &str, ask: &str, other: &str, order: [&str; 2]) -> String {
     let [before, behind] = order;
     format!(

@@ -117,7 +117,7 @@ fn objects_in_memory_that_nothing_has_written_are_not_used() {
     }
 }
 
-/// When the memory is freed, both threads have arrived, but one may not have returned yet.
+/// When the memory is freed, both threads have arrived, but one of them may still be in its wait.
 const BARRIER: &str = "#include <pthread.h>
 #include <stdlib.h>
 static pthread_barrier_t *barrier;

@@ -93,7 +93,7 @@ int main(void) {{
     }
 }
 
-/// Others, for example hooks, leave content at these places, the same in each execution.
+/// Other code, for example hooks, leaves content at these places, the same in each execution.
 #[test]
 fn first_writes_to_locals_are_the_same_in_each_execution() {
     for declared in ["volatile int n = 0;", "atomic_int n; atomic_store(&n, 0);"] {

@@ -370,7 +370,7 @@ int main(void) { return pthread_join(early, NULL); }";
     );
 }
 
-/// The process aborts in a thread that does not belong to the program: this is no bug of the
+/// The process aborts in a thread that does not belong to the program: this is not a bug of the
 /// program, and no execution is counted.
 #[test]
 fn an_abort_outside_of_the_program_is_no_bug_of_the_program() {

@@ -1,4 +1,4 @@
-//! Memory that is freed while others access it, with interleaved plain accesses: no event.
+//! Freeing memory that others access, with interleaved plain accesses, is not an event.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;

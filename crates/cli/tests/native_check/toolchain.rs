@@ -29,7 +29,7 @@ impl Toolchain {
             .expect("Rust needs a compiler for C, too")
     }
 
-    /// Returns the toolchain with this C compiler; `None`, and a printed line, if not installed.
+    /// Returns the toolchain with this C compiler; `None`, and a printed line, if there is none.
     pub fn named(c: &str) -> Option<&'static Toolchain> {
         let found = ALL.iter().find(|toolchain| toolchain.c == c);
         let found = found.filter(|toolchain| toolchain.is_there());

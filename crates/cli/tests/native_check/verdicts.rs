@@ -157,7 +157,7 @@ fn what_a_program_waits_for_in_the_system_is_ready_or_refused() {
         let report = checked(&format!("{clock}{}", main(body)), &[]).unwrap();
         assert_eq!(report["verdict"], "verified", "{body}: {report}");
     }
-    // Another thread may make it ready, but cannot run during the call. It may have run before.
+    // Another thread may make the file ready, but cannot run during the call, only before it.
     let wait = |call: &str| {
         format!(
             "pthread_t t; pthread_create(&t, 0, writes, 0); assert({call} == 1); pthread_join(t, 0);"
@@ -466,8 +466,8 @@ fn a_loop_that_ends_within_its_rounds_is_not_cut_however_often_it_is_entered() {
 }
 
 /// A writer and a reader of N values: the reader sees the write at one of its reads, or at none.
-/// With a bound of k rounds it is cut unless it has seen the write by the k-th read. So k
-/// executions are complete, and one is not.
+/// With a bound of k rounds the reader is cut unless it has seen the write by the k-th read. So k
+/// executions are complete, and one execution is not.
 #[test]
 fn a_loop_has_as_many_executions_as_its_rounds_allow() {
     let source = "#include <stdatomic.h>

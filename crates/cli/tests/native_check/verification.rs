@@ -64,7 +64,7 @@ int main(int count, char **arguments) {
 }
 ";
 
-/// Two threads add one. Which comes first decides whether they do so at the same time.
+/// Two threads add one. Their order decides whether they add at the same time.
 const DATA_RACE: &str = r"
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-//! Loops that wait for a plain variable, which is no event, and do something else meanwhile: no
+//! Loops that wait for a plain variable, which has no events, and do something else meanwhile: no
 //! schedule of events ends them.
 
 use crate::operations::{bug, checked};

@@ -4,8 +4,9 @@ use mazurka::Measured;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-/// Constants of `mazurka worker`: least and greatest duration of a slice in seconds, the usual
-/// greatest one if few workers need no more, and the number of results taken at once.
+/// Constants of `mazurka worker`: the least and the greatest duration of a slice in seconds, the
+/// usual greatest duration if few workers need no longer slices, and the number of results taken at
+/// once.
 const SHORT: f64 = 0.1;
 const LONG: f64 = 60.0;
 const USUAL: f64 = 0.5;
@@ -14,8 +15,8 @@ const AT_ONCE: usize = 256;
 /// Interval at which the leader measures how busy it is, in seconds.
 const BEAT: f64 = 1.0;
 
-/// The leader's time per slice is estimated as the least so far times this factor per measurement,
-/// since few results at once take longer each.
+/// The leader's time per slice is estimated as the least time so far, multiplied by this factor for
+/// each measurement, because each result takes longer if few results are taken at once.
 const GROWTH: f64 = 1.01;
 
 /// Fraction of the elapsed time that a slice may take, within the limits above.
@@ -92,7 +93,7 @@ impl Search {
 }
 
 impl Cluster {
-    /// Creates workers with this latency to a server that forwards 20,000 messages per second.
+    /// Creates workers that have this latency to a server that forwards 20,000 messages per second.
     pub fn of(workers: usize, latency: f64) -> Cluster {
         Cluster {
             workers,
@@ -176,7 +177,7 @@ struct Simulation<'s> {
     /// Times, in nanoseconds, and numbers of events.
     events: BinaryHeap<Reverse<(u64, u64)>>,
     pending: HashMap<u64, Event>,
-    /// The time from which the leader can check for results; `None` if that is scheduled.
+    /// The time from which the leader can check for results; `None` if the next check is scheduled.
     free: Option<f64>,
     /// The time at which the server has forwarded all its messages.
     server_free: f64,
@@ -193,15 +194,15 @@ struct Simulation<'s> {
     longest: f64,
     /// Time that the leader needs per slice, in seconds.
     each: f64,
-    /// How long the leader was busy since its last measurement, with how many results, and the time
-    /// of that measurement.
+    /// The time that the leader was busy since its last measurement, the number of results in this
+    /// time, and the time of that measurement.
     busy: f64,
     taken: f64,
     beaten: f64,
     outcome: Outcome,
 }
 
-/// A part in a heap that is not ordered by it.
+/// A part in a heap whose order does not depend on the part.
 struct WaitingPart(Part);
 
 impl PartialEq for WaitingPart {
@@ -261,7 +262,7 @@ impl Simulation<'_> {
         unreachable!("the search ends when nothing is left");
     }
 
-    /// Returns the time at which the server has forwarded what arrives now.
+    /// Returns the time at which the server will have forwarded a message that arrives now.
     fn pass(&mut self) -> f64 {
         self.outcome.messages += MESSAGES;
         self.server_free = self.server_free.max(self.now) + MESSAGES / self.cluster.server;

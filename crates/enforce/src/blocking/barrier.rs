@@ -16,7 +16,7 @@ pub struct Barrier {
     arrivals: AtomicU32,
     /// Number of complete generations.
     complete: AtomicU32,
-    /// Number of threads that the barrier waits for, where the C library stores it.
+    /// Number of threads for which the barrier waits, at the place where the C library stores it.
     places: u32,
     /// Belongs to the C library.
     shared: u32,
@@ -45,11 +45,12 @@ impl Barrier {
     ///
     /// The memory holds a barrier of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o Barrier {
-        // SAFETY: the caller promises it; the object of the C library is at least as large.
+        // SAFETY: as promised by the caller; the object of the C library is at least as large.
         unsafe { &*object.cast() }
     }
 
-    /// Waits until as many threads have arrived as there are places. Returns true in the last one.
+    /// Waits until as many threads have arrived as there are places. Returns true in the last
+    /// thread.
     pub fn wait(&self) -> bool {
         if self.places >= MOST {
             crate::fail("a barrier has more than 65,535 places; that cannot be enforced");

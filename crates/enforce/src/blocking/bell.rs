@@ -7,7 +7,7 @@ use rustix::thread::futex;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst, fence};
 
-/// Rung by every thread that changes a condition which others may wait for.
+/// A bell, rung by every thread that changes a condition for which other threads may wait.
 pub(crate) struct Bell {
     /// Incremented when the bell is rung while threads are parked.
     rung: AtomicU32,
@@ -37,7 +37,7 @@ impl Bell {
         self.parked.fetch_add(1, SeqCst);
         loop {
             let rung = self.rung.load(SeqCst);
-            // In this order: a thread that makes the condition true rings after that.
+            // The order matters: a thread first makes the condition true and then rings.
             fence(SeqCst);
             if is_so() {
                 break;
@@ -54,7 +54,7 @@ impl Bell {
         self.parked.fetch_sub(1, SeqCst);
     }
 
-    /// Has the waiting threads check their conditions again.
+    /// Makes the waiting threads check their conditions again.
     #[inline]
     pub(crate) fn ring(&self) {
         fence(SeqCst);

@@ -1,7 +1,7 @@
 //! Channels with many senders and one receiver: unbounded, bounded, or a rendezvous (bound 0).
 //!
-//! The i-th receive gets the message of the i-th send. A send without room takes its place, too,
-//! and its message is queued. It is accepted once enough receives have places.
+//! The i-th receive gets the message of the i-th send. A send without room also takes its place,
+//! and its message is queued. The message is accepted once enough receives have places.
 
 use super::Deadline;
 use super::bell::Bell;
@@ -11,7 +11,7 @@ use explore::OpKind;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 
-/// A channel with its messages. It has one receiver at a time.
+/// A channel with its messages. The channel has one receiver at a time.
 pub struct Channel<T> {
     latch: Latch,
     bell: Bell,
@@ -28,33 +28,33 @@ struct State<T> {
     next: u64,
     /// Number of receives that have a place but no message: 1 while the receiver waits.
     receives: usize,
-    /// Number of further messages that there is room for; `None` if it is unlimited.
+    /// Number of further messages for which there is room; `None` if it is unlimited.
     bound: Option<usize>,
     senders: usize,
     has_receiver: bool,
 }
 
-/// Why a message was not sent.
+/// The reason why a message was not sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unsent<T> {
-    /// There is no room, or none became free in time.
+    /// There is no room, or no room became free in time.
     Full(T),
     /// The receiver is gone.
     Disconnected(T),
 }
 
-/// Why no message was received.
+/// The reason why no message was received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unreceived {
-    /// There is no message, or none arrived in time.
+    /// There is no message, or no message arrived in time.
     Empty,
     /// There is no message, and all senders are gone.
     Disconnected,
 }
 
 impl<T> Channel<T> {
-    /// Creates a channel with one sender and room for `bound` messages: `None` is unlimited, 0 a
-    /// rendezvous.
+    /// Creates a channel with one sender and room for `bound` messages. `None` means unlimited
+    /// room, 0 a rendezvous.
     pub fn new(bound: Option<usize>) -> Channel<T> {
         Channel {
             latch: Latch::new(),
@@ -82,7 +82,7 @@ impl<T> Channel<T> {
     /// Sends a message and waits until there is room for it.
     ///
     /// # Errors
-    /// If the receiver is gone.
+    /// Returns an error if the receiver is gone.
     pub fn send(&self, message: T) -> Result<(), Unsent<T>> {
         begin(OpKind::SendRequest);
         let sent = self.with(|state| state.push(message));
@@ -101,7 +101,7 @@ impl<T> Channel<T> {
     /// Sends a message if there is room.
     ///
     /// # Errors
-    /// If there is none, or the receiver is gone.
+    /// Returns an error if there is no room, or if the receiver is gone.
     pub fn try_send(&self, message: T) -> Result<(), Unsent<T>> {
         if self.is_rendezvous() {
             return self.try_rendezvous(message);
@@ -138,7 +138,7 @@ impl<T> Channel<T> {
     /// Waits for a message and receives it.
     ///
     /// # Errors
-    /// If there is none and all senders are gone.
+    /// Returns an error if there is no message and all senders are gone.
     pub fn receive(&self) -> Result<T, Unreceived> {
         begin(OpKind::ReceiveRequest);
         self.with(|state| state.receives += 1);
@@ -154,7 +154,7 @@ impl<T> Channel<T> {
     /// Receives a message if there is one.
     ///
     /// # Errors
-    /// If there is none.
+    /// Returns an error if there is no message.
     pub fn try_receive(&self) -> Result<T, Unreceived> {
         match self.is_rendezvous() {
             true => {
@@ -165,10 +165,10 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Receives a message that is there or, with a deadline, one that arrives in time.
+    /// Receives a message that is available or, with a deadline, that arrives in time.
     ///
     /// # Errors
-    /// If there is none.
+    /// Returns an error if there is no message.
     pub fn receive_until(&self, deadline: Option<Deadline>) -> Result<T, Unreceived> {
         let was_hung_up = self.look_for_senders();
         begin(OpKind::ReceiveTryPlace);
@@ -183,8 +183,8 @@ impl<T> Channel<T> {
         self.ends_receive(was_hung_up, |_| ())
     }
 
-    /// Checks whether all senders are gone. Done first, so that a message sent before is not
-    /// missed.
+    /// Checks whether all senders are gone. This check comes first, so that an earlier message is
+    /// not missed.
     fn look_for_senders(&self) -> bool {
         begin(OpKind::ClosedCheck);
         let is_hung_up = self.with(|state| state.senders == 0);
@@ -192,7 +192,7 @@ impl<T> Channel<T> {
         is_hung_up
     }
 
-    /// Ends a try or timed receive. `place` takes its place if it has none yet.
+    /// Ends a try or timed receive. `place` takes its place if the receive has no place yet.
     fn ends_receive(
         &self,
         was_hung_up: bool,
@@ -271,7 +271,7 @@ impl<T> State<T> {
         self.messages.remove(place).map(|(_, message)| message)
     }
 
-    /// Receives for a receive that has its place. The place is given up in any case.
+    /// Receives a message for a receive that has its place. The place is given up in any case.
     fn take(&mut self) -> Option<T> {
         self.receives -= 1;
         self.messages.pop_front().map(|(_, message)| message)

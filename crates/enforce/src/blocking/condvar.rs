@@ -38,11 +38,12 @@ impl Condvar {
     ///
     /// The memory holds a condition variable of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o Condvar {
-        // SAFETY: the caller promises it; the object of the C library is at least as large.
+        // SAFETY: as promised by the caller; the object of the C library is at least as large.
         unsafe { &*object.cast() }
     }
 
-    /// Gives up the mutex, waits for a signal, retakes the mutex. Returns whether one came in time.
+    /// Gives up the mutex, waits for a signal, and retakes the mutex. Returns whether a signal came
+    /// in time.
     pub fn wait(&self, mutex: &Mutex, deadline: Option<Deadline>) -> bool {
         let count = mutex.lend();
         let waiter = Waiter::new(0);
@@ -68,7 +69,7 @@ impl Condvar {
         is_signalled
     }
 
-    /// Checks whether the waiter was woken. Then the condition variable may be gone and is not
+    /// Checks whether the waiter was woken. If so, the condition variable may be gone and is not
     /// used.
     fn resolve(&self, waiter: &Waiter) -> bool {
         begin(OpKind::CondvarResolve);
@@ -80,14 +81,15 @@ impl Condvar {
         !gives_up
     }
 
-    /// Waits until waiters whose time has run out have left. No other threads use it any more.
+    /// Waits until waiters whose time has run out have left. No other threads still use the
+    /// condition variable.
     pub fn destroy(&self) {
         while self.latch.hold(|| self.queue.has_leaving()) {
             std::thread::yield_now();
         }
     }
 
-    /// Wakes one waiter: the one chosen by the plan, or the one that has waited longest.
+    /// Wakes one waiter: the waiter chosen by the plan, or the waiter that has waited longest.
     pub fn signal(&self) {
         begin(OpKind::CondvarSignal);
         let others = enforcement::alternative() as usize;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 /// How a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waited {
-    /// Another thread woke this one.
+    /// Another thread woke the waiting thread.
     Woken,
     /// The word did not have the expected value.
     Changed,
@@ -39,7 +39,7 @@ fn bucket(word: usize) -> &'static Bucket {
     &ALL[(word >> 2) % BUCKETS]
 }
 
-/// Waits at a word if it has the expected value.
+/// Waits at a word if the word has the expected value.
 pub fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Deadline>) -> Waited {
     let address = std::ptr::from_ref(word).addr();
     let bucket = bucket(address);

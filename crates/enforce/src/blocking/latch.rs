@@ -1,4 +1,4 @@
-//! A lock for short changes inside an object. No thread waits for events while it holds one.
+//! A lock for short changes inside an object. No thread waits for events while it holds a latch.
 
 use crate::gate::SPINS;
 use rustix::thread::futex;
@@ -79,7 +79,7 @@ impl<T> Latched<T> {
     /// Runs a closure on the value. The closure must not call this function again.
     #[inline]
     pub(crate) fn with<R>(&self, does: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: under the latch, which one thread holds at a time.
+        // SAFETY: the calling thread holds the latch, which only one thread holds at a time.
         self.latch.hold(|| does(unsafe { &mut *self.value.get() }))
     }
 }

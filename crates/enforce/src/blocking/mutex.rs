@@ -7,29 +7,29 @@ use crate::{begin, end};
 use explore::OpKind;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// A mutex. When no thread holds it, all its bytes but the kind are zero.
+/// A mutex. When no thread holds the mutex, all its bytes except the kind are zero.
 #[repr(C)]
 pub struct Mutex {
     next: AtomicU32,
     count: AtomicU32,
     owner: AtomicU32,
     unused: u32,
-    /// The kind, where the C library stores it.
+    /// The kind, at the place where the C library stores it.
     kind: AtomicI32,
     unused_too: u32,
     state: AtomicU64,
 }
 
-/// Why a mutex was not taken or not given back.
+/// The reason why a mutex was not taken or not released.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
-    /// Another thread holds it.
+    /// Another thread holds the mutex.
     Busy,
-    /// The calling thread holds it already.
+    /// The calling thread already holds the mutex.
     Deadlock,
     /// The deadline passed.
     TimedOut,
-    /// The calling thread does not hold it.
+    /// The calling thread does not hold the mutex.
     NotOwner,
     /// Mutexes of this kind cannot be enforced: robust, or shared with other processes.
     Kind,
@@ -48,7 +48,7 @@ impl Mutex {
     ///
     /// The memory holds a mutex of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o Mutex {
-        // SAFETY: the caller promises it; the object of the C library is at least as large.
+        // SAFETY: as promised by the caller; the object of the C library is at least as large.
         unsafe { &*object.cast() }
     }
 
@@ -77,7 +77,8 @@ impl Mutex {
     /// Waits for the mutex and takes it.
     ///
     /// # Errors
-    /// If the calling thread holds it and its kind reports that.
+    /// Returns an error if the calling thread holds the mutex and the kind of the mutex reports
+    /// this.
     #[inline]
     pub fn lock(&self) -> Result<(), Refused> {
         let own = own().system();
@@ -90,7 +91,8 @@ impl Mutex {
         Ok(())
     }
 
-    /// Takes a recursive mutex once more, if the calling thread holds it. Returns whether it did.
+    /// Takes a recursive mutex again, if the calling thread holds it. Returns whether the mutex was
+    /// taken.
     fn is_held_again(&self, own: u32) -> Result<bool, Refused> {
         let kind = self.kind.load(Relaxed);
         if kind & (ROBUST | SHARED) != 0 {
@@ -128,7 +130,8 @@ impl Mutex {
     /// Takes the mutex if it is free or, with a deadline, if it becomes free in time.
     ///
     /// # Errors
-    /// If it does not, or the calling thread holds it and its kind reports that.
+    /// Returns an error if the mutex does not become free, or if the calling thread holds the mutex
+    /// and its kind reports this.
     pub fn try_lock(&self, deadline: Option<Deadline>) -> Result<(), Refused> {
         let own = own().system();
         match self.is_held_again(own) {
@@ -162,7 +165,8 @@ impl Mutex {
     /// Passes the mutex to the next thread.
     ///
     /// # Errors
-    /// If the calling thread does not hold it and its kind reports that.
+    /// Returns an error if the calling thread does not hold the mutex and the kind of the mutex
+    /// reports this.
     #[inline]
     pub fn unlock(&self) -> Result<(), Refused> {
         let kind = self.kind.load(Relaxed) & KINDS;
@@ -189,8 +193,8 @@ impl Mutex {
         end();
     }
 
-    /// Returns how often the calling thread holds the mutex, which it gives up for a while.
-    /// [`take_back`](Mutex::take_back) restores that.
+    /// Returns how often the calling thread holds the mutex, before the thread gives up the mutex
+    /// for a while. [`take_back`](Mutex::take_back) restores this number.
     pub(crate) fn lend(&self) -> u32 {
         self.count.load(Relaxed)
     }
@@ -200,7 +204,8 @@ impl Mutex {
         self.count.store(count, Relaxed);
     }
 
-    /// Ends a mutex with the events of the model: a try and an unlock. Returns whether it was free.
+    /// Ends a mutex with the events of the model: a try and an unlock. Returns whether the mutex
+    /// was free.
     pub fn destroy(&self) -> bool {
         let is_free = self.tries(None);
         if is_free {

@@ -9,18 +9,19 @@ use std::sync::atomic::{
     Ordering::{Acquire, SeqCst},
 };
 
-/// A once. Zero before any thread has entered. `DONE` has the value that the C library uses.
+/// A once. The word is zero before any thread has entered. `DONE` has the value that the C library
+/// uses.
 #[repr(transparent)]
 pub struct Once(AtomicU32);
 
 const DONE: u32 = 2;
-/// One thread that entered. Their number is in the middle bits.
+/// One thread that entered. The middle bits count these threads.
 const ENTRY: u32 = 1 << 8;
-/// One initialisation that failed. Their number is in the top bits.
+/// One initialisation that failed. The top bits count these failures.
 const FAILURE: u32 = 1 << 20;
 const MOST: u32 = 0xfff;
 
-/// What a thread that has entered must do.
+/// The task of a thread that has entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry {
     /// Initialise, and then call `done` or `fail`.
@@ -41,7 +42,7 @@ impl Once {
     ///
     /// The word is that of a once that is used through this type only.
     pub unsafe fn at<'o, T>(word: *mut T) -> &'o Once {
-        // SAFETY: the caller promises it.
+        // SAFETY: as promised by the caller.
         unsafe { &*word.cast() }
     }
 
@@ -86,7 +87,7 @@ impl Once {
         }
     }
 
-    /// Checks whether an initialisation has failed. For threads that have entered.
+    /// Checks whether an initialisation has failed. Only threads that have entered may call this.
     pub fn has_failed(&self) -> bool {
         self.0.load(Acquire) >= FAILURE
     }
@@ -99,8 +100,8 @@ impl Once {
         state & DONE != 0
     }
 
-    /// Waits until another thread has initialised. Returns false if that fails, or if the last
-    /// initialisation failed and no thread has entered since.
+    /// Waits until another thread has initialised. Returns false if its initialisation fails, or if
+    /// the last initialisation failed and no thread has entered since then.
     pub fn wait_for_other(&self) -> bool {
         begin(OpKind::OnceGet);
         let state = self.0.load(SeqCst);

@@ -1,4 +1,4 @@
-//! Queues of waiting threads: each is a node on its own stack, in a list under a latch.
+//! Queues of waiting threads. Each thread is a node on its own stack, in a list under a latch.
 
 use super::Deadline;
 use super::turnstile::after;
@@ -15,9 +15,9 @@ use std::sync::atomic::{
 /// A waiting thread.
 pub(crate) struct Waiter {
     next: Cell<*const Waiter>,
-    /// Once this is not `WAITS`, the thread may leave and its memory may be gone.
+    /// Once the state is not `WAITS`, the thread may leave and its memory may be gone.
     state: AtomicU32,
-    /// What the thread waits for: a number that has a meaning for the owner of the queue.
+    /// What the thread waits for: a number that only the owner of the queue interprets.
     pub(crate) what: usize,
 }
 
@@ -41,8 +41,8 @@ impl Waiter {
         self.state.load(Acquire) == WOKEN
     }
 
-    /// Gives up: no thread wakes this one any more, and it must be removed. Returns false if it has
-    /// been woken already.
+    /// Gives up: no other thread wakes this waiter any more, and it must be removed. Returns false
+    /// if the waiter has already been woken.
     pub(crate) fn gives_up(&self) -> bool {
         self.becomes(GIVES_UP)
     }
@@ -84,7 +84,7 @@ impl Waiter {
     }
 }
 
-/// The list, in the order of arrival. All its bytes are zero when it is empty.
+/// The list, in the order of arrival. All its bytes are zero when the list is empty.
 #[repr(C)]
 pub(crate) struct Queue {
     first: Cell<*const Waiter>,
@@ -122,8 +122,8 @@ impl Queue {
         self.last.set(added);
     }
 
-    /// Removes the first wanted waiter after skipping `others` wanted ones, and marks it as woken.
-    /// The caller wakes its thread through the result, outside of the latch.
+    /// Removes the first wanted waiter after skipping `others` wanted waiters, and marks it as
+    /// woken. The caller wakes its thread through the result, outside the latch.
     pub(crate) fn take(&self, others: usize, is_wanted: impl Fn(usize) -> bool) -> Option<Woken> {
         let mut left = others;
         let mut before: Option<&Waiter> = None;
@@ -206,7 +206,7 @@ pub(crate) fn wake_at(word: *const u32, bits: u32) {
 pub(crate) struct Woken(*const AtomicU32);
 
 impl Woken {
-    /// Marks the waiter as woken. Returns `None` if it has given up meanwhile.
+    /// Marks the waiter as woken. Returns `None` if the waiter has given up meanwhile.
     fn of(waiter: &Waiter) -> Option<Woken> {
         let word = ptr::from_ref(&waiter.state);
         waiter.becomes(WOKEN).then_some(Woken(word))

@@ -1,4 +1,5 @@
-//! Reader-writer locks in `pthread_rwlock_t` memory: first come, first served, readers together.
+//! Reader-writer locks in the memory of `pthread_rwlock_t`. First come, first served; readers hold
+//! the lock at the same time.
 
 use super::Deadline;
 use super::latch::Latch;
@@ -8,7 +9,7 @@ use explore::OpKind;
 use std::cell::Cell;
 use std::panic::RefUnwindSafe;
 
-/// A reader-writer lock. All its bytes are zero when it is free.
+/// A reader-writer lock. All its bytes are zero when the lock is free.
 #[repr(C)]
 pub struct RwLock {
     latch: Latch,
@@ -45,7 +46,7 @@ impl RwLock {
     ///
     /// The memory holds a reader-writer lock of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o RwLock {
-        // SAFETY: the caller promises it; the object of the C library is at least as large.
+        // SAFETY: as promised by the caller; the object of the C library is at least as large.
         unsafe { &*object.cast() }
     }
 
@@ -76,17 +77,18 @@ impl RwLock {
         }
     }
 
-    /// Takes the lock for reading if no thread writes or waits; with a deadline, once none does.
+    /// Takes the lock for reading if no thread writes or waits. With a deadline, waits for this.
     pub fn try_read(&self, deadline: Option<Deadline>) -> bool {
         self.tries(OpKind::TryRead, READER, deadline)
     }
 
-    /// Takes the lock for writing if no thread holds or awaits it; with a deadline, once none does.
+    /// Takes the lock for writing if no thread holds or awaits it. With a deadline, waits for this.
     pub fn try_write(&self, deadline: Option<Deadline>) -> bool {
         self.tries(OpKind::TryWrite, WRITER, deadline)
     }
 
-    /// Tries. A timed operation is one try, when it would succeed or at the deadline.
+    /// Tries to take the lock. A timed operation is one try, when it would succeed or at the
+    /// deadline.
     fn tries(&self, kind: OpKind, who: usize, deadline: Option<Deadline>) -> bool {
         if let Some(deadline) = deadline.filter(|_| !enforcement::decides_next()) {
             crate::publish();
@@ -120,7 +122,7 @@ impl RwLock {
         }
     }
 
-    /// Gives up the writer's hold if there is a writer, otherwise that of a reader.
+    /// Releases the hold of the writer if there is a writer, otherwise the hold of a reader.
     pub fn release(&self) {
         let is_writer = self.is_written.get() > 0;
         begin(match is_writer {

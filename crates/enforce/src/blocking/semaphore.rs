@@ -36,7 +36,7 @@ impl Semaphore {
     ///
     /// The memory holds a semaphore of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o Semaphore {
-        // SAFETY: the caller promises it; the object of the C library is at least as large.
+        // SAFETY: as promised by the caller; the object of the C library is at least as large.
         unsafe { &*object.cast() }
     }
 
@@ -61,7 +61,7 @@ impl Semaphore {
         self.turnstile().wait(place);
     }
 
-    /// Takes a permit if there is one or, with a deadline, if there is one in time.
+    /// Takes a permit if a permit is available or, with a deadline, becomes available in time.
     pub fn try_acquire(&self, deadline: Option<Deadline>) -> bool {
         begin(OpKind::SemaphoreTryPlace);
         let place = self.turnstile().take_leavable();

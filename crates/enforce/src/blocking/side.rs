@@ -1,4 +1,4 @@
-//! Mutexes for objects that have no room for one, found by the address of the object.
+//! Mutexes for objects in which a mutex does not fit, found by the address of the object.
 
 use super::Mutex;
 use std::sync::atomic::{
@@ -49,17 +49,17 @@ impl Side {
         Side::of(address).request();
     }
 
-    /// Takes the mutex of this object if it is free.
+    /// Takes the mutex of this object if the mutex is free.
     pub fn try_lock(address: usize) -> bool {
         Side::of(address).tries(None)
     }
 
-    /// Gives back the mutex of this object.
+    /// Releases the mutex of this object.
     pub fn unlock(address: usize) {
         Side::of(address).release();
     }
 
-    /// Resets the mutex when the object is initialised anew.
+    /// Resets the mutex when the object is initialised again.
     pub fn clear(address: usize) {
         Side::of(address).clear();
     }

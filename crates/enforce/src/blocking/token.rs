@@ -1,5 +1,5 @@
-//! Tokens that one thread waits for: the park token of a thread, or one that belongs to no thread.
-//! However often a token is given before it is taken, it is taken once.
+//! Tokens for which one thread waits: the park token of a thread, or a token that does not belong
+//! to a thread. A token that is given several times before it is taken is taken only once.
 
 use super::Deadline;
 use super::bell::Bell;
@@ -7,7 +7,7 @@ use crate::{begin, end, enforcement};
 use explore::OpKind;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-/// A token that one thread takes and others give.
+/// A token that one thread takes and other threads give.
 pub struct Token {
     /// Whether the token was given, and whether its thread waits: the flags below.
     state: AtomicU32,
@@ -18,7 +18,7 @@ pub struct Token {
 const THERE: u32 = 1;
 /// The thread waits for the token.
 const WAITING: u32 = 2;
-/// The thread has been granted the token, but may not have observed that yet.
+/// The thread has been granted the token, but has perhaps not observed this yet.
 const GRANTED: u32 = 4;
 
 impl Token {
@@ -36,7 +36,7 @@ impl Token {
         self.bell.wait(None, || self.is_granted());
     }
 
-    /// Waits for the token until the deadline and takes it. Returns whether it was given.
+    /// Waits for the token until the deadline and takes it. Returns whether the token was given.
     pub fn take_until(&self, deadline: Deadline) -> bool {
         self.request();
         if !enforcement::decides_next() {
@@ -77,7 +77,7 @@ impl Token {
         self.state.load(SeqCst) & GRANTED != 0
     }
 
-    /// Changes the state. Returns the state before.
+    /// Changes the state. Returns the previous state.
     fn change(&self, change: impl Fn(u32) -> u32) -> u32 {
         let changed = self
             .state

@@ -1,9 +1,9 @@
-//! Places that are granted in the order in which they were taken: used by mutexes and semaphores.
+//! Places that are granted in the order in which they were taken. Mutexes and semaphores use them.
 //!
-//! A place is a number from one counter. It is granted when a second counter has passed it. One
-//! word holds the second counter, the marks of places given up, and the number of parked threads.
-//! So a grant is one change of that word. After it the object is not accessed: the granted thread
-//! may destroy it.
+//! A place is a number from one counter. The place is granted when a second counter has passed it.
+//! One word holds the second counter, the marks of places given up, and the number of parked
+//! threads. So a grant is one change of that word. After this change the object is not accessed,
+//! because the granted thread may destroy it.
 
 use super::Deadline;
 use super::queue::wake_at;
@@ -28,8 +28,9 @@ pub(crate) struct Turnstile<'o> {
     pub(crate) initial: u32,
 }
 
-/// The low half, where threads park, counts places granted beyond `initial`. Above is one bit for
-/// each of the next places, set if it was given up. The highest bits count parked threads.
+/// The low half, where threads park, counts places granted beyond `initial`. Above the low half
+/// there is one bit for each of the next places, set if the place was given up. The highest bits
+/// count parked threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct State(u64);
 
@@ -40,7 +41,7 @@ const MARK: u64 = 1 << 32;
 const ALL_MARKS: u64 = (MARK << MARKS) - MARK;
 const PARKED: u64 = MARK << MARKS;
 
-/// Interval between attempts to take a place that can be given up, when there are too many.
+/// Interval between attempts to take a place that can be given up, when too many places are taken.
 const PERIOD: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 1_000_000,
@@ -59,7 +60,7 @@ impl State {
         self.0 / PARKED
     }
 
-    /// Grants the next place that was not given up. Returns it, counted without `initial`.
+    /// Grants the next place that was not given up. Returns this place, counted without `initial`.
     fn grant(self) -> (State, u32) {
         let (mut marks, mut place) = (self.marks(), self.granted());
         while marks & 1 != 0 {
@@ -87,7 +88,8 @@ impl Turnstile<'_> {
         self.next.fetch_add(1, SeqCst)
     }
 
-    /// Takes a place that can be given up; `None` if it lies too far ahead for a mark.
+    /// Takes a place that can be given up. Returns `None` if the place lies too far ahead for a
+    /// mark.
     pub(crate) fn take_leavable(&self) -> Option<u32> {
         let mut next = self.next.load(SeqCst);
         loop {
@@ -104,8 +106,8 @@ impl Turnstile<'_> {
         }
     }
 
-    /// Waits until the place is granted or the deadline has passed, unless the plan decides.
-    /// Without a place, takes one that can be given up. Returns the place if there is one.
+    /// Waits until the place is granted or the deadline has passed, unless the plan decides. If
+    /// there is no place yet, takes a place that can be given up. Returns the place, if any.
     pub(crate) fn waits_in_time(
         &self,
         mut place: Option<u32>,
@@ -121,7 +123,7 @@ impl Turnstile<'_> {
         place.inspect(|&place| self.waits(place, deadline))
     }
 
-    /// Returns how many grants a place is away: 0 or less if it is granted.
+    /// Returns the number of grants that a place is away: 0 or less if the place is granted.
     #[inline]
     fn ahead(&self, place: u32) -> i32 {
         self.ahead_in(self.state(), place)
@@ -170,7 +172,7 @@ impl Turnstile<'_> {
             if let Some(None) = left {
                 break;
             }
-            // Computed anew in each round: a deadline in the past ends the loop.
+            // This is computed again in each round, because a deadline in the past ends the loop.
             let until = left.flatten().map(after);
             let flags = futex::Flags::PRIVATE;
             let _ = futex::wait_bitset(word, flags, state.granted(), until.as_ref(), bit(place));
@@ -178,7 +180,7 @@ impl Turnstile<'_> {
         self.state.fetch_sub(PARKED, SeqCst);
     }
 
-    /// Counts one more parked thread. Returns false if there is no room in the count.
+    /// Counts one more parked thread. Returns false if the count would overflow.
     fn begins_to_park(&self) -> bool {
         let more = |state| {
             let is_room = State(state).parked() < u64::MAX / PARKED;
@@ -208,7 +210,7 @@ impl Turnstile<'_> {
         }
     }
 
-    /// Gives up a place unless it is granted. Returns whether it is granted.
+    /// Gives up a place unless it is granted. Returns whether the place is granted.
     pub(crate) fn resolve(&self, place: u32) -> bool {
         let gives_up = |state| {
             let ahead = self.ahead_in(State(state), place) - 1;

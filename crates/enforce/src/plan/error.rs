@@ -1,4 +1,4 @@
-//! Why a file cannot be enforced.
+//! The reasons why a file cannot be enforced.
 
 use super::MOST_THREADS;
 use report::{Inputs, Point};
@@ -8,7 +8,7 @@ use report::{Inputs, Point};
 pub enum PlanError {
     /// The inputs were not verified.
     Inputs(Inputs),
-    /// The file has too many threads: this number.
+    /// The file has this number of threads, which is too many.
     Threads(usize),
     /// A point belongs to a thread that the file does not name.
     Point(Point),

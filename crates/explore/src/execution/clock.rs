@@ -3,7 +3,7 @@
 use super::{EventId, ThreadId};
 use serde::{Deserialize, Serialize};
 
-/// Entries that are copied and joined together. Rows are padded to a multiple of these.
+/// Entries that are copied and joined together. Rows are padded to a multiple of their number.
 pub(super) type Lanes = [u32; LANES];
 
 const LANES: usize = 4;
@@ -48,7 +48,7 @@ impl Clocks {
     pub(super) fn push(&mut self, previous: Option<EventId>, thread: ThreadId, index: u32) {
         let end = self.rows.len();
         match previous {
-            // A copy of a known size is much faster than one of a variable size.
+            // A copy of a known size is much faster than a copy of a variable size.
             Some(previous) if self.stride == 1 => self.rows.push(self.rows[previous.index()]),
             Some(previous) => {
                 let start = previous.index() * self.stride;
@@ -113,7 +113,7 @@ fn restride(rows: &[Lanes], from: usize, to: usize) -> Vec<Lanes> {
 
 /// clock := clock ⊔ other
 ///
-/// Indices are below 2^31, since execution lengths are. Every machine compares signed numbers in
+/// Indices are below 2^31, like the lengths of executions. Every machine compares signed numbers in
 /// one step, but not every machine does so for unsigned numbers.
 pub(crate) fn join_into(clock: &mut [u32], other: &[u32]) {
     for (entry, &other) in clock.iter_mut().zip(other) {

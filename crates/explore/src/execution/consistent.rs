@@ -5,7 +5,7 @@ use super::{Event, EventId, Execution};
 
 impl Execution {
     /// Checks whether all derived data matches the events. Clocks, races and positions are computed
-    /// again, in no more memory than the execution itself takes.
+    /// again, in no more memory than the execution itself uses.
     pub(crate) fn is_consistent(&self) -> bool {
         let mut again = Execution::default();
         if let Some(threads) = self.positions.len().checked_sub(1) {
@@ -36,7 +36,7 @@ impl Execution {
                 .all(|last| last.access.is_none() && last.write.is_none())
     }
 
-    /// Performs an event once more and checks whether the result is the same.
+    /// Performs an event again and checks whether the result is the same.
     fn repeats(&self, event: &Event, again: &mut Execution) -> bool {
         let position = again.events.len();
         let known = |id: EventId| id.index() < position;

@@ -34,12 +34,12 @@ impl fmt::Display for ThreadId {
 }
 
 /// An object that operations access. Two operations can conflict only on the same object. A
-/// synchronization object may take several consecutive ids, one for each of its parts.
+/// synchronization object may have several consecutive ids, one for each of its parts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct ObjectId(pub u32);
 
 impl ObjectId {
-    /// The object of an operation that has none.
+    /// The placeholder for the object of an operation without an object.
     pub const NONE: ObjectId = ObjectId(u32::MAX);
 
     /// Returns the n-th part of the object that begins with this id.
@@ -73,7 +73,7 @@ impl EventId {
     }
 }
 
-/// A value of the program. It is opaque to the core, which only compares tokens for equality.
-/// Executions with the same trace have the same tokens.
+/// A token of a value of the program. Tokens are opaque to the core, which only compares them for
+/// equality. Executions with the same trace have the same tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
 pub struct ValueId(pub u64);

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 /// returns a value from memory: a reader's request at a reader-writer lock is a read, too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Access {
-    /// No access: a wait, a spawn, a join, a choice. Never in a race.
+    /// No access: a wait, a spawn, a join or a choice. It is never in a race.
     None,
     /// Commutes with other reads.
     Read,
-    /// Conflicts with every access of the object.
+    /// Conflicts with every access to the object.
     Write,
 }
 
@@ -46,7 +46,7 @@ pub enum OpKind {
     MutexUnlock,
     /// First step of a try-lock or timed lock: takes a place.
     MutexTryPlace,
-    /// Second step of a try-lock or timed lock: is granted, or gives up the place.
+    /// Second step of a try-lock or timed lock: the place is granted or given up.
     MutexTryResult,
     /// Takes a reader's place in the order of a reader-writer lock.
     ReadRequest,
@@ -66,11 +66,11 @@ pub enum OpKind {
     TryWrite,
     /// Becomes a waiter of a condition variable.
     CondvarEnqueue,
-    /// Waits until signalled.
+    /// Waits for a signal.
     CondvarWait,
-    /// End of a timed wait: was signalled, or gives up.
+    /// Ends a timed wait: the thread was signalled, or it gives up.
     CondvarResolve,
-    /// Signals one waiter; which one is a choice.
+    /// Signals one waiter, which is a choice.
     CondvarSignal,
     /// Signals all waiters.
     CondvarBroadcast,
@@ -82,7 +82,7 @@ pub enum OpKind {
     SemaphoreRelease,
     /// First step of a try-acquire or timed acquire: takes a place.
     SemaphoreTryPlace,
-    /// Second step of a try-acquire or timed acquire: is granted, or gives up the place.
+    /// Second step of a try-acquire or timed acquire: the place is granted or given up.
     SemaphoreTryResult,
     /// Arrives at a barrier.
     BarrierArrive,
@@ -106,11 +106,11 @@ pub enum OpKind {
     ReceiveWait,
     /// First step of a try-send or timed send: takes a place.
     SendTryPlace,
-    /// Second step of a try-send or timed send: is accepted, or gives up the place.
+    /// Second step of a try-send or timed send: the message is accepted, or the place is given up.
     SendTryResult,
     /// Second step of a try-receive or timed receive: takes a place.
     ReceiveTryPlace,
-    /// Last step of a try-receive or timed receive: takes a message, or gives up the place.
+    /// Last step of a try-receive or timed receive: a message is taken, or the place is given up.
     ReceiveTryResult,
     /// Drops a sender handle.
     SenderDrop,
@@ -122,17 +122,17 @@ pub enum OpKind {
     ParkRequest,
     /// Waits for the park token.
     ParkWait,
-    /// End of a timed park: takes the token, or gives up.
+    /// Ends a timed park: the thread takes the token, or it gives up.
     ParkResolve,
     /// Gives a thread its park token.
     Unpark,
     /// Chooses one of n alternatives.
     Choose,
-    /// Sends a message to a process, whose mailbox has it at once.
+    /// Sends a message to a process, in whose mailbox the message arrives at once.
     Send,
     /// Delivers a message to a process over the network.
     Deliver,
-    /// Waits for the delivery of all messages that must be delivered before this one.
+    /// Waits for the delivery of all messages that must be delivered before this message.
     DeliveryWait,
     /// Waits for the next message in the process's own mailbox.
     LetterWait,
@@ -153,7 +153,7 @@ pub enum OpKind {
 pub struct Op {
     /// The kind of the operation, for display.
     pub kind: OpKind,
-    /// The access of the object in the current state.
+    /// The access to the object in the current state.
     pub access: Access,
     /// The object that is accessed, or that an operation without access refers to.
     pub object: ObjectId,
@@ -183,15 +183,15 @@ impl Op {
 /// The next operation of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Request {
-    /// The operation. Its `access` is the one it has in the current state.
+    /// The operation, with the access that it has in the current state.
     pub op: Op,
     /// The value with which a compare-exchange is a write. With any other value it is a read.
     pub expects: Option<ValueId>,
     /// The number of ways in which the operation can be performed, at least 1. An operation with
-    /// more than one is a write or has no access.
+    /// several is a write or has no access.
     pub alternatives: u32,
-    /// Whether the thread has yielded right before the operation (`yield_now`). Then a step of
-    /// another thread is no preemption, and other threads run first by default.
+    /// Whether the thread has yielded right before the operation (`yield_now`). If so, a step of
+    /// another thread is not a preemption, and other threads run first by default.
     pub yields: bool,
 }
 

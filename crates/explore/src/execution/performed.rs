@@ -11,7 +11,7 @@ pub struct Performed<'a> {
     pub before: ValueId,
     /// The value of the object after the operation.
     pub after: ValueId,
-    /// Synchronization edges: events that happen before this one in every schedule (spawn → first
+    /// Synchronization edges: events that happen before this event in every schedule (spawn → first
     /// event, unlock → the wait that it grants), except the thread's own previous event.
     pub edges: &'a [EventId],
     /// Edges known after this step: the next event of the thread has an edge from the event. All
@@ -19,7 +19,8 @@ pub struct Performed<'a> {
     pub next_edges: &'a [(ThreadId, EventId)],
     /// Whether the previous step's thread is preempted. Set by [`explore`](crate::explore()).
     pub preempts: bool,
-    /// Whether no other step is tried in its place: no alternatives, and never first in a race.
+    /// Whether no other step is tried in its place. The step then has no alternatives and is never
+    /// first in a race.
     pub is_fixed: bool,
 }
 

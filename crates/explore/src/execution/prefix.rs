@@ -1,9 +1,10 @@
 //! Admissible prefixes as scheduling constraints (Metzler, Saissi, Bokor, Suri: safe execution by
 //! enforcement of scheduling constraints).
 //!
-//! A run whose trace begins with that of the prefix E_k keeps two kinds of orders. Races within E_k
-//! keep their order. Later events wait for the events of E_k that they may conflict with, or E_k
-//! would be no prefix. These are known once every execution with prefix E_k was explored.
+//! A run whose trace begins with the trace of the prefix E_k keeps two kinds of orders. Races
+//! within E_k keep their order. Later events wait for the events of E_k that they may conflict
+//! with, so that E_k is a prefix of the run. These conflicts are known once every execution with
+//! prefix E_k has been explored.
 
 use super::{Access, Event, EventId, Execution, ObjectId, Op, Step, ThreadId};
 use std::collections::btree_map::Entry;
@@ -18,7 +19,7 @@ pub struct Point {
     pub index: u32,
 }
 
-/// An order that a run keeps: `then` waits for `first`.
+/// An order that a run must keep: `then` waits for `first`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Constraint {
     /// The event that happens first.
@@ -40,7 +41,8 @@ pub struct Accesses {
 struct Noted {
     /// The accessed objects, and whether each is written.
     objects: BTreeMap<ObjectId, bool>,
-    /// Events of each thread that precede this one in every execution, without order by conflicts.
+    /// The number of events of each thread that precede this event in every execution, without
+    /// order by conflicts.
     ordered: Vec<u32>,
 }
 
@@ -99,8 +101,9 @@ fn meet(clock: &mut Vec<u32>, other: &[u32]) {
 }
 
 impl Execution {
-    /// Returns the constraints of the prefix with this many events. `accesses` has recorded all
-    /// executions with this prefix. Omits orders that others or synchronization edges imply.
+    /// Returns the constraints of the prefix with the given number of events. `accesses` has
+    /// recorded all executions with this prefix. Omits orders that other constraints or
+    /// synchronization edges imply.
     pub fn constraints(&self, length: usize, accesses: &Accesses) -> BTreeSet<Constraint> {
         let prefix = Prefix {
             execution: self,
@@ -199,8 +202,8 @@ impl Prefix<'_> {
         }
     }
 
-    /// Returns the events of the prefix that conflict with an access of the objects, except those
-    /// that happen before another one of them because of the object.
+    /// Returns the events of the prefix that conflict with an access to the objects, except events
+    /// that happen before another of these events because of the object.
     fn conflicting(&self, objects: &BTreeMap<ObjectId, bool>) -> Vec<EventId> {
         let mut conflicting = Vec::new();
         for (&object, &writes) in objects {
@@ -317,7 +320,7 @@ mod tests {
 
     #[test]
     fn what_the_program_orders_in_every_execution_is_no_constraint() {
-        // The main thread joins two threads and then reads what they have written.
+        // The main thread joins two threads and then reads the variables that they have written.
         let events = [(1, 0, true), (2, 0, true), (0, 0, false)];
         let other = [(2, 0, true), (1, 0, true), (0, 0, false)];
         let joined = [EventId(0), EventId(1)];

@@ -60,7 +60,7 @@ impl Execution {
             let id = EventId::at(self.events.len());
             self.positions[event.thread().index()].push(id);
             if event.op.is_access() {
-                // The object exists in `last`, since the event was here before.
+                // The object exists in `last`, because the event was in this execution before.
                 self.last[event.op.object.index()] = event.previous.then(id, event.op.access);
             }
             self.events.push(*event);

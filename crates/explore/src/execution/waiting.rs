@@ -5,13 +5,14 @@ use super::{EventId, Execution, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Units of time that a thread takes to start another thread, and that the new thread takes to
-/// begin. An event takes one unit, some ten nanoseconds, so this is some ten microseconds.
+/// begin. An event takes one unit (about ten nanoseconds), so this is about ten microseconds.
 const START: u64 = 1000;
 
 /// Units of time from the last event of a thread until a thread that joins it observes its end.
 const END: u64 = 500;
 
-/// Units of time that a waiting thread stays awake, and for waking a thread that waits longer.
+/// Units of time that a waiting thread stays awake. Waking a thread that waits longer takes the
+/// same time.
 const WAKE: u64 = 500;
 
 /// The duration of a run and the time its threads wait for each other, most important field first.
@@ -21,7 +22,7 @@ pub struct Waiting {
     pub end: u64,
     /// The number of threads that wait because of the enforced order.
     pub threads: usize,
-    /// Units of time that they wait, in total.
+    /// Units of time that these threads wait, in total.
     pub time: u64,
     /// The number of races, whose orders are enforced.
     pub races: usize,
@@ -67,9 +68,9 @@ struct Run<'e> {
     /// Threads started between an event (`None`: the start) and the next event of its thread.
     started: BTreeMap<Option<EventId>, Vec<ThreadId>>,
     begins: BTreeMap<ThreadId, u64>,
-    /// Indexed by event.
+    /// The time of each event.
     happened: Vec<u64>,
-    /// Indexed by event: the time at which its thread can continue.
+    /// The time at which the thread of each event can continue.
     goes_on: Vec<u64>,
 }
 

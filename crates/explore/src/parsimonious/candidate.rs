@@ -1,4 +1,4 @@
-//! Events as seen by expressions: identified by name, also before they are part of the execution.
+//! Events as expressions use them: identified by name, also before they are part of the execution.
 
 use crate::execution::{
     Access, EventId, Execution, Op, Race, Request, ThreadId, ValueId, access_at,
@@ -14,7 +14,7 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// The name of no event.
+    /// A placeholder that names no event.
     pub(super) const NONE: Name = Name {
         thread: ThreadId::MAIN,
         index: 0,

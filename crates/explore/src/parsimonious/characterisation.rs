@@ -1,5 +1,5 @@
-//! MkSchedChar of POP: the read schedules that are explored before the one that reverses a race
-//! (Abdulla et al., CAV 2024, section 5; with state-dependent kinds).
+//! MkSchedChar of POP: the read schedules that are explored before the schedule that reverses a
+//! race (Abdulla et al., CAV 2024, section 5; with state-dependent kinds).
 //!
 //! Points that the paper leaves open: the racing event may itself be the head of the last schedule.
 //! Its characterisation is then inherited (C2), even if the event was a write there. An inherited

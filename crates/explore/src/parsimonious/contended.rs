@@ -1,7 +1,8 @@
-//! The objects for which threads race.
+//! The objects on which threads race.
 //!
 //! The paper leaves the order of threads open. Operations with no known race are scheduled first.
-//! So they belong to the common prefix, since executions differ from the first event of a race on.
+//! They then belong to the common prefix, because executions differ only from the first event of a
+//! race on.
 
 use crate::execution::{Execution, ObjectId, Request, ThreadId};
 use crate::program::Pending;
@@ -48,8 +49,8 @@ impl Contended {
         last.map(|(_, event)| event.thread())
     }
 
-    /// Checks whether no race is known for the object of the operation. An operation with
-    /// alternatives does not count, since executions also differ after such an event.
+    /// Checks whether no race is known for the object of the operation. The result is false for an
+    /// operation with alternatives, because executions also differ after such an event.
     #[inline]
     pub(super) fn spares(&self, request: &Request) -> bool {
         request.alternatives == 1 && !self.contains(request.op.object)

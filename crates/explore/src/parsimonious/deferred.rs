@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Deferred {
     children: BTreeMap<usize, Vec<Child>>,
-    /// Children that keep at least this many events are not deferred. `None`: all are deferred.
+    /// Children that keep at least this number of events are not deferred. If this is `None`, all
+    /// children are deferred.
     level: Option<usize>,
 }
 

@@ -61,7 +61,8 @@ struct Rest {
     done: Executed,
 }
 
-/// An expression without nested ones. A saved expression is a list of layers, the outermost first.
+/// An expression without its nested expressions. A saved expression is a list of layers, the
+/// outermost first.
 #[derive(Serialize, Deserialize)]
 struct Layer {
     object: ObjectId,
@@ -176,8 +177,8 @@ impl Expression {
         }
     }
 
-    /// Updates the expression for an event. A write of x leaves nothing. `is_late`: the event
-    /// follows a read of x that is recorded outside the expression.
+    /// Updates the expression for an event. A write of x discards the expression. `is_late` is true
+    /// if the event follows a read of x that is recorded outside the expression.
     pub(super) fn after(&self, event: &Candidate<'_>, is_late: bool) -> Result<Update, Blocked> {
         if event.op.access != Access::Write {
             return if is_late {
@@ -215,8 +216,8 @@ impl Expression {
         Ok(Some(left))
     }
 
-    /// Kill(ψ, y): a write discards the expression if it is on the expression's object, or if it
-    /// discards the inherited schedule before that is complete.
+    /// Kill(ψ, y): a write discards the expression if the write is on the expression's object, or
+    /// if it discards the inherited schedule before that schedule is complete.
     fn after_write(&self, object: ObjectId) -> Update {
         if self.object == object {
             return Update::Gone;
@@ -364,8 +365,8 @@ impl Expression {
     }
 
     /// Checks that the expression can neither block the event nor be changed by it, except by one
-    /// more element of R or by a write of x. Then no item is or conflicts with the event. Cheap,
-    /// with false negatives.
+    /// more element of R or by a write of x. Then no item is or conflicts with the event. The check
+    /// is cheap, but has false negatives.
     pub(super) fn is_indifferent_to(&self, event: &Candidate<'_>) -> bool {
         let summary = &self.rest.generated.summary;
         self.rest.inner.is_none()
@@ -382,7 +383,8 @@ impl Expression {
     }
 
     /// Checks whether the generating execution performed the read without needing a schedule. Then
-    /// the read is blocked after any events that do not access x. Cheap, with false negatives.
+    /// the read is blocked after any events that do not access x. The check is cheap, but has false
+    /// negatives.
     pub(super) fn contains_read(&self, read: &Candidate<'_>) -> bool {
         let Rest {
             generated,

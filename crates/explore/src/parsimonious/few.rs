@@ -10,7 +10,7 @@ use std::ops::{Deref, DerefMut};
 pub(super) enum Few<T> {
     /// The number of valid elements, and the elements.
     Here(#[serde(deserialize_with = "at_most_two")] u8, [T; 2]),
-    /// More than two.
+    /// More than two elements.
     Elsewhere(Vec<T>),
 }
 
@@ -88,7 +88,7 @@ impl<T> DerefMut for Few<T> {
     }
 }
 
-/// Rejects longer lengths, since a saved search may have been manipulated.
+/// Rejects longer lengths, because a saved search may have been manipulated.
 fn at_most_two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
     match u8::deserialize(deserializer)? {
         length @ 0..=2 => Ok(length),

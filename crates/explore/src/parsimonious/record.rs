@@ -22,7 +22,7 @@ pub(super) struct Schedule {
     start: usize,
     /// Position after the last event.
     end: usize,
-    /// Whether the last event is the head. False if the head was cut off.
+    /// Whether the last event is the head, which is not so if the head was cut off.
     has_head: bool,
     characterisation: Option<Characterisation>,
 }

@@ -1,7 +1,7 @@
 //! The expressions that are valid after a prefix of an execution.
 //!
-//! The reads that augment an expression (R) are those of its object that were executed since the
-//! expression was added. They are recorded once for all expressions.
+//! The reads that augment an expression (R) are the reads of its object that were executed since
+//! the expression was added. These reads are recorded once for all expressions.
 
 use super::candidate::{Candidate, Name};
 use super::expression::{Blocked, Expression, Update};
@@ -53,7 +53,7 @@ impl SleepSet {
             .any(|&(read, name)| read == object && event.follows(name))
     }
 
-    /// UpdSeq(⟨e⟩, SS). `None` if the set does not change.
+    /// UpdSeq(⟨e⟩, SS). Returns `None` if the set does not change.
     pub(super) fn after(&self, event: &Candidate<'_>) -> Result<Option<SleepSet>, Blocked> {
         let members = self.members();
         let mut is_read = false;
@@ -96,8 +96,8 @@ impl SleepSet {
         Ok(Some(after))
     }
 
-    /// Checks whether a schedule is characterised as explored. `schedule` excludes the head; `head`
-    /// is the head if that is a read.
+    /// Checks whether a schedule is characterised as explored. `schedule` excludes the head. `head`
+    /// is the head if the head is a read.
     pub(super) fn blocks_schedule<'a>(
         &self,
         schedule: impl Iterator<Item = Candidate<'a>> + Clone,

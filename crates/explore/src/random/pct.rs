@@ -1,10 +1,11 @@
 //! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
 //!
-//! Every thread has a random priority, and the thread with the highest runs. At d − 1 random steps,
-//! the running thread's priority falls below all that have not fallen. A bug that needs d orderings
-//! among n threads in k steps is found by an execution with probability at least 1/(n·k^(d−1)).
+//! Every thread has a random priority, and the thread with the highest priority runs. At d − 1
+//! random steps, the running thread's priority falls below all that have not fallen. A bug that
+//! needs d orderings among n threads in k steps is found by an execution with probability at least
+//! 1/(n·k^(d−1)).
 //!
-//! Deviation: k is the length of the longest of the first [`LEARNING`] executions, so far.
+//! Deviation: k is the length of the longest of the first [`LEARNING`] executions so far.
 
 use super::generator::Generator;
 use crate::execution::Performed;
@@ -25,7 +26,7 @@ pub struct Pct {
     next: u64,
     generator: Generator,
     execution: Execution,
-    /// Priorities by thread, drawn when a thread is first enabled. The highest runs.
+    /// Priorities by thread, drawn when a thread is first enabled.
     priorities: Vec<Option<u64>>,
     /// Positions of the steps after which the running thread's priority falls.
     changes: [usize; DEPTH - 1],
@@ -50,7 +51,7 @@ impl Pct {
         }
     }
 
-    /// Returns the thread's priority. Priorities that fell are below all that did not.
+    /// Returns the thread's priority. Priorities that fell are below all others.
     fn priority(&mut self, thread: ThreadId) -> u64 {
         if self.priorities.len() <= thread.index() {
             self.priorities.resize(thread.index() + 1, None);

@@ -2,14 +2,16 @@
 //! bounded partial-order reduction (Coons, Musuvathi, McKinley, OOPSLA 2013, section 4).
 //!
 //! A preemption is a step of another thread while the previous one is enabled and has not yielded.
-//! An execution continues without one unless a race requires one, so none is begun only to be cut.
-//! To come first, the second event of a race may need one preemption more than right before the
-//! first event. At the start of the run of the first event's thread, and at its last yield since,
-//! it needs one less. So the race is reversed at all of these places.
+//! An execution continues without a preemption unless a race requires one, so that no execution is
+//! begun only to be cut. If the second event of a race is moved right before the first event, this
+//! may need a preemption. At the start of the run of the first event's thread, or at its last yield
+//! since, the second event needs one preemption less. So the race is reversed at all of these
+//! places.
 //!
-//! There are no sleep sets, since they might exclude the only order within the bound. So a trace
+//! There are no sleep sets, because they might exclude the only order within the bound. So a trace
 //! may be executed several times. Deviation: if the second event's thread is not enabled, the
-//! enabled threads with an event that happens before it are tried, or else all enabled threads.
+//! enabled threads with an event that happens before the second event are tried. If there are none,
+//! all enabled threads are tried.
 
 use crate::execution::{EventId, Execution, Race, Step, ThreadId};
 use crate::search::{Enabled, Node, Reduction};
@@ -54,7 +56,8 @@ impl Plan {
 }
 
 impl FewPreemptions {
-    /// Allows at most `bound` preemptions. If exhaustive, every execution within the bound is run.
+    /// Allows at most `bound` preemptions. `is_exhaustive` says whether every execution within the
+    /// bound is run.
     pub fn new(bound: u32, is_exhaustive: bool) -> FewPreemptions {
         FewPreemptions {
             bound,
@@ -63,7 +66,8 @@ impl FewPreemptions {
         }
     }
 
-    /// Plans the second event of a race, or an event it needs, before the event at `position`.
+    /// Plans the second event of a race, or an event that must come before it, before the event at
+    /// `position`.
     fn backtrack(&self, execution: &Execution, position: usize, second: EventId, plan: &mut Plan) {
         let thread = execution.event(second).thread();
         if plan.enabled.contains(&thread) {
@@ -134,8 +138,8 @@ impl Reduction for FewPreemptions {
         }
     }
 
-    /// Considers each other thread's last conflicting event, even if other events order the two:
-    /// with those, a reversal may exceed the bound.
+    /// Considers each other thread's last conflicting event, even if other events order the two. A
+    /// reversal that also moves those events may exceed the bound.
     fn plan_reversals(&self, execution: &Execution, unseen: usize, path: &mut [Node<Plan>]) {
         if self.is_exhaustive {
             return;

@@ -12,8 +12,8 @@ pub(super) fn initials(
 ) -> impl Iterator<Item = (ThreadId, EventId)> + '_ {
     let start = race.first.index();
     let second = execution.event(race.second);
-    // By conflict, e can only follow accesses of its object between f and e that commute with f.
-    // These are reads, and then f is a read, too.
+    // The only conflicts that can order e after events between f and e are with accesses to the
+    // same object that commute with f. Those accesses are reads, and f is then a read, too.
     let second_is_initial = execution.is_program_ordered_before(race.second, start)
         && !execution
             .notdep(race.first, race.second.index())

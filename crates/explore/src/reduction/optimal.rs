@@ -1,7 +1,7 @@
 //! Optimal-DPOR (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, Algorithm 2).
 //!
-//! Deviations: races are analysed after the execution, including those of earlier executions. The
-//! access of a conditional operation is the one right before the race's first event. Operations
+//! Deviations: races are analysed after the execution, including those of earlier executions. A
+//! conditional operation has the access that it has right before the race's first event. Operations
 //! with alternatives are branches of the wakeup tree.
 
 use super::initials::is_weak_initial;
@@ -14,7 +14,7 @@ use crate::search::{Enabled, Node, Reduction};
 pub struct Optimal;
 
 impl Reduction for Optimal {
-    /// wut(E). The first branch is the one being explored.
+    /// wut(E). The first branch is being explored.
     type Plan = WakeupTree;
     /// v
     type Reversal = Vec<Planned>;
@@ -56,9 +56,9 @@ impl Reduction for Optimal {
         node.plan.take_first_subtree()
     }
 
-    /// Analyses all races of each execution, also those of earlier executions. v contains
-    /// everything that this execution did beside the race, including its choices, and may require a
-    /// branch that no earlier v required. Analysing only new races loses 12 traces of sigma(7).
+    /// Analyses all races of each execution, also those of earlier executions. v contains all other
+    /// events of this execution, including its choices, and may require a branch that no earlier v
+    /// required. If only new races were analysed, 12 traces of sigma(7) would be missed.
     fn unseen(&self, _execution: &Execution, _fresh: usize) -> usize {
         0
     }

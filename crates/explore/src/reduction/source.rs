@@ -78,9 +78,9 @@ pub(super) fn remaining_awake<Plan>(backtrack: &[ThreadId], node: &Node<Plan>) -
     awake.count().saturating_sub(1)
 }
 
-/// Adds a candidate unless one is already present. Of several, the last in v is added, usually the
-/// thread of the race's second event. With the first one, Source-DPOR would explore up to four
-/// times as much on expmem and twice as much on lastzero.
+/// Adds a candidate unless one is already present. Of several candidates, the last in v is added,
+/// usually the thread of the race's second event. If the first were added, Source-DPOR would
+/// explore up to four times as much on expmem and twice as much on lastzero.
 pub(super) fn add_if_disjoint(backtrack: &mut Vec<ThreadId>, candidates: &[ThreadId]) {
     if !candidates.iter().any(|thread| backtrack.contains(thread)) {
         let last = candidates.last().expect("a reversed race has an initial");

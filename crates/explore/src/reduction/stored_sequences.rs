@@ -1,10 +1,10 @@
 //! Context-sensitive DPOR that avoids recomputation (Albert et al., CAV 2017, the optimisation of
-//! that name). A sequence is not run to find its final state. It is stored with the state that it
-//! leads to if its steps commute. When the search completes it, [`Storing`](crate::Storing)
-//! compares the states.
+//! that name). A sequence is not run to find its final state. Instead, the sequence is stored with
+//! the state to which it leads if its steps commute. When the search completes it,
+//! [`Storing`](crate::Storing) compares the states.
 //!
-//! Two losses against immediate comparison: a sequence puts no thread to sleep before it was
-//! executed, and a sequence that is interleaved with other steps is dropped.
+//! Two disadvantages compared with immediate comparison: a sequence puts no thread to sleep before
+//! it was executed, and a sequence that is interleaved with other steps is dropped.
 
 use super::source::{add_if_disjoint, remaining_awake};
 use crate::execution::{Execution, Race, Schedule, Step, ThreadId};
@@ -20,7 +20,7 @@ pub struct StoredSequences;
 pub struct StoredSequence {
     /// The threads of the remaining steps.
     pub(crate) threads: Vec<ThreadId>,
-    /// The digest of the state that the other order led to.
+    /// The digest of the state to which the other order led.
     pub(crate) digest: u128,
     /// The other order, from the start.
     pub(crate) original: Schedule,

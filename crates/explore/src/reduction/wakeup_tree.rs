@@ -1,8 +1,8 @@
 //! Wakeup trees (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, section 6).
 //!
 //! An ordered tree of sequences to be explored. A branch whose operation has alternatives either
-//! names one of them or is *fresh* (`choice` is `None`). When a fresh branch is executed, it
-//! becomes the first alternative, and the others directly follow it.
+//! names one alternative or is *fresh* (`choice` is `None`). When a fresh branch is executed, it
+//! becomes the first alternative, and the other alternatives directly follow it.
 
 use crate::execution::{Op, Step, ThreadId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 pub struct Planned {
     /// The thread of the event.
     pub thread: ThreadId,
-    /// The alternative. `None` if there is only one, or if none was chosen yet.
+    /// The alternative, or `None` if there is only one or none was chosen yet.
     pub choice: Option<u32>,
     /// The operation with the access it will have.
     pub op: Op,
@@ -42,7 +42,7 @@ struct Branch {
 
 /// The relation of a branch to a sequence that is being inserted.
 enum Relation {
-    /// The sequence contains it at this position, with no conflicting event before it.
+    /// The sequence contains the branch at this position, with no conflicting event before it.
     Contained(usize),
     /// The branch is independent of the whole sequence.
     Independent,
@@ -50,11 +50,12 @@ enum Relation {
     Conflicting,
 }
 
-/// The greatest depth of a saved tree. A sequence, and so a tree, is no longer than an execution.
+/// The greatest depth of a saved tree. No sequence is longer than an execution, so no tree is
+/// deeper.
 const DEEPEST: usize = 1_000_000;
 
-/// A tree may be as deep as an execution is long. So it is saved, read and dropped without
-/// recursion: branches are written after their subtrees, each with the number of its children.
+/// A tree may be as deep as an execution is long. So trees are saved, read and dropped without
+/// recursion. Branches are written after their subtrees, each with the number of its children.
 impl Serialize for WakeupTree {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut written = Vec::new();
@@ -140,7 +141,8 @@ impl WakeupTree {
     }
 
     /// Expands the first branch before it is executed, if its operation has alternatives. A fresh
-    /// branch becomes the first alternative, and the others directly follow it as leaves.
+    /// branch becomes the first alternative, and the other alternatives directly follow it as
+    /// leaves.
     pub fn branch_first(&mut self, alternatives: u32) {
         let Some(first) = self.branches.first_mut() else {
             return;

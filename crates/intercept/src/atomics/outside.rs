@@ -8,7 +8,7 @@ macro_rules! widths {
 
                 /// # Safety
                 ///
-                /// The program accesses the variable in this way.
+                /// The program accesses the variable only atomically.
                 pub(crate) unsafe fn load(pointer: *const $type) -> $type {
                     // SAFETY: as promised by the caller.
                     unsafe { $atomic::from_ptr(pointer.cast_mut()) }.load(SeqCst)
@@ -16,7 +16,7 @@ macro_rules! widths {
 
                 /// # Safety
                 ///
-                /// As for [`load`].
+                /// The conditions are those of [`load`].
                 pub(crate) unsafe fn store(pointer: *mut $type, value: $type) {
                     // SAFETY: as promised by the caller.
                     unsafe { $atomic::from_ptr(pointer) }.store(value, SeqCst);
@@ -24,7 +24,7 @@ macro_rules! widths {
 
                 /// # Safety
                 ///
-                /// As for [`load`].
+                /// The conditions are those of [`load`].
                 pub(crate) unsafe fn modify(pointer: *mut $type, change: impl Fn($type) -> $type) -> $type {
                     // SAFETY: as promised by the caller.
                     let atomic = unsafe { $atomic::from_ptr(pointer) };
@@ -37,7 +37,7 @@ macro_rules! widths {
 
                 /// # Safety
                 ///
-                /// As for [`load`].
+                /// The conditions are those of [`load`].
                 pub(crate) unsafe fn compare_exchange(
                     pointer: *mut $type, expected: $type, new: $type,
                 ) -> Result<$type, $type> {
@@ -56,11 +56,11 @@ widths! {
     sixty_four: u64, AtomicU64;
 }
 
-/// Accesses of sixteen bytes, by an instruction that every supported processor has.
+/// Accesses to sixteen bytes, by an instruction that every supported processor has.
 pub(super) mod wide {
     /// # Safety
     ///
-    /// The program accesses the variable in this way.
+    /// The program accesses the variable only atomically.
     pub(crate) unsafe fn compare_exchange(
         pointer: *mut u128,
         expected: u128,
@@ -91,7 +91,7 @@ pub(super) mod wide {
 
     /// # Safety
     ///
-    /// As for [`compare_exchange`].
+    /// The conditions are those of [`compare_exchange`].
     pub(crate) unsafe fn load(pointer: *const u128) -> u128 {
         // SAFETY: as promised by the caller; the value does not change.
         unsafe { compare_exchange(pointer.cast_mut(), 0, 0) }.unwrap_or_else(|found| found)
@@ -99,7 +99,7 @@ pub(super) mod wide {
 
     /// # Safety
     ///
-    /// As for [`compare_exchange`].
+    /// The conditions are those of [`compare_exchange`].
     pub(crate) unsafe fn modify(pointer: *mut u128, change: impl Fn(u128) -> u128) -> u128 {
         // SAFETY: as promised by the caller.
         unsafe {
@@ -113,7 +113,7 @@ pub(super) mod wide {
 
     /// # Safety
     ///
-    /// As for [`compare_exchange`].
+    /// The conditions are those of [`compare_exchange`].
     pub(crate) unsafe fn store(pointer: *mut u128, value: u128) {
         // SAFETY: as promised by the caller.
         unsafe { modify(pointer, |_| value) };

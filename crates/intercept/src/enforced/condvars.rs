@@ -36,7 +36,7 @@ fn clock_of(condition: *mut pthread_cond_t) -> clockid_t {
 }
 
 fn condvar<'c>(condition: *mut pthread_cond_t) -> &'c Condvar {
-    // SAFETY: the program passed it; all functions for condition variables are ours.
+    // SAFETY: the program passed the object; all functions for condition variables are ours.
     unsafe { Condvar::at(condition) }
 }
 
@@ -51,7 +51,7 @@ fn wait(
     }
 }
 
-/// Destroys a condition variable. In a forked process it may list a waiter that does not exist.
+/// Destroys a condition variable, which in a forked process may list a waiter that does not exist.
 fn destroy(condition: *mut pthread_cond_t) {
     if enforce::is_thread_enforced() {
         condvar(condition).destroy();
@@ -135,7 +135,7 @@ const WAIT: c_int = 0;
 const WAKE: c_int = 1;
 const WAIT_BITSET: c_int = 9;
 const WAKE_BITSET: c_int = 10;
-/// Flag: the time is of the clock that can be set.
+/// Flag: the time refers to the clock that can be set.
 const REALTIME: c_int = 256;
 /// Mask of the operation without flags.
 const OPERATION: c_int = 0x7f;
@@ -163,7 +163,7 @@ fn futex([word, operation, value, time]: [c_long; 4]) -> c_long {
     }
 }
 
-/// Returns the end of a wait: simple waits have a duration, others a point in time.
+/// Returns the end of a wait. Simple waits have a duration, other waits a point in time.
 fn end_of(flags: c_int, until: *const timespec) -> Deadline {
     if flags & OPERATION == WAIT_BITSET {
         let clock = match flags & REALTIME {

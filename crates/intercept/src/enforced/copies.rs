@@ -1,4 +1,4 @@
-//! Copies of memory, word by word as in a search, where plain accesses are events.
+//! Copies of memory if plain accesses are events: word by word, as in a search.
 
 use libc::{c_int, c_void};
 
@@ -8,7 +8,7 @@ const WORD: usize = 8;
 ///
 /// # Safety
 ///
-/// As for `memmove`.
+/// The conditions are those of `memmove`.
 pub(crate) unsafe fn copy(to: *mut c_void, from: *const c_void, length: usize) -> *mut c_void {
     let words = length.div_ceil(WORD);
     for index in 0..words {
@@ -42,7 +42,7 @@ pub(crate) unsafe fn copy(to: *mut c_void, from: *const c_void, length: usize) -
 ///
 /// # Safety
 ///
-/// As for `memset`.
+/// The conditions are those of `memset`.
 pub(crate) unsafe fn fill(to: *mut c_void, byte: c_int, length: usize) -> *mut c_void {
     for start in (0..length).step_by(WORD) {
         enforce::plain_write(to.addr() + start);

@@ -34,11 +34,11 @@ fn c11(result: Result<(), Refused>) -> c_int {
 
 /// Returns the object of the program's mutex.
 pub(super) fn mutex<'m>(mutex: *mut pthread_mutex_t) -> &'m Mutex {
-    // SAFETY: the program passed it; all functions for mutexes are ours.
+    // SAFETY: the program passed the object; all functions for mutexes are ours.
     unsafe { Mutex::at(mutex) }
 }
 
-/// Returns the `Once` of a C++ guard, beside the byte that compiled code reads.
+/// Returns the `Once` of a C++ guard, which is beside the byte that compiled code reads.
 fn guarded<'o>(guard: *mut u8) -> &'o Once {
     // SAFETY: a guard has eight bytes; all functions for guards are ours.
     unsafe { Once::at(guard.add(4)) }
@@ -54,12 +54,12 @@ impl Drop for Failing<'_> {
 }
 
 fn once(control: *mut c_int, initialise: extern "C-unwind" fn()) {
-    // A `once` in a library of the compiler is not an event of the program.
+    // A `once` in a compiler's library is not an event of the program.
     if image::is_compilers(control.addr()) {
         original!(pthread_once(control, initialise): fn(*mut c_int, extern "C-unwind" fn()) -> c_int);
         return;
     }
-    // SAFETY: the program passed it; all functions for it are ours.
+    // SAFETY: the program passed the object; all functions for `once` are ours.
     let once = unsafe { Once::at(control) };
     if once.enter() == Entry::Initialise {
         let failing = Failing(once);
@@ -145,7 +145,7 @@ enforced! {
     }
 
     fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
-        // SAFETY: the program passed it; all functions for barriers are ours.
+        // SAFETY: the program passed the object; all functions for barriers are ours.
         match unsafe { Barrier::at(barrier) }.wait() {
             true => libc::PTHREAD_BARRIER_SERIAL_THREAD,
             false => 0,

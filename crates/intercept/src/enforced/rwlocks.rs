@@ -5,7 +5,7 @@ use enforce::blocking::RwLock;
 use libc::{c_int, clockid_t, pthread_rwlock_t, timespec};
 
 fn rwlock<'l>(lock: *mut pthread_rwlock_t) -> &'l RwLock {
-    // SAFETY: the program passed it; all functions for reader-writer locks are ours.
+    // SAFETY: the program passed the object; all functions for reader-writer locks are ours.
     unsafe { RwLock::at(lock) }
 }
 

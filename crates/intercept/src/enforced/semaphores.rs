@@ -6,7 +6,7 @@ use enforce::blocking::Semaphore;
 use libc::{c_char, c_int, c_uint, c_void, clockid_t, sem_t, timespec};
 
 fn semaphore<'s>(semaphore: *mut sem_t) -> &'s Semaphore {
-    // SAFETY: the program passed it; all functions for semaphores are ours.
+    // SAFETY: the program passed the object; all functions for semaphores are ours.
     unsafe { Semaphore::at(semaphore) }
 }
 

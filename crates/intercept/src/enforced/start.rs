@@ -35,7 +35,8 @@ fn look() -> u8 {
     mode
 }
 
-/// Has [`enforced_main`] called in place of the program's `main`, and [`leave`] at the very end.
+/// Arranges that [`enforced_main`] is called in place of the program's `main`, and [`leave`] at the
+/// very end.
 pub(crate) fn run(main: Main) -> Main {
     MAIN.get_or_init(|| main);
     original!(__cxa_atexit(leave, std::ptr::null_mut(), std::ptr::null_mut()):
@@ -47,14 +48,14 @@ unsafe extern "C-unwind" fn leave(_: *mut c_void) {
     enforce::leave();
 }
 
-/// Replaces the program's `main`; called when its constructors have run.
+/// Replaces the program's `main`. Called after the program's constructors have run.
 unsafe extern "C-unwind" fn enforced_main(
     count: c_int,
     arguments: *mut *mut c_char,
     environment: *mut *mut c_char,
 ) -> c_int {
     let text = std::env::var(enforce::ENFORCE).unwrap_or_default();
-    // SAFETY: no thread of ours runs yet. Processes started by this one are not enforced.
+    // SAFETY: no thread of ours runs yet. Processes started by this process are not enforced.
     unsafe { std::env::remove_var(enforce::ENFORCE) };
     threads::prepare();
     let started = Order::read(&text)

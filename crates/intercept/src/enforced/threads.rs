@@ -16,7 +16,7 @@ type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 /// Whether the program's code may run after the function of a thread has returned.
 static HAS_DESTRUCTORS: AtomicBool = AtomicBool::new(false);
 
-/// Key whose destructor reports the end of a thread where the return of its function does not.
+/// Key whose destructor reports the end of a thread if the return of its function does not.
 static KEY: OnceLock<c_uint> = OnceLock::new();
 
 /// A thread ends in round 3 of 4: the program's destructors have run in the first two.
@@ -40,7 +40,8 @@ pub(super) fn prepare() {
     let mut key = 0;
     original!(pthread_key_create(&raw mut key, leaving): fn(*mut c_uint, Destructor) -> c_int);
     KEY.get_or_init(|| key);
-    // The standard library's key is for our threads (one follows the file), not for the program's.
+    // The standard library's key is for our own threads (such as the follower), not for those of
+    // the program.
     enforce::internally(|| drop(std::thread::current()));
     unsafe extern "C" fn leave_parent() {
         enforce::off();
@@ -56,7 +57,7 @@ fn has(destructor: Option<Destructor>) {
     }
 }
 
-/// Prepares for an end of the main thread before that of the program.
+/// Prepares for an end of the main thread before the end of the program.
 pub(super) fn keep_main() {
     keep(1);
 }
@@ -116,8 +117,8 @@ fn note(thread: pthread_t, child: Child) {
     });
 }
 
-/// Removes a thread that is no longer polled: its handle may be reused. Does nothing in a forked
-/// process, where the list may be locked forever.
+/// Removes a thread that is no longer polled, because its handle may be reused. Does nothing in a
+/// forked process, where the list may be locked forever.
 fn forget(thread: pthread_t) {
     if enforce::is_thread_enforced() {
         with_children(|children| children.retain(|(other, _)| *other != thread));
@@ -130,8 +131,8 @@ fn joins(thread: pthread_t, result: *mut *mut c_void) -> c_int {
     original!(pthread_join(thread, result): fn(pthread_t, *mut *mut c_void) -> c_int)
 }
 
-/// Polls a thread, which is an event. A thread that has performed its last event is joined,
-/// although the system may not have observed its end yet.
+/// Polls a thread, which is an event. A thread that has performed its last event is joined, even if
+/// it has not yet ended for the system.
 fn polls(thread: pthread_t, result: *mut *mut c_void, tries: impl FnOnce() -> c_int) -> c_int {
     if !enforce::is_thread_enforced() {
         return tries();

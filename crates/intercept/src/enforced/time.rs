@@ -1,4 +1,4 @@
-//! Sleep. All performed events are published before it.
+//! Sleep. All performed events are published before a thread sleeps.
 
 use libc::{c_int, c_uint, clockid_t, timespec};
 

@@ -1,4 +1,4 @@
-//! System calls by number (`syscall`), each treated as a call of the function that does the same.
+//! System calls by number (`syscall`), each treated as a call to the function that does the same.
 
 use super::entry::Arguments;
 use super::{Callee, Name, report};
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::ffi::CString;
 use std::sync::OnceLock;
 
-/// System calls and the functions of the C library that take the same arguments.
+/// System calls and the functions of the C library that have the same arguments.
 #[rustfmt::skip]
 const NAMES: &[(c_long, &str)] = &[
     (libc::SYS_access, "access"), (libc::SYS_chdir, "chdir"), (libc::SYS_chmod, "chmod"),
@@ -57,8 +57,8 @@ const NO_EVENTS: [c_long; 9] = [
     libc::SYS_tkill,
 ];
 
-/// System calls for threads, processes, signals and sockets, and those that wait. Most of their
-/// functions are refused, too; the others must be called by name.
+/// System calls for threads, processes, signals and sockets, and system calls that wait. Most of
+/// their functions are also refused; the others must be called by name.
 #[rustfmt::skip]
 const REFUSED: &[(c_long, &str)] = &[
     (libc::SYS_alarm, "alarm"), (libc::SYS_io_uring_setup, "io_uring_setup"), (libc::SYS_setitimer, "setitimer"),
@@ -109,7 +109,7 @@ fn unknown() -> &'static Callee {
 ///
 /// # Safety
 ///
-/// The call is one of `syscall`, with these arguments.
+/// The program must have called `syscall` with these arguments.
 pub(crate) unsafe fn enter(number: c_long, words: [c_long; 6]) -> Option<c_long> {
     if NO_EVENTS.contains(&number) {
         return None;
@@ -140,7 +140,7 @@ pub(crate) unsafe fn enter(number: c_long, words: [c_long; 6]) -> Option<c_long>
     }
     let words = words.map(|word| word as usize);
     let mut arguments = Arguments::new(words, known.unwrap_or(unknown), frame());
-    // SAFETY: the function takes the arguments of the call.
+    // SAFETY: the function has the arguments of the call.
     let is_done = unsafe { report(&mut arguments) };
     is_done.then(|| arguments.result() as c_long)
 }

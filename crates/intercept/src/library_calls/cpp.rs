@@ -1,10 +1,10 @@
 //! Accesses by the compiled part of the C++ library to strings, lists, trees and streams of the
 //! program.
 //!
-//! Before C++20, libstdc++ and libc++ have their strings of `char` and `wchar_t` compiled without
+//! Before C++20, the strings of `char` and `wchar_t` in libstdc++ and libc++ are compiled without
 //! hooks. The standard defines which calls may race: a function that is not `const` modifies its
-//! object unless it only returns a part ([res.on.data.races], [container.requirements.dataraces]).
-//! The layouts are those of the ABIs since gcc 5 and clang 7.
+//! object, unless the function only returns a part ([res.on.data.races],
+//! [container.requirements.dataraces]). The layouts are those of the ABIs since gcc 5 and clang 7.
 
 mod conversions;
 mod paths;
@@ -32,7 +32,7 @@ pub(super) struct StringCall {
     /// Number of the argument that is the string.
     this: usize,
     object: Effect,
-    /// The argument that is another string, and the effect on it.
+    /// The argument that is another string, and the effect on that string.
     other: Option<(usize, Effect)>,
     /// Number of arguments of the function, including the string.
     arguments: usize,
@@ -51,11 +51,11 @@ enum Effect {
     Nothing,
     /// Reads the pointer and the length.
     Looks,
-    /// Reads the characters, too.
+    /// Also reads the characters.
     Reads,
     /// Writes the pointer and the length.
     Sets,
-    /// Writes the characters, too.
+    /// Also writes the characters.
     Writes,
 }
 
@@ -138,7 +138,7 @@ fn string_call(name: &str) -> Option<StringCall> {
     };
     Some(StringCall {
         layout,
-        // `substr` makes its result at the first argument.
+        // `substr` constructs its result at the address in the first argument.
         this: usize::from(name == "substr"),
         object,
         other: other_string(parameters),
@@ -245,7 +245,7 @@ impl Layout {
         }
     }
 
-    /// Returns the characters of a string; none if the string does not exist yet.
+    /// Returns the characters of a string, or no characters if the string does not exist yet.
     fn characters(self, string: usize) -> (usize, usize) {
         let [first, second, third] = [0, 8, 16].map(|offset| word(string + offset));
         let (start, count) = match (self.is_gnu, first & 1) {
@@ -344,7 +344,7 @@ const PARENT: usize = 8;
 const LEFT: usize = 16;
 const RIGHT: usize = 24;
 
-/// Reports that all nodes from one up to the header of the tree may change.
+/// Reports that all nodes from the given node up to the header of the tree may change.
 fn rebalance(mut node: usize, header: usize, reporter: &mut Reporter) {
     while node != header && node != 0 {
         reporter.writes((node, NODE));
@@ -353,7 +353,7 @@ fn rebalance(mut node: usize, header: usize, reporter: &mut Reporter) {
     reporter.writes((header, NODE));
 }
 
-/// Reports the path to the next node: down on one side and then the other, or up.
+/// Reports the path to the next node: down on one side and then on the other side, or up.
 fn step(mut node: usize, [side, other]: [usize; 2], reporter: &mut Reporter) {
     reporter.reads((node + PARENT, NODE - PARENT));
     let mut next = word(node + side);

@@ -1,4 +1,4 @@
-//! The code between a call and the function: it reports the call and preserves all arguments.
+//! The code between a call and the function. It reports the call and preserves all arguments.
 
 use super::{Callee, report};
 use runtime::native::{self, Frame};
@@ -73,7 +73,7 @@ impl Arguments {
         self.words.get(number).copied().unwrap_or_else(on_stack)
     }
 
-    /// Returns the arguments after the named ones.
+    /// Returns the arguments after the named arguments.
     pub(super) fn list(&self, named: usize) -> List {
         List {
             word_offset: 8 * named as u32,
@@ -83,11 +83,11 @@ impl Arguments {
         }
     }
 
-    /// Calls the function, which takes words and returns a word.
+    /// Calls the function, which has words as arguments and returns a word.
     ///
     /// # Safety
     ///
-    /// The program calls it with these arguments.
+    /// The program must have called the function with these arguments.
     pub(super) unsafe fn call(&self) -> usize {
         let [first, second, third, fourth, fifth, sixth] = self.words;
         // SAFETY: as promised by the caller.
@@ -96,8 +96,8 @@ impl Arguments {
 
     /// Returns the function, to be called with other words.
     pub(super) fn function(&self) -> Function {
-        // SAFETY: the slot of a function holds its address. A function that takes fewer words
-        // ignores the others.
+        // SAFETY: the slot of a function holds its address. A function with fewer arguments ignores
+        // the other words.
         unsafe { std::mem::transmute(self.callee.function) }
     }
 }
@@ -110,7 +110,7 @@ impl List {
     ///
     /// # Safety
     ///
-    /// The program passes a word.
+    /// The program must have passed a word.
     pub(super) unsafe fn word(&mut self) -> usize {
         let mut place = self.registers + self.word_offset as usize;
         if self.word_offset < WORDS {
@@ -142,7 +142,7 @@ impl List {
 ///
 /// # Safety
 ///
-/// The program's call of the function jumps here, with a [`Callee`] in `r11`.
+/// Only the program's call to the function may jump here, with a [`Callee`] in `r11`.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn enter() {
     std::arch::naked_asm!(

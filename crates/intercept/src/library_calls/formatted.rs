@@ -6,19 +6,20 @@ use super::{ARE_EVENTS, Reporter, Span};
 use libc::{c_char, c_int};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A function that prints by a format, which is the argument `format`.
+/// A function that prints according to a format, which is the argument `format`.
 #[derive(Clone, Copy)]
 pub(crate) struct Printing {
     pub(super) format: usize,
     /// Whether the arguments are a `va_list` after the format.
     pub(super) is_list: bool,
-    /// The room in the memory of the first argument, if the function prints there.
+    /// The size of the memory at the first argument, if the function prints there.
     pub(super) room: Option<fn(&Arguments) -> usize>,
     /// Whether the format and the output have wide characters.
     pub(super) is_wide: bool,
 }
 
-/// A function that reads its first argument, a text or a file, by a format in the second one.
+/// A function that reads its first argument, a text or a file, according to a format in the second
+/// argument.
 #[derive(Clone, Copy)]
 pub(crate) struct Scanning {
     pub(super) is_text: bool,
@@ -103,7 +104,7 @@ impl Scanning {
             reporter.reads(text(source));
         }
         let list = list(arguments, 1, self.is_list);
-        // Where plain accesses are events, the memory of strings is known too late.
+        // If plain accesses are events, the memory of strings is known too late.
         if ARE_EVENTS.load(Relaxed) {
             scanned(format, list, usize::MAX, |span, is_fixed| {
                 if is_fixed {
@@ -139,8 +140,8 @@ impl Scanning {
     }
 }
 
-/// Passes the memory that the first conversions of a format write to `shows`, with a flag: whether
-/// its size is independent of the input.
+/// Passes the memory that the first conversions of a format write to `shows`, with a flag that says
+/// whether its size is independent of the input.
 fn scanned(format: usize, list: List, count: usize, mut shows: impl FnMut(Span, bool)) {
     let (mut list, mut left) = (list, count);
     for conversion in Conversions::by_arguments(format, true) {
@@ -211,7 +212,7 @@ struct Conversion {
 impl Conversion {
     /// # Safety
     ///
-    /// The program's arguments match the format.
+    /// The program's arguments must match the format.
     unsafe fn printed(&self, list: &mut List) -> Printed {
         let mut precision = self.precision;
         for star in 0..self.stars {
@@ -250,7 +251,7 @@ impl Conversion {
 /// The conversions of a format.
 struct Conversions {
     at: usize,
-    /// Whether the format is one of `scanf`.
+    /// Whether this is a format of `scanf`.
     scans: bool,
 }
 
@@ -260,7 +261,8 @@ impl Conversions {
         Conversions { at: format, scans }
     }
 
-    /// Returns the conversions in the order of their arguments, each of which is taken once.
+    /// Returns the conversions in the order of their arguments, with one conversion for each
+    /// argument.
     fn by_arguments(format: usize, scans: bool) -> Vec<Conversion> {
         let mut all: Vec<Conversion> = Conversions::of(format, scans).collect();
         if all.iter().any(|conversion| conversion.argument.is_some()) {

@@ -1,7 +1,7 @@
 //! State that the C library keeps for all threads.
 //!
-//! A word represents each state. Where POSIX does not require a function to be thread-safe, its
-//! uses are plain accesses of the word, and race. Uses of protected state (`protected`) are atomic.
+//! A word represents each state. If POSIX does not require a function to be thread-safe, its uses
+//! are plain accesses to the word, and they race. Uses of protected state (`protected`) are atomic.
 
 use super::Span;
 use std::cell::UnsafeCell;
@@ -37,7 +37,7 @@ pub(super) enum Hidden {
     Options,
     /// The result of `gethostbyname` and similar functions.
     Host,
-    /// The state of functions for multibyte characters if the program passes them none.
+    /// The state of functions for multibyte characters if the program does not pass a state.
     Shift,
 }
 

@@ -2,8 +2,8 @@
 //! is explored.
 //!
 //! Files and streams have words of their own. Everything else is "the system": file names,
-//! descriptors, the working directory, limits, the locale, signal actions, and unknown state. Only
-//! functions known to keep nothing do not use it.
+//! descriptors, the working directory, limits, the locale, signal actions, and unknown state. Every
+//! function uses it unless the function is known to keep no state.
 
 use super::entry::Arguments;
 use super::hidden::{
@@ -26,7 +26,7 @@ pub(super) struct Use {
     pub(super) descriptor: Option<c_int>,
 }
 
-/// The kind of a use. Uses conflict unless both only look.
+/// The kind of a use. Two uses conflict unless both only read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
     Looks,
@@ -58,7 +58,7 @@ const fn stream<const NUMBER: usize>(is_locked: bool) -> Uses {
 
 const fn standard_input(is_locked: bool) -> Uses {
     Uses::Stream {
-        // SAFETY: the C library has set it.
+        // SAFETY: the C library has set the variable.
         of: |_| unsafe { stdin }.addr(),
         is_locked,
     }
@@ -66,7 +66,7 @@ const fn standard_input(is_locked: bool) -> Uses {
 
 const fn standard_output(is_locked: bool) -> Uses {
     Uses::Stream {
-        // SAFETY: the C library has set it.
+        // SAFETY: the C library has set the variable.
         of: |_| unsafe { stdout }.addr(),
         is_locked,
     }
@@ -146,7 +146,7 @@ const USES: &[Row] = &[
          setrlimit64 prlimit prlimit64 close dup2 dup3 _ZSt13set_terminatePFvvE _ZSt14set_unexpectedPFvvE fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
          pthread_setattr_default_np setitimer alarm",
     ),
-    // The events above look up names. Those below use the files.
+    // The events above look up names. The events below use the files.
     (
         State(named::<0>),
         "stat stat64 lstat lstat64 truncate truncate64 chmod chown lchown utime utimes lutimes link unlink remove rename creat creat64",
@@ -169,7 +169,8 @@ const USES: &[Row] = &[
     ),
 ];
 
-/// Functions that keep nothing, or per thread. Only enforced programs call those for processes.
+/// Functions that keep no state, or only state per thread. Only enforced programs call the
+/// functions for processes among them.
 const KEEP_NOTHING: &str = "__cmsg_nxthdr __explicit_bzero_chk __fdelt_chk __fdelt_warn __inet_ntop_chk __isoc99_sscanf __mbsnrtowcs_chk __mbsrtowcs_chk \
     __sched_cpualloc __sched_cpufree __swprintf_chk __vswprintf_chk __wprintf_chk __xpg_basename a64l arc4random arc4random_buf \
     arc4random_uniform asctime asctime_r backtrace backtrace_symbols basename btowc clearenv clock clock_getcpuclockid confstr \
@@ -227,7 +228,7 @@ fn descriptor<const NUMBER: usize>(arguments: &Arguments) -> Option<Use> {
 
 /// Returns the use of the file of a descriptor.
 pub(super) fn file(descriptor: c_int) -> Use {
-    // Where a program is enforced, only the number of its events matters.
+    // In an enforced program, only the number of its events matters.
     let name = match gate::is_inside() {
         true => open_files::name_of(descriptor),
         false => descriptor,
@@ -263,7 +264,7 @@ fn empties_descriptor(arguments: &Arguments, flags: usize) -> bool {
 /// Checks whether a file that is opened as a stream is emptied.
 fn empties_stream(arguments: &Arguments) -> bool {
     let mode = std::ptr::with_exposed_provenance::<c_char>(arguments.word(1));
-    // SAFETY: the function that the program calls reads it.
+    // SAFETY: the function that the program calls reads the mode.
     !mode.is_null() && unsafe { *mode } == b'w' as c_char
 }
 
@@ -296,7 +297,8 @@ pub(super) fn data_of(stream: usize) -> Option<Use> {
     })
 }
 
-/// Returns a library function's uses of state; `is_unknown` if it may change more than memory.
+/// Returns a library function's uses of state. `is_unknown` is true if the function may change more
+/// than memory.
 pub(super) fn uses(name: &str, is_unknown: bool) -> Vec<Uses> {
     static NOTHING: OnceLock<FxHashMap<&str, ()>> = OnceLock::new();
     let named = |(_, names): &&Row| names.split_whitespace().any(|other| other == name);
@@ -312,7 +314,8 @@ pub(super) fn uses(name: &str, is_unknown: bool) -> Vec<Uses> {
     }
 }
 
-/// Checks for a C++ function whose name does not mean files. At most, it reads or counts a locale.
+/// Checks whether this is a C++ function whose name does not suggest files. At most, such a
+/// function reads or counts a locale.
 fn is_of_cpp(name: &str) -> bool {
     const FILES: [&str; 6] = [
         "filebuf",

@@ -1,23 +1,25 @@
-//! Sorting where plain accesses are events: other threads run between comparisons, which are code
-//! of the program. So a copy of the elements on the stack of the thread is sorted. The elements are
-//! read before that and written after it.
+//! Sorting if plain accesses are events: other threads run between comparisons, which are code of
+//! the program. So a copy of the elements on the stack of the thread is sorted. The elements are
+//! read before the sort and written after it.
 
 use super::{Reporter, Span, entry::Arguments};
 use crate::gate;
 use report::Omission;
 use runtime::native as model;
 
-/// Most bytes of a copy. Calls leave as many on the stack, which are wiped.
+/// Greatest size of a copy in bytes. Calls leave the same number of bytes on the stack, and these
+/// bytes are wiped.
 const ROOM: usize = 4096;
 
 #[repr(align(16))]
 struct Elements([u8; ROOM]);
 
-/// Sorts and writes the elements, which have been read. Returns false if the copy has no room.
+/// Sorts and writes the elements, which have been read. Returns false if the copy does not fit.
 ///
 /// # Safety
 ///
-/// The program calls the sorting function with these arguments; the gate is open.
+/// The program must have called the sorting function with these arguments, and the gate must be
+/// open.
 pub(super) unsafe fn sort(
     arguments: &Arguments,
     (address, length): Span,

@@ -19,7 +19,7 @@ macro_rules! word_of {
     };
 }
 
-/// Returns a string with its terminating zero; empty for a null pointer.
+/// Returns a string with its terminating zero, or an empty span for a null pointer.
 pub(super) fn text(start: usize) -> Span {
     match start {
         0 => NONE,
@@ -37,7 +37,7 @@ pub(super) fn wide_text(start: usize) -> Span {
 
 /// Returns the size in bytes of a string of at most `most` characters.
 pub(super) fn length_up_to(start: usize, most: usize) -> usize {
-    // SAFETY: the program calls a function that reads as far.
+    // SAFETY: the program calls a function that reads up to here.
     let ends = |&index: &usize| unsafe { *pointer::<c_char>(start + index) == 0 };
     (0..most).find(ends).map_or(most, |last| last + 1)
 }
@@ -52,7 +52,7 @@ fn compared<T: PartialEq + Default + std::marker::Copy>(
     let (one, other) = (pointer::<T>(one), pointer::<T>(other));
     let mut count = 0;
     while count < most {
-        // SAFETY: the program calls a function that reads as far.
+        // SAFETY: the program calls a function that reads up to here.
         let [one, other] = unsafe { [one.add(count).read(), other.add(count).read()] };
         count += 1;
         if normal(one) != normal(other) || ends && one == T::default() {
@@ -68,17 +68,17 @@ impl Arguments {
         (self.word(start), length)
     }
 
-    /// Returns as many bytes as an argument specifies.
+    /// Returns the number of bytes that an argument specifies.
     pub(super) fn sized(&self, start: usize, length: usize) -> Span {
         self.bytes(start, self.word(length))
     }
 
-    /// Returns as many wide characters as an argument specifies.
+    /// Returns the number of wide characters that an argument specifies.
     pub(super) fn wide(&self, start: usize, count: usize) -> Span {
         self.bytes(start, self.word(count).saturating_mul(4))
     }
 
-    /// Returns as many items as one argument specifies, of the size in another argument.
+    /// Returns the number of items that one argument specifies, of the size in another argument.
     pub(super) fn items(&self, start: usize, count: usize, size: usize) -> Span {
         self.bytes(start, self.word(count).saturating_mul(self.word(size)))
     }
@@ -101,7 +101,7 @@ impl Arguments {
     pub(super) fn wide_text_up_to(&self, start: usize, most: usize) -> Span {
         let (start, most) = (pointer::<libc::wchar_t>(self.word(start)), self.word(most));
         let mut count = 0;
-        // SAFETY: the program calls a function that reads as far.
+        // SAFETY: the program calls a function that reads up to here.
         while count < most && unsafe { start.add(count).read() } != 0 {
             count += 1;
         }
@@ -143,7 +143,8 @@ impl Arguments {
         self.bytes(0, unsafe { self.call() } + 1)
     }
 
-    /// Returns the number at the start of a string and the byte after it, as `strtol` etc. read it.
+    /// Returns the number at the start of a string and the byte after it, as `strtol` etc. read
+    /// them.
     pub(super) fn number(&self) -> Span {
         let mut end = 0_usize;
         let to_end = (&raw mut end).expose_provenance();
@@ -167,7 +168,8 @@ impl Arguments {
         self.bytes(0, end.addr() - start + 1)
     }
 
-    /// Returns a copy of this many bytes; none if that is zero, or exceeds the argument `room`.
+    /// Returns a copy of this number of bytes, or `None` if the number is zero or exceeds the
+    /// argument `room`.
     pub(super) fn copy(&self, length: usize, room: Option<usize>) -> Option<Copy> {
         let fits = room.is_none_or(|room| length <= self.word(room));
         let [to, from] = [self.word(0), self.word(1)];
@@ -179,7 +181,7 @@ impl Arguments {
         })
     }
 
-    /// Returns the copy that appends a string to another one.
+    /// Returns the copy that appends a string to another string.
     pub(super) fn joined(&self, room: Option<usize>) -> Option<Copy> {
         let (before, length) = (self.text(0).1.checked_sub(1)?, self.text(1).1);
         self.copy(length, None)?;
@@ -206,13 +208,14 @@ impl Arguments {
         (start, skipped + length + 1)
     }
 
-    /// Returns the delimiter after it, which is overwritten; nothing at the end of the string.
+    /// Returns the delimiter after the token, which is overwritten. Returns nothing at the end of
+    /// the string.
     pub(super) fn end_of_token(&self, start: usize, skips: bool) -> Span {
         let (start, length) = self.token(start, skips);
         let end = (start + length).saturating_sub(1);
         match start {
             0 => NONE,
-            // SAFETY: the function reads it.
+            // SAFETY: the function that the program calls reads this memory.
             _ if unsafe { pointer::<u8>(end).read() } == 0 => NONE,
             _ => (end, 1),
         }
@@ -228,12 +231,13 @@ impl Arguments {
 
     /// Returns the word at the address in an argument.
     pub(super) fn word_at(&self, number: usize) -> usize {
-        // SAFETY: the function reads it.
+        // SAFETY: the function that the program calls reads this memory.
         unsafe { pointer::<usize>(self.word(number)).read() }
     }
 }
 
-/// Returns the number of bytes that a function reports to have read; 0 if it has failed.
+/// Returns the number of bytes that a function reports to have read, or 0 if the function has
+/// failed.
 pub(super) fn count(result: usize) -> usize {
     (result as isize).max(0) as usize
 }

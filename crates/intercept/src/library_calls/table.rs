@@ -42,7 +42,7 @@ const STAT: usize = size_of::<libc::stat>();
 const DRAND: usize = 24;
 const ATTRIBUTES: usize = size_of::<libc::pthread_attr_t>();
 
-/// A write that a function performs if it returns 0.
+/// A write that a function performs if the function returns 0.
 macro_rules! if_zero {
     ($arguments:ident, $span:expr) => {
         Results {
@@ -141,7 +141,7 @@ const STRINGS: &[Row] = &[
     ("atof", &[Reads(|a| a.decimal())]),
     ("strtol strtoll strtoul strtoull __isoc23_strtol __isoc23_strtoll __isoc23_strtoul __isoc23_strtoull strtoimax \
       strtoumax strtod strtof", &[Reads(|a| a.number()), Writes(|a| a.bytes(1, 8))]),
-    // It returns its result in an x87 register, which must be empty before.
+    // The function returns its result in an x87 register, which must be empty before the call.
     ("strtold", &[Reads(|a| a.decimal()), Writes(|a| a.bytes(1, 8))]),
 ];
 
@@ -436,7 +436,8 @@ fn shift(a: &Arguments, number: usize) -> super::Span {
     }
 }
 
-/// Returns the memory that a sort reads and writes: none for one item, which is already sorted.
+/// Returns the memory that a sort reads and writes. There is none for one item, which is already
+/// sorted.
 fn sorted(a: &Arguments) -> (usize, usize) {
     match a.word(1) {
         0 | 1 => NONE,
@@ -456,7 +457,7 @@ fn behind(copy: Option<Copy>, left: usize) -> Option<Copy> {
 fn until_byte(a: &Arguments) -> usize {
     let (start, most) = a.sized(1, 3);
     let source = std::ptr::with_exposed_provenance(start);
-    // SAFETY: the function reads as far.
+    // SAFETY: the function that the program calls reads up to here.
     let found = unsafe { libc::memchr(source, a.word(2) as i32, most) };
     match found.addr() {
         0 => most,

@@ -1,4 +1,4 @@
-//! Buffers of calls that have several of them (`readv`).
+//! Buffers of calls that have several buffers (`readv`).
 
 use super::Span;
 use super::entry::Arguments;
@@ -8,7 +8,8 @@ use libc::iovec;
 /// Returns the buffers of a call: the address of an array of `iovec`, and its length.
 pub(crate) type Vectors = fn(&Arguments) -> (usize, usize);
 
-/// Most buffers of a call. The system refuses more, and more bytes than a signed number can count.
+/// Greatest number of buffers of a call. The system refuses more buffers, and more bytes than a
+/// signed number can count.
 const MOST: usize = 1024;
 
 /// Returns the array itself.
@@ -20,7 +21,8 @@ pub(super) fn array((start, count): (usize, usize)) -> Span {
     }
 }
 
-/// Returns the buffers, as far as `bytes` bytes fill them. Empty if the system refuses the call.
+/// Returns the buffers, as far as `bytes` bytes fill them. Returns nothing if the system refuses
+/// the call.
 pub(super) fn spans(
     (start, count): (usize, usize),
     mut bytes: usize,

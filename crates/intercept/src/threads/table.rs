@@ -7,7 +7,7 @@ use libc::{c_int, c_void};
 use runtime::native::{self, ControlWords};
 use std::ptr;
 
-/// A thread of the program. It is plain data, since it is copied often.
+/// A thread of the program. This is plain data, because it is copied often.
 #[derive(Clone, Copy)]
 pub(crate) struct Thread {
     pub(super) start: Option<Start>,
@@ -17,12 +17,12 @@ pub(crate) struct Thread {
     pub(super) returns_int: bool,
     pub(super) is_detached: bool,
     pub(crate) is_joined: bool,
-    /// Whether it unwinds itself to its end.
+    /// Whether the thread unwinds itself to its end.
     is_ending: bool,
     /// Whether its destructors have run, so that its thread-local memory is gone.
     pub(super) has_ended: bool,
     pub(super) cancel_state: c_int,
-    /// Its floating-point control words at the start: those of its creator.
+    /// Its floating-point control words at the start, which are those of its creator.
     pub(super) words: ControlWords,
     /// Its clock, in nanoseconds.
     pub(super) clock: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Thread {
     pub(super) random: u64,
     /// The signals that it blocks, initially those of its creator.
     pub(crate) blocked: u64,
-    /// The name that the program has given to it, a terminated string.
+    /// The name that the program has given to the thread, a terminated string.
     pub(crate) name: [u8; NAME],
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct Saved {
     pointers: Vec<usize>,
 }
 
-/// Returns the thread pointers of the threads that have one of their own.
+/// Returns the thread pointers of the threads that have their own.
 pub(crate) fn pointers() -> impl Iterator<Item = usize> {
     let pointers = POINTERS.get().iter().copied();
     pointers.filter(|&pointer| pointer != 0 && pointer != gate::checker())
@@ -90,7 +90,7 @@ pub(crate) fn save_to(copy: &mut Saved) {
     }
 }
 
-/// Restores the threads from a copy. Threads that are not in it keep their thread pointers.
+/// Restores the threads from a copy. Threads that are not in the copy keep their thread pointers.
 pub(crate) fn restore_from(copy: &Saved) {
     THREADS.get()[..copy.threads.len()].copy_from_slice(&copy.threads);
     if *HAS_LISTS.get() {
@@ -103,14 +103,14 @@ pub(crate) fn restore_from(copy: &Saved) {
 }
 
 impl Saved {
-    /// Returns the thread pointers of the threads that have one of their own.
+    /// Returns the thread pointers of the threads that have their own.
     pub(crate) fn pointers(&self) -> impl Iterator<Item = usize> {
         let pointers = self.pointers.iter().copied();
         pointers.filter(|&pointer| pointer != gate::checker())
     }
 }
 
-/// Returns the number of threads that have been in any execution.
+/// Returns the greatest number of threads in any execution so far.
 pub(crate) fn count() -> usize {
     THREADS.get().len()
 }
@@ -206,7 +206,7 @@ pub(crate) fn can_be_cancelled() -> bool {
     own().cancel_state == CANCEL_ENABLE
 }
 
-/// Sets the cancellation state. Returns the previous one.
+/// Sets the cancellation state. Returns the previous state.
 pub(crate) fn set_cancel_state(state: c_int) -> c_int {
     std::mem::replace(&mut own().cancel_state, state)
 }

@@ -1,5 +1,5 @@
-//! The announcement of one access, called in the middle of the program's code. It preserves all
-//! registers of the program.
+//! The announcement of one access, called in the middle of the program's code. All registers of the
+//! program are preserved.
 
 use crate::gate::{self, close, is_inside};
 use crate::heap;
@@ -29,10 +29,10 @@ struct Saved {
 
 /// Queries the registers of the processor.
 pub(super) fn prepare() {
-    // Registers up to AVX-512. Code that calls hooks does not use others.
+    // Registers up to AVX-512. Code that calls hooks does not use other registers.
     const KNOWN: u64 = 0b1110_0111;
     // SAFETY: every processor of the last ten years can save its registers this way, and the system
-    // permits it. A program built for older ones has no access that needs this.
+    // permits it. A program built for older processors has no access that needs this.
     let parts = unsafe { enabled() } & KNOWN;
     let mut size = 512 + 64;
     for part in (2..8).filter(|part| parts & 1 << part != 0) {
@@ -40,7 +40,7 @@ pub(super) fn prepare() {
         size = size.max((leaf.eax + leaf.ebx) as usize);
     }
     PARTS.store(parts as usize, Relaxed);
-    // Without the registers of the x87 unit, which hooks do not use.
+    // The registers of the x87 unit are excluded, because hooks do not use them.
     gate::COMPARED_VECTORS.store(parts as usize & !1, Relaxed);
     SIZE.store(size.next_multiple_of(64), Relaxed);
 }
@@ -55,7 +55,7 @@ unsafe fn enabled() -> u64 {
 ///
 /// # Safety
 ///
-/// The calling code leaves the program's red zone alone.
+/// The calling code must not change the program's red zone.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn enter() {
     std::arch::naked_asm!(
@@ -118,7 +118,7 @@ pub(super) unsafe extern "C" fn enter() {
 
 /// # Safety
 ///
-/// [`enter`] calls it with the registers that it has saved, and room for a frame.
+/// The caller must be [`enter`], with the registers that it has saved and room for a frame.
 unsafe extern "C-unwind" fn perform(saved: &mut Saved, frame: *mut [usize; 7]) {
     if !is_inside() {
         return;
@@ -140,11 +140,11 @@ unsafe extern "C-unwind" fn perform(saved: &mut Saved, frame: *mut [usize; 7]) {
     }
 }
 
-/// Announces an access of one place.
+/// Announces an access to one place.
 ///
 /// # Safety
 ///
-/// As for [`perform`].
+/// The conditions are those of [`perform`].
 unsafe fn one(saved: &mut Saved, access: &Access, operand: Operand, frame: *const Frame) {
     let address = address(saved, operand, access.is_on_copy);
     let length = access.length;
@@ -187,7 +187,7 @@ fn address(saved: &Saved, operand: Operand, is_on_copy: bool) -> usize {
 
 /// # Safety
 ///
-/// As for [`perform`].
+/// The conditions are those of [`perform`].
 unsafe fn announce(address: usize, length: usize, effect: Effect, frame: *const Frame) {
     if super::is_constant(address) || gate::is_errno(address) {
         return;
@@ -208,7 +208,7 @@ unsafe fn announce(address: usize, length: usize, effect: Effect, frame: *const 
 
 /// # Safety
 ///
-/// As for [`perform`].
+/// The conditions are those of [`perform`].
 unsafe fn read(address: usize, length: usize, frame: *const Frame) {
     // SAFETY: the frame exists.
     let code = unsafe { (*frame).code() };
@@ -221,15 +221,16 @@ unsafe fn read(address: usize, length: usize, frame: *const Frame) {
         // SAFETY: the program is about to read, and the frame is that of its code.
         unsafe { model::read(address, length, frame) };
     }
-    // SAFETY: only this thread writes it. Other threads of the program may have changed it.
+    // SAFETY: only this thread writes `FRAME`. Other threads of the program may have changed it.
     unsafe { gate::FRAME = frame };
 }
 
-/// Announces an instruction that fills or copies memory. Performs all steps of a repeated one.
+/// Announces an instruction that fills or copies memory. Performs all steps of a repeated
+/// instruction.
 ///
 /// # Safety
 ///
-/// As for [`perform`].
+/// The conditions are those of [`perform`].
 unsafe fn string(saved: &mut Saved, access: &Access, frame: *const Frame) {
     const FLAG_DOWN: usize = 1 << 10;
     let [rax, rcx, .., rsi, rdi] = saved

@@ -1,4 +1,4 @@
-//! Which omissions are accepted in a Rust program that is verified.
+//! The omissions that are accepted in a Rust program that is verified.
 
 use super::Checker;
 use report::Omission;
@@ -6,17 +6,17 @@ use report::Omission;
 impl Checker {
     /// Sets whether a program may be verified although its threads synchronize through objects that
     /// the model cannot see: atomics and locks of `std`, parking_lot, `tokio::sync`. Interleavings
-    /// are left out then, so the verdict is `bounded` unless this is accepted: here or, for tests,
-    /// by `MAZURKA_ACCEPT=hidden` in the environment. The report mentions it in any case.
+    /// are then left out, so the verdict is `bounded` unless the omission is accepted: here or, for
+    /// tests, with `MAZURKA_ACCEPT=hidden` in the environment. The report always mentions it.
     ///
     /// Some executions are examined for hidden synchronization. In the model's memory, it is found
-    /// if two threads write to the same place and nothing in the model orders them. Elsewhere
+    /// if two threads write to the same place and nothing in the model orders the writes. Elsewhere
     /// (statics and thread-locals of `std`, places that are only read), it is found if a thread
-    /// behaves differently when independent events are reordered. What does not change the
-    /// behaviour of a thread is not found, for example a static of `std` whose updates may be lost.
+    /// behaves differently when independent events are reordered. It is not found if the behaviour
+    /// of the threads stays the same, for example if a static of `std` may lose updates.
     ///
-    /// Counters that nothing depends on are found, too, if two threads write them: reference counts
-    /// other than of `std::sync::Arc`, and data behind thread-locals of `std`, which threads share.
+    /// Counters that nothing depends on are also found if two threads write them: reference counts
+    /// except those of `std::sync::Arc`, and data in thread-locals of `std`, which threads share.
     ///
     /// ```
     /// use mazurka::{Checker, Verdict, thread};
@@ -50,7 +50,7 @@ impl Checker {
     ///
     /// # Panics
     ///
-    /// If there is no such kind, or it is not `hidden`.
+    /// Panics if a kind does not exist or is not `hidden`.
     pub(crate) fn accept_by_environment(self) -> Checker {
         let kinds = std::env::var("MAZURKA_ACCEPT").unwrap_or_default();
         let names = kinds.split(',').map(str::trim);

@@ -31,15 +31,15 @@ impl Samples {
         }
     }
 
-    /// Discards the samples, since the search starts again.
+    /// Discards the samples, because the search starts again.
     pub fn restart(&mut self) {
         *self = Samples::default();
     }
 }
 
 impl Search {
-    /// Compares the accesses that the program reports with those that it makes. Skipped if the
-    /// program has failed or the search must stop at once.
+    /// Compares the accesses that the program reports with those that it makes. The comparison is
+    /// skipped if the program has failed or the search must stop at once.
     pub(super) fn audit(&mut self) {
         let most = match self.halt {
             _ if !self.failures.is_empty() => 0,

@@ -176,14 +176,14 @@ impl Task {
 }
 
 impl State<'static> {
-    /// Returns the state to resume from and what its strategy saved, or `None` for a new search.
+    /// Returns the state to resume from and its strategy's saved data, or `None` for a new search.
     pub fn of(settings: &Settings) -> Result<Option<(State<'static>, Vec<u8>)>, CheckError> {
         let path = settings.resume.as_deref();
         path.map(|path| State::load(path, &Task::of(settings)))
             .transpose()
     }
 
-    /// Reads the state that a search with this task resumes from, and what its strategy saved.
+    /// Reads the state that a search with this task resumes from, and its strategy's saved data.
     fn load(path: &Path, task: &Task) -> Result<(State<'static>, Vec<u8>), CheckError> {
         let unreadable = |reason: String| CheckError::Unreadable {
             path: path.to_owned(),
@@ -250,7 +250,7 @@ impl Checkpoint {
         }
     }
 
-    /// Saves the state of the search, and what the strategy saved.
+    /// Saves the state of the search, and the saved data of the strategy.
     pub fn save(&mut self, state: &State<'_>, strategy: &[u8]) -> Result<(), CheckError> {
         self.buffer.clear();
         let buffer = std::mem::take(&mut self.buffer);
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use explore::{Access, ObjectId, Op, OpKind, Outcome, Pending, Performed, Request};
 
-    /// Returns what a search saves after one execution with one event.
+    /// Returns the data that a search saves after one execution with one event.
     fn saved(algorithm: Algorithm) -> Vec<u8> {
         let op = Op {
             kind: OpKind::Store,

@@ -1,8 +1,9 @@
 //! The coverage of a search: lines that raced, and objects that no two threads shared.
 //!
-//! The first executions of a search are sampled, then one in a thousand. That shows what a model
-//! exercises, at no measurable cost. Later samples are chosen by how an execution begins, so that
-//! the parts of a search make the same choice wherever they run. A resumed search samples anew.
+//! The first executions of a search are sampled, then one in a thousand. The samples show what a
+//! model exercises, at no measurable cost. Later samples are chosen by how an execution begins, so
+//! that the parts of a search make the same choice wherever they run. A resumed search starts
+//! sampling again.
 
 use explore::{Algorithm, EventId, Execution, ObjectId, OpKind, Race, ThreadId};
 use report::{Coverage, Line};
@@ -130,7 +131,7 @@ impl Covered {
         });
     }
 
-    /// Discards the coverage, since the search starts again.
+    /// Discards the coverage, because the search starts again.
     pub fn restart(&mut self) {
         *self = Covered {
             is_random: self.is_random,
@@ -207,7 +208,7 @@ enum User {
 }
 
 impl User {
-    /// Returns what the only user does to the object, or `None` if there are several users.
+    /// Returns the only user's kind of operation, or `None` if there are several users.
     fn kind(&self) -> Option<OpKind> {
         match self {
             User::One(_, kind) => Some(*kind),

@@ -15,7 +15,7 @@ impl Search {
     }
 
     /// Repeats the first execution after the search. State that outlives executions, for example in
-    /// a static of the standard library, shows in a different result. (Native programs are run from
+    /// a static of the standard library, leads to a different result. (Native programs are run from
     /// their beginning now and then instead.) Returns whether the search has started again.
     pub(super) fn repeat_first(&mut self) -> Result<bool, CheckError> {
         let first = self.first.take();
@@ -84,10 +84,10 @@ impl Search {
         Difference { what, at }: Difference,
         outcome: Outcome,
     ) -> Result<bool, CheckError> {
-        // A deadlock may be false, since the execution was abandoned at the difference.
+        // A deadlock may be false, because the execution was abandoned at the difference.
         let has_failed = self.model.outcome() == Outcome::Failed;
         let failure = has_failed.then(|| symptom_of(&self.model).message);
-        // Twice, because the behaviour of a nondeterministic program may alternate.
+        // This runs twice because the behaviour of a nondeterministic program may alternate.
         for _ in 0..2 {
             match self.model.repeat(execution, false) {
                 Err(Interrupt::Coarsened) => return self.broken_off(Interrupt::Coarsened),

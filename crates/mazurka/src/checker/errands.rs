@@ -1,7 +1,7 @@
 //! Divided searches with slices in other processes. An errand and its result are slices as bytes.
 //!
 //! The process that divides the search has no model of the program. Even the report is made by a
-//! process with a model, since failures are run again for it. A lost errand has no effect and may
+//! process with a model, because failures are run again for it. A lost errand has no effect and may
 //! be repeated.
 
 use super::checkpoint::{State, refused_if_contradictory};
@@ -99,18 +99,18 @@ impl Checker {
     /// Makes slices end soon when this trail asks for haste. Steps are not recorded in it.
     ///
     /// # Errors
-    /// If the file cannot be mapped.
+    /// Returns an error if the file cannot be mapped.
     #[doc(hidden)]
     pub fn hurried_by(mut self, trail: &Path) -> Result<Checker, CheckError> {
         self.settings.asks_for_haste = Some(haste_by(shared_words(trail)?));
         Ok(self)
     }
 
-    /// Does errands until one makes the report. Calls `tell` after each other errand.
+    /// Does errands until one makes the report. Calls `tell` after each of the other errands.
     ///
     /// # Errors
-    /// If the search is over without a report, or the process that gives the errands has ended. An
-    /// error in a slice is returned to that process instead.
+    /// Returns an error if the search is over without a report, or if the process that gives the
+    /// errands has ended. An error in a slice is returned to that process instead.
     #[doc(hidden)]
     pub fn run_errands(
         mut self,
@@ -183,7 +183,7 @@ fn haste_by(words: &'static [AtomicU64]) -> Arc<dyn Fn() -> bool + Send + Sync> 
     Arc::new(|| Trail::asks_for_haste(words))
 }
 
-/// Returns the errand with a quarter of its executions, which is less likely to be lost again.
+/// Returns the errand with a quarter of its executions, so that it is less likely to be lost again.
 #[doc(hidden)]
 pub fn shorter(words: &[u8]) -> Vec<u8> {
     match postcard::from_bytes(words) {
@@ -346,7 +346,7 @@ impl Division {
     /// Saves the state of the search if it has changed enough and a checkpoint is set.
     ///
     /// # Errors
-    /// If saving fails, which ends the search.
+    /// Returns an error if saving fails. The search then ends.
     pub fn save(&self) -> Result<(), CheckError> {
         let keeper = self.keeper.lock();
         let mut keeper = keeper.unwrap_or_else(PoisonError::into_inner);
@@ -361,7 +361,7 @@ impl Division {
     /// Ends the search. Returns an errand that makes the report.
     ///
     /// # Errors
-    /// The error that ended the search.
+    /// Returns the error that ended the search.
     pub fn close(self) -> Result<Vec<u8>, CheckError> {
         let elapsed_s = self.work.elapsed_s();
         Ok(bytes(&Told::Conclusion {

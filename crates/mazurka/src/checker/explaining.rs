@@ -1,8 +1,8 @@
 //! Explains a failure: finds event orders of the failing execution that no passing execution has.
 //!
-//! The races of the failing execution are reversed, one at a time, and the program is run on from
-//! there; then those of the executions that fail in the same way. Passing executions show which
-//! orders are needed. The answer depends on these executions alone.
+//! The races of the failing execution are reversed, one at a time, and the program continues from
+//! there. Then the races of the executions that fail in the same way are reversed. Passing
+//! executions show which orders are needed. The explanation depends on these executions alone.
 
 use super::search::{Search, UntilEnded};
 use explore::{Execution, Op, Outcome, Point, Race, Replay, Schedule, Strategy};
@@ -32,7 +32,7 @@ struct Seen {
 
 impl Search {
     /// Explains the failure of the execution with this schedule of operations, rows of its events,
-    /// and races. Also returns the passing execution that has most in common with it.
+    /// and races. Also returns the most similar passing execution.
     pub(super) fn explain(
         &mut self,
         schedule: &Schedule,

@@ -1,4 +1,4 @@
-//! Turns the results of a search into its report. Failures are run once more to be recorded.
+//! Turns the results of a search into its report. Failures are run again to be recorded.
 
 use super::CheckError;
 use super::failures::{Sighting, Symptom};
@@ -124,7 +124,7 @@ impl Search {
         self.shown(sighting.symptom, sighting.execution, sighting.schedule)
     }
 
-    /// Refines the schedule to operations, and groups each thread's turns if that still fails.
+    /// Refines the schedule to operations, and groups each thread's turns if it still fails.
     fn of_operations(&mut self, sighting: Sighting) -> Result<Sighting, CheckError> {
         let schedule = self.model.refine(&sighting.schedule).map_err(diverged)?;
         let grouped = self.grouped(&schedule, &sighting.symptom)?;
@@ -146,7 +146,7 @@ impl Search {
         let symptom = match trace.failure {
             Some(shown) if shown.kind == symptom.kind => Symptom::of(shown),
             Some(_) | None if self.is_raced_for => symptom,
-            // A thread in a loop is recognised by bytes of its stack. Recording changes some.
+            // A thread in a loop is recognised by bytes of its stack. Recording changes some bytes.
             Some(_) | None
                 if symptom.kind == FailureKind::Stuck && self.shows(&schedule, &symptom) =>
             {

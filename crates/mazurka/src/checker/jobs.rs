@@ -48,12 +48,12 @@ pub struct Jobs {
 }
 
 impl Checker {
-    /// Searches with this number of threads of the system. Call it last: the result only checks
-    /// programs that threads may share ([`Sync`]).
+    /// Searches with this number of threads of the system. Call this method last: the result only
+    /// checks programs that threads may share ([`Sync`]).
     ///
     /// The numbers, and with [`keep_going`](Checker::keep_going) the failures, are those of one
-    /// job. Without it the search ends with the first bug that a job meets: the bug may differ from
-    /// run to run, but its schedule repeats it. Each job needs its own memory. An
+    /// job. Without `keep_going`, the search ends with the first bug that a job meets. This bug may
+    /// differ from run to run, but its schedule repeats it. Each job needs its own memory. An
     /// [observer](Checker::observer) is informed of the progress
     /// ([`Observer::progressed`](explore::Observer::progressed)), not of each execution.
     ///
@@ -72,7 +72,7 @@ impl Jobs {
     ///
     /// # Panics
     ///
-    /// As for [`Checker::check`].
+    /// Panics in the same cases as [`Checker::check`].
     #[track_caller]
     pub fn check(self, program: impl Fn() + Send + Sync + 'static) -> Report {
         match self.try_check(program) {
@@ -85,7 +85,8 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// As for [`Checker::try_check`], and if the number of jobs is invalid.
+    /// Returns an error in the same cases as [`Checker::try_check`], and if the number of jobs is
+    /// invalid.
     pub fn try_check(
         self,
         program: impl Fn() + Send + Sync + 'static,
@@ -121,7 +122,7 @@ impl Jobs {
     }
 }
 
-/// Returns what cannot be divided, or `None` if the search can be.
+/// Describes a search that cannot be divided. Returns `None` if the search can be divided.
 pub(super) fn indivisible(settings: &Settings) -> Option<String> {
     let algorithm = settings.algorithm;
     if !algorithm.is_divisible(Options::default()) {
@@ -267,7 +268,7 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
     Ok(report)
 }
 
-/// Returns the new or resumed search, and its duration before in seconds.
+/// Returns the new or resumed search, and the seconds that it took before it was saved.
 fn begun(
     settings: &Settings,
     saved: Option<(State<'static>, Vec<u8>)>,

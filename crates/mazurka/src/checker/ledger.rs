@@ -22,7 +22,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 /// The minimum and maximum duration of a slice. In between, a slice takes 1/`PART` of the search
-/// time so far: starting a slice takes time, and not every job can be asked to end one early.
+/// time so far: starting a slice takes time, and not every job can be asked to end a slice early.
 const PACE: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_millis(300);
 const PART: u32 = 40;
 
@@ -39,7 +39,7 @@ const WAITING_PER_JOB: usize = 2;
 /// Asks the job that does a slice to end it soon.
 pub type Haste = Box<dyn FnOnce() + Send>;
 
-/// The shared record of a divided search: see the module.
+/// The shared record of a divided search (see the module).
 pub(super) struct Ledger {
     jobs: AtomicUsize,
     settings: Settings,
@@ -394,7 +394,6 @@ impl Task<'_> {
         if self.epoch != state.epoch {
             // The slice is of an earlier epoch. Its executions are dropped; its failures are real.
             state.found.tally.given_up += slice.found.tally.runs();
-            state.found.tally.add_restarts(&slice.found.tally);
             let number = state.found.tally.runs();
             let met = slice.found.met.into_iter().map(|met| (met, number));
             state.before.extend(met);

@@ -24,7 +24,7 @@ impl Checker {
     /// Searches in slices of this number of executions, each giving away this number of parts.
     ///
     /// # Errors
-    /// As for [`Checker::try_check`].
+    /// Returns an error in the same cases as [`Checker::try_check`].
     #[doc(hidden)]
     pub fn measured(
         self,
@@ -52,7 +52,7 @@ impl Checker {
             let settings = settings.of_slices(None);
             let slice = sliced.slice(&settings, &part, portion, None)?;
             if slice.anew.is_some() {
-                // The slices before no longer count.
+                // Earlier slices no longer count.
                 measured.clear();
                 waiting.clear();
             }

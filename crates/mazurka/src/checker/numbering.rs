@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 pub(crate) struct Numbering {
     /// Number of executions before this epoch.
     pub(super) earlier: u64,
-    /// Number of executions in slices of this epoch. Slices with nothing between them are merged.
+    /// Execution counts of the slices of this epoch. Slices without a failure between them are
+    /// merged.
     pub(super) runs: BTreeMap<Position, u64>,
-    /// The slice and the number there of each failure of this epoch, which are the last known ones.
+    /// The slice of each failure of this epoch (these are the last failures), and its number there.
     pub(super) met: Vec<(Position, u64)>,
 }
 
@@ -64,7 +65,7 @@ mod tests {
     use std::sync::Arc;
     use std::task::Poll;
 
-    /// Creates a slice with this number of executions. The assertion fails in `failing`, if given.
+    /// Creates a slice with this number of executions. The assertion fails in execution `failing`.
     fn slice(part: &Part, executions: u64, failing: Option<u64>, rest: Vec<Part>) -> Slice {
         let met = failing.map(|execution| Met {
             position: part.position.clone(),
@@ -144,7 +145,7 @@ mod tests {
         let known = ledger.close().unwrap();
         assert_eq!(numbers(&known), [13]);
         assert_eq!(known.numbering.runs.len(), 2);
-        // Another process resumes. It knows the failures with their old numbers.
+        // Another process resumes. It has the failures with their old numbers.
         let saved = postcard::to_allocvec(&known.numbering).unwrap();
         let numbering = postcard::from_bytes(&saved).unwrap();
         let met = known.met.into_iter().map(|(mut met, number)| {

@@ -70,7 +70,7 @@ impl Checker {
     /// Sets the algorithm of an order.
     ///
     /// # Errors
-    /// If no algorithm has this name.
+    /// Returns an error if no algorithm has this name.
     #[doc(hidden)]
     pub fn by(mut self, name: &str) -> Result<Checker, CheckError> {
         if !name.is_empty() {
@@ -84,7 +84,7 @@ impl Checker {
     /// Carries out the order: a schedule, a verification that publishes its results, or a search.
     ///
     /// # Errors
-    /// As for [`Checker::try_check`].
+    /// Returns an error in the same cases as [`Checker::try_check`].
     pub fn carry_out(
         self,
         order: &Order,
@@ -104,7 +104,7 @@ impl Checker {
     /// Returns the position that the order's schedule leads to. By default the schedule is empty.
     ///
     /// # Errors
-    /// As for [`Checker::position`].
+    /// Returns an error in the same cases as [`Checker::position`].
     #[doc(hidden)]
     pub fn visit(
         self,

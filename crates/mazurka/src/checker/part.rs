@@ -1,7 +1,7 @@
 //! Parts of a search. Each is an independent search, which is done in slices.
 //!
-//! A slice runs some executions of a part from its saved state, in its own model. It returns what
-//! it found and the remaining parts. It depends on nothing else, so a lost slice can be repeated.
+//! A slice runs some executions of a part from its saved state, in its own model, and returns its
+//! results and the remaining parts. It depends on nothing else, so a lost slice can be repeated.
 
 use super::CheckError;
 use super::as_json;
@@ -121,9 +121,9 @@ pub(super) struct Portion {
     pub parts: u32,
     /// Number of executions after which the slice ends if other jobs have nothing to do.
     pub least: u64,
-    /// Number of parts to give away in that case.
+    /// Number of parts to give away if the slice ends for that reason.
     pub parts_in_haste: u32,
-    /// Executions of other parts before.
+    /// Executions of other parts before this slice.
     pub earlier: u64,
 }
 
@@ -172,7 +172,7 @@ pub(super) struct Met {
     /// The slice with the failure.
     pub position: Position,
     pub shown: Shown,
-    /// A shorter execution that fails in the same way, and the number of executions tried for that.
+    /// A shorter execution that fails in the same way, and the number of executions tried for it.
     pub shortest: Option<Shown>,
     pub extra: u64,
 }

@@ -8,8 +8,8 @@ use super::search::symptom_of;
 use explore::{Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
 use runtime::Model;
 
-/// Adapts the schedule. Returns whether it then still shows the failure. If not, the restarted
-/// search meets the failure again.
+/// Adapts the schedule. Returns whether the adapted schedule still shows the failure. If not, the
+/// restarted search meets the failure again.
 pub(super) fn refit(sighting: &mut Sighting, model: &mut Model) -> bool {
     model.want_failure(sighting.symptom.wanted());
     let shows_it = refit_wanted(sighting, model);

@@ -1,4 +1,4 @@
-//! The tree of a search, for people: its first executions are run once more, after the search.
+//! The tree of a search, for people: its first executions are run again after the search.
 
 use super::brake::{Brake, Braked};
 use super::search::{Search, UntilEnded};
@@ -13,8 +13,8 @@ const MOST: usize = 1000;
 const LONGEST: Duration = Duration::from_secs(2);
 
 impl Search {
-    /// Returns the tree: where the first executions leave the one before. Ends with the first bug,
-    /// as the search does without [`keep_going`](super::Checker::keep_going).
+    /// Returns the tree: where each of the first executions leaves the previous one. Ends with the
+    /// first bug, as the search does without [`keep_going`](super::Checker::keep_going).
     pub(super) fn sample(&mut self) -> Tree {
         self.model.mark_code(true);
         let mut tree = self.run_sample();

@@ -52,7 +52,7 @@ pub(super) struct Search {
     pub(super) beginning: Beginning,
     /// Executions after the first failure.
     pub(super) extra: u64,
-    /// The shortest of these that fails in the same way, if shorter than the first.
+    /// The shortest extra execution that fails in the same way, if it is shorter than the first.
     pub(super) shortest: Option<Sighting>,
 }
 
@@ -83,7 +83,7 @@ pub(super) struct UntilEnded {
     pub(super) outcome: Option<Outcome>,
     /// Whether the strategy discarded what it had explored.
     pub(super) has_restarted: bool,
-    /// Number of probes (runs beside the exploration).
+    /// Number of probes (runs outside the exploration).
     probes: u64,
     /// The schedules of probes that failed.
     failed_probes: Vec<Schedule>,
@@ -114,7 +114,7 @@ impl Search {
         Search::from(checker, saved, program)
     }
 
-    /// Creates a search: a new one, or one resumed from this state and what its strategy saved.
+    /// Creates a new search, or resumes one from this state and the saved data of its strategy.
     pub fn from(
         checker: Checker,
         saved: Option<(State<'static>, Vec<u8>)>,
@@ -240,7 +240,7 @@ impl Search {
         !self.failures.is_empty() && !self.settings.keeps_going
     }
 
-    /// Checks whether no limit is reached. Otherwise sets `halt`.
+    /// Checks whether no limit is reached. If a limit is reached, sets `halt`.
     pub(super) fn limit_is_left(&mut self) -> bool {
         self.halt = self.halt.or_else(|| self.limit());
         self.halt.is_none()
@@ -284,7 +284,7 @@ impl Search {
             });
         }
         if ended.has_restarted {
-            self.restart(Restart::Algorithm);
+            self.restart(None);
         }
         let Some(outcome) = ended.outcome else {
             return Ok(Next::Nothing);
@@ -315,7 +315,7 @@ impl Search {
         Ok(Next::Ended(outcome))
     }
 
-    /// Rejects random algorithms for programs that leave interleavings out: they have none to omit.
+    /// Rejects random algorithms, which may run any interleaving, if the program leaves some out.
     fn leaves_out_in_a_search(&self) -> Result<(), CheckError> {
         match self.model.has_left_out() && !self.settings.algorithm.proves() {
             true => Err(CheckError::Contradiction(
@@ -351,7 +351,7 @@ impl Search {
                 let model = &mut self.model;
                 let sightings = &mut self.failures.sightings;
                 sightings.retain_mut(|sighting| refit(sighting, model));
-                self.restart(why);
+                self.restart(Some(why));
                 return Ok(true);
             }
             Interrupt::Diverged(_) if self.contains_a_race() || self.model.has_raced() => {
@@ -369,7 +369,7 @@ impl Search {
 
     /// Starts the search again, with coarser objects or because the strategy requires it. Failures
     /// that were met remain, and so does the total number of executions.
-    pub(super) fn restart(&mut self, why: Restart) {
+    pub(super) fn restart(&mut self, why: Option<Restart>) {
         self.first = None;
         self.tally.restart(why);
         self.covered.restart();

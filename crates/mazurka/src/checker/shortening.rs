@@ -2,8 +2,8 @@
 //! while, and the execution with the fewest context switches that fails in the same way is shown.
 //!
 //! The effort is limited by numbers alone, so that it is reproducible: by [`Checker::extra`], and
-//! by the number of executions of the search plus a few. It is counted separately. Searches that
-//! continue after a bug skip this.
+//! by the number of executions of the search plus a few. The extra executions are counted
+//! separately. Searches that continue after a bug skip this step.
 //!
 //! [`Checker::extra`]: super::Checker::extra
 
@@ -69,7 +69,7 @@ impl Search {
         self.settings.extra.min(runs + FEW).min(left)
     }
 
-    /// Runs one more execution. Returns `None` if there is none that can be used.
+    /// Runs one more execution. Returns `None` if no execution can be used.
     fn extra_execution(&mut self) -> Result<Option<Outcome>, CheckError> {
         let mut ended = UntilEnded::default();
         let mut program = Braked {
@@ -86,7 +86,8 @@ impl Search {
                 let tally = self.tally.clone();
                 self.shortest = None;
                 self.broken_off(Interrupt::Coarsened)?;
-                // The search that met the failure is reported, unless it must be met again.
+                // The search that met the failure is reported, unless it must find the failure
+                // again.
                 if !self.failures.is_empty() {
                     self.tally = tally;
                 }
@@ -112,7 +113,7 @@ impl Search {
     }
 }
 
-/// Checks whether it is the same bug, perhaps with other values.
+/// Checks whether both are the same bug, perhaps with different values.
 fn is_like(symptom: &Symptom, first: &Symptom) -> bool {
     symptom.kind == first.kind && symptom.location == first.location
 }

@@ -110,7 +110,7 @@ impl Search {
                 }
             };
             self.shorten()?;
-            // The strategy has started again, too, unless the search continues.
+            // The strategy has also started again, unless the search continues.
             if has_failed && self.failures.is_empty() || self.repeat_first()? {
                 if !is_anew && self.model.has_met_more_shared_memory() {
                     return Ok(None);

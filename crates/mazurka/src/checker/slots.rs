@@ -2,14 +2,14 @@
 //!
 //! Layout: `MAGIC`, capacity of a slot; then the slots. A slot: sequence number, length, checksum
 //! of both and of the payload, payload. If a state outgrows the slots, a larger file is written and
-//! replaces the old file by a rename.
+//! renamed over the old file.
 
 use report::Replacement;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// The last character is the version of format and payload. A change of either needs the next one.
+/// The last character is the version of format and payload. Every change needs the next character.
 pub(super) const MAGIC: [u8; 8] = *b"MZK-CHKK";
 /// The message for a checkpoint with another format.
 pub(crate) const OTHER_VERSION: &str = "it was written by another version";

@@ -70,7 +70,7 @@ impl Search {
         })
     }
 
-    /// Returns the saved schedule as one of operations. From here on a step is an operation.
+    /// Converts the saved schedule to one of operations. From here on, a step is an operation.
     fn operations_of(&mut self, saved: &ScheduleFile) -> Result<Schedule, CheckError> {
         let names = self.model.names_mut();
         let coarse = names.load_coarse(&saved.coarse);

@@ -20,7 +20,7 @@ pub(crate) struct Tally {
     pub events: u64,
     /// Events of the longest execution.
     pub max_depth: usize,
-    /// Probes (runs beside the exploration).
+    /// Probes (runs outside the exploration).
     pub probes: u64,
     /// Bounds that left executions out or halted a thread.
     pub bounds: BTreeSet<Bound>,
@@ -102,15 +102,17 @@ impl Tally {
         }
     }
 
-    /// Resets the numbers, since the search starts again for this reason. Only keeps the number of
-    /// executions, and the reasons.
-    pub fn restart(&mut self, why: Restart) {
+    /// Resets the numbers, because the search starts again, for this reason if the program is the
+    /// reason. Only keeps the number of executions, and the reasons.
+    pub fn restart(&mut self, why: Option<Restart>) {
         *self = Tally {
             given_up: self.runs(),
             restarts: std::mem::take(&mut self.restarts),
             ..Tally::default()
         };
-        *self.restarts.entry(why).or_default() += 1;
+        if let Some(why) = why {
+            *self.restarts.entry(why).or_default() += 1;
+        }
     }
 }
 
@@ -143,7 +145,7 @@ mod tests {
         let mut tally = Tally::default();
         for _ in 0..2 {
             tally.count(Outcome::Deadlock, 3);
-            tally.restart(Restart::Loop);
+            tally.restart(Some(Restart::Loop));
         }
         tally.count(Outcome::Completed, 2);
         assert_eq!((tally.executions, tally.deadlocks, tally.events), (1, 0, 2));

@@ -4,7 +4,7 @@
 use super::search::{Beginning, Next, Search, diverged};
 use super::{CheckError, Checker};
 use explore::{Algorithm, Execution, Options, Outcome, Strategy, ThreadId, Verification};
-use report::{Case, Choice, Constraint, Limit, Point, Report, Restart};
+use report::{Case, Choice, Constraint, Limit, Point, Report};
 use runtime::{Described, Names};
 use std::ops::ControlFlow;
 
@@ -17,7 +17,7 @@ pub enum Preference {
     /// The first correct execution that a search meets.
     #[default]
     Any,
-    /// Of several correct ones, that with the fewest waiting threads
+    /// Of several correct executions, the one with the fewest waiting threads
     /// ([`explore::Execution::waiting`]).
     FewWaiting,
 }
@@ -63,7 +63,8 @@ impl Checker {
     /// ```
     ///
     /// # Errors
-    /// As for [`Checker::try_check`], and for algorithms that do not search in the required order.
+    /// Returns an error in the same cases as [`Checker::try_check`], and if the algorithm does not
+    /// search in the required order.
     pub fn verify(
         self,
         preference: Preference,
@@ -114,7 +115,7 @@ impl Search {
     /// Returns the first correct execution of a search that takes the first of all alternatives.
     fn first_correct(&mut self) -> Result<Option<Execution>, CheckError> {
         self.strategy = self.settings.algorithm.strategy(Options::default());
-        self.restart(Restart::Algorithm);
+        self.restart(None);
         while self.limit_is_left() {
             match self.next_execution()? {
                 Next::Ended(Outcome::Completed) => {
@@ -135,7 +136,7 @@ impl Search {
         let mut best = (first.waiting(), first);
         for algorithm in [Algorithm::Random, Algorithm::Pct] {
             self.strategy = algorithm.strategy(Options::default());
-            self.restart(Restart::Algorithm);
+            self.restart(None);
             for _ in 0..CANDIDATES / 2 {
                 if !self.limit_is_left() {
                     break;
@@ -166,7 +167,7 @@ impl Search {
         let guide = first.events().map(|(_, event)| event.thread()).collect();
         let strategy = self.settings.algorithm.verifier(guide);
         self.strategy = strategy.expect("the algorithm was checked before");
-        self.restart(Restart::Algorithm);
+        self.restart(None);
         let mut relaxation = Relaxation::new(described);
         let mut is_stopped = false;
         while !is_stopped && self.limit_is_left() {
@@ -285,7 +286,7 @@ impl Relaxation {
             return ControlFlow::Continue(());
         };
         if self.case.is_none() {
-            // Later versions may mention any of these; runs under this version must know them then.
+            // Runs under this version must know all threads that later versions may mention.
             first
                 .events()
                 .for_each(|(_, event)| _ = self.point(event.point()));

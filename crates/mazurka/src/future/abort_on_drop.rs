@@ -18,7 +18,7 @@ use std::task::{Context, Poll};
 #[derive(Debug)]
 #[must_use = "the task is aborted when this is dropped"]
 pub struct AbortOnDrop<T> {
-    /// `None` after the result was taken.
+    /// `None` once the result has been taken.
     task: Option<JoinHandle<T>>,
 }
 

@@ -8,8 +8,8 @@ use std::task::{Context, Poll, Waker};
 
 /// Polls the future until it is ready. Between polls the thread waits until the waker is called.
 ///
-/// Waker calls before the thread waits count as one. Nothing else wakes the thread, so a pending
-/// future that has not passed its waker on is a deadlock.
+/// Waker calls before the thread waits count as one call. Nothing else wakes the thread, so a
+/// pending future that has not passed its waker on is a deadlock.
 ///
 /// ```
 /// use mazurka::future::{AtomicWaker, block_on};
@@ -42,7 +42,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     block_on_spuriously(future, 0)
 }
 
-/// As [`block_on`], but may poll the future up to `polls` times without a wakeup.
+/// Like [`block_on`], but may poll the future up to `polls` times without a wakeup.
 #[doc(hidden)]
 #[track_caller]
 pub fn block_on_spuriously<F: Future>(future: F, mut polls: u32) -> F::Output {

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 /// The error of a task that was aborted or panicked.
 pub struct JoinError {
-    /// `None` if the task was aborted. In a mutex so that the error can be shared.
+    /// `None` if the task was aborted. The mutex lets threads share the error.
     panic: Option<Mutex<Box<dyn Any + Send>>>,
 }
 

@@ -3,8 +3,8 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Lets a future be polled without a wakeup, as executors and combinators do. After each pending
-/// poll both alternatives are explored, for at most `polls` extra polls.
+/// Polls a future also without a wakeup, as executors and combinators do. After each pending poll
+/// both alternatives are explored, for at most `polls` extra polls.
 ///
 /// ```
 /// use mazurka::Checker;

@@ -70,14 +70,15 @@ struct Shared<T> {
 struct End<'s, T>(&'s Shared<T>);
 
 impl<T> JoinHandle<T> {
-    /// Names the task in traces, instead of its spawn path. Free in executions that are not shown.
+    /// Sets the name of the task in traces, which otherwise show its spawn path. The name costs
+    /// nothing in executions that are not shown.
     #[track_caller]
     pub fn named(self, name: &str) -> Self {
         self.thread.call(name);
         self
     }
 
-    /// Makes the task drop its future instead of polling it again, unless the task is ready before.
+    /// Makes the task drop its future instead of polling it again, unless the task ends before.
     #[track_caller]
     pub fn abort(&self) {
         self.shared.is_aborted.store(true, SeqCst);

@@ -8,7 +8,8 @@ use std::task::Wake;
 /// A place in the source of the program.
 pub(super) type Place = &'static Location<'static>;
 
-/// A token that one thread waits for. Given several times before it is taken, it is one token.
+/// A token that one thread waits for. Giving it several times before the thread takes it has the
+/// effect of giving it once.
 pub(super) struct Token(Placed<Born<runtime::Notify>>);
 
 impl Token {
@@ -40,7 +41,8 @@ impl Token {
     }
 }
 
-/// An [`AtomicWaker`](super::AtomicWaker) records locations: functions of a waker have no caller.
+/// The location here is not one of the program, because a waker's functions have no tracked caller.
+/// [`AtomicWaker`](super::AtomicWaker) records it instead.
 impl Wake for Token {
     fn wake(self: Arc<Token>) {
         self.wake_by_ref();

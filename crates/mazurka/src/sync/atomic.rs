@@ -1,4 +1,4 @@
-//! As `std::sync::atomic`. Memory is sequentially consistent; orderings only determine data races.
+//! Like `std::sync::atomic`. Memory is sequentially consistent; orderings only decide data races.
 
 mod bool;
 mod integer;
@@ -14,28 +14,28 @@ pub use integer::{
 pub use pointer::AtomicPtr;
 pub use std::sync::atomic::Ordering;
 
-/// As `std::sync::atomic::fence`: an event that orders plain memory, but not the interleavings.
+/// Like `std::sync::atomic::fence`: an event that orders plain memory, but not the interleavings.
 ///
 /// # Panics
 ///
-/// If the order is `Relaxed`.
+/// Panics if the order is `Relaxed`.
 #[track_caller]
 pub fn fence(order: Ordering) {
     order::check_fence(order);
     runtime::fence(order);
 }
 
-/// As `std::sync::atomic::compiler_fence`. Has no effect: a thread is always ordered with itself.
+/// Like `std::sync::atomic::compiler_fence`. Has no effect: a thread is always ordered with itself.
 ///
 /// # Panics
 ///
-/// If the order is `Relaxed`.
+/// Panics if the order is `Relaxed`.
 #[track_caller]
 pub fn compiler_fence(order: Ordering) {
     order::check_fence(order);
 }
 
-/// As `std::sync::atomic::spin_loop_hint`.
+/// Like `std::sync::atomic::spin_loop_hint`.
 #[deprecated(note = "use `mazurka::hint::spin_loop`")]
 #[track_caller]
 pub fn spin_loop_hint() {

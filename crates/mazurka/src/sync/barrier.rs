@@ -1,13 +1,13 @@
-//! As `std::sync::Barrier`.
+//! Like `std::sync::Barrier`.
 
 use super::constructor::{constructor, named};
 use runtime::{Born, Placed};
 use std::fmt;
 
-/// As `std::sync::Barrier`: n threads wait for each other, in any number of rounds.
+/// Like `std::sync::Barrier`: n threads wait for each other, in any number of rounds.
 pub struct Barrier(Placed<Born<runtime::Barrier>>);
 
-/// As `std::sync::BarrierWaitResult`.
+/// Like `std::sync::BarrierWaitResult`.
 pub struct BarrierWaitResult(runtime::Arrival);
 
 impl Barrier {

@@ -1,4 +1,4 @@
-//! As `std::sync::Condvar`.
+//! Like `std::sync::Condvar`.
 
 use super::MutexGuard;
 use super::constructor::{constructor, named};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
 
-/// As `std::sync::Condvar`. A signal may wake any waiter. There are no spurious wakeups unless
+/// Like `std::sync::Condvar`. A signal may wake any waiter. There are no spurious wakeups unless
 /// [`Checker::spurious`](crate::Checker::spurious) allows them. A timed wait may expire at any
 /// moment.
 ///
@@ -32,7 +32,7 @@ use std::time::Duration;
 /// ```
 pub struct Condvar(Placed<Born<runtime::Condvar>>);
 
-/// As `std::sync::WaitTimeoutResult`.
+/// Like `std::sync::WaitTimeoutResult`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WaitTimeoutResult {
     timed_out: bool,

@@ -1,6 +1,6 @@
 //! Constructors that are `const` where objects are identified by their address.
 
-/// Defines a constructor of an object that is settled at first use; without `statics`, at once.
+/// Defines a constructor of an object that is settled at first use, or at once without `statics`.
 macro_rules! constructor {
     (
         $(#[$attribute:meta])*
@@ -35,8 +35,8 @@ macro_rules! named {
             Self(self.0.settled())
         }
 
-        /// Names the object in traces, instead of the place of its creation. Costs nothing in
-        /// executions that are not shown.
+        /// Sets the name of the object in traces, which otherwise show the place of its creation.
+        /// The name costs nothing in executions that are not shown.
         #[track_caller]
         pub fn named(self, name: &str) -> Self {
             let $own = self.0.get();

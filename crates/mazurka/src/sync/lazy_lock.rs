@@ -1,4 +1,4 @@
-//! As `std::sync::LazyLock`.
+//! Like `std::sync::LazyLock`.
 
 use super::constructor::{constructor, named};
 use super::once_lock::Once;
@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
-/// As `std::sync::LazyLock`: a value that the first thread to need it computes.
+/// Like `std::sync::LazyLock`: a value that the first thread to need it computes.
 ///
 /// ```
 /// use mazurka::sync::{Arc, LazyLock};
@@ -28,7 +28,7 @@ pub struct LazyLock<T, F = fn() -> T>(Placed<Lazy<T, F>>);
 
 struct Lazy<T, F> {
     value: Once<T>,
-    /// Taken by the thread that computes the value.
+    /// The function, which the thread that computes the value takes.
     compute: Mutex<Option<F>>,
 }
 
@@ -49,7 +49,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     ///
     /// # Panics
     ///
-    /// If an earlier computation panicked.
+    /// Panics if an earlier computation panicked.
     #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {
         let own = this.0.get();
@@ -77,7 +77,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     ///
     /// # Panics
     ///
-    /// If an earlier computation panicked.
+    /// Panics if an earlier computation panicked.
     #[track_caller]
     pub fn force_mut(this: &mut LazyLock<T, F>) -> &mut T {
         LazyLock::force(this);

@@ -1,6 +1,6 @@
 //! `lazy_static!`.
 
-/// As `lazy_static::lazy_static!`: statics initialised at their first use, anew in each execution.
+/// Like `lazy_static::lazy_static!`: statics initialised at first use, anew in each execution.
 ///
 /// ```
 /// use mazurka::sync::Mutex;

@@ -1,4 +1,4 @@
-//! As `std::sync::mpsc`.
+//! Like `std::sync::mpsc`.
 
 use runtime::{Channel, ReceiveError};
 use std::cell::Cell;
@@ -58,17 +58,17 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     )
 }
 
-/// As `std::sync::mpsc::Sender`.
+/// Like `std::sync::mpsc::Sender`.
 pub struct Sender<T> {
     channel: Arc<Channel<T>>,
 }
 
-/// As `std::sync::mpsc::SyncSender`.
+/// Like `std::sync::mpsc::SyncSender`.
 pub struct SyncSender<T> {
     channel: Arc<Channel<T>>,
 }
 
-/// As `std::sync::mpsc::Receiver`.
+/// Like `std::sync::mpsc::Receiver`.
 pub struct Receiver<T> {
     channel: Arc<Channel<T>>,
     /// Makes the receiver `!Sync`: only one thread at a time uses it.
@@ -79,8 +79,8 @@ pub struct Receiver<T> {
 macro_rules! shown_in_traces {
     ($($End:ident),*) => {
         $(impl<T> $End<T> {
-            /// Names the channel in traces, instead of the place of its creation. Costs nothing in
-            /// executions that are not shown.
+            /// Sets the name of the channel in traces, which otherwise show the place of its
+            /// creation. The name costs nothing in executions that are not shown.
             #[track_caller]
             pub fn named(self, name: &str) -> Self {
                 self.channel.call(name);
@@ -88,7 +88,7 @@ macro_rules! shown_in_traces {
             }
 
             /// Makes traces show messages, in the format of their `Debug`, which must not perform
-            /// operations. Costs nothing in executions that are not shown.
+            /// operations. This costs nothing in executions that are not shown.
             pub fn shown(self) -> Self
             where
                 T: fmt::Debug,
@@ -160,7 +160,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// If there is no message and all senders are dropped.
+    /// Returns an error if there is no message and all senders are dropped.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.channel.receive().map_err(|_| RecvError)
@@ -170,7 +170,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// If there is no message.
+    /// Returns an error if there is no message.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         self.channel.try_receive().map_err(|error| match error {
@@ -179,11 +179,11 @@ impl<T> Receiver<T> {
         })
     }
 
-    /// Waits for a message; may expire at any moment.
+    /// Waits for a message; the wait may expire at any moment.
     ///
     /// # Errors
     ///
-    /// If the wait expired, or there is no message and all senders are dropped.
+    /// Returns an error if the wait expired, or there is no message and all senders are dropped.
     #[track_caller]
     pub fn recv_timeout(&self, limit: Duration) -> Result<T, RecvTimeoutError> {
         self.channel
@@ -241,19 +241,19 @@ impl<T> Drop for Receiver<T> {
     }
 }
 
-/// As `std::sync::mpsc::Iter`.
+/// Like `std::sync::mpsc::Iter`.
 #[derive(Debug)]
 pub struct Iter<'a, T> {
     receiver: &'a Receiver<T>,
 }
 
-/// As `std::sync::mpsc::TryIter`.
+/// Like `std::sync::mpsc::TryIter`.
 #[derive(Debug)]
 pub struct TryIter<'a, T> {
     receiver: &'a Receiver<T>,
 }
 
-/// As `std::sync::mpsc::IntoIter`.
+/// Like `std::sync::mpsc::IntoIter`.
 #[derive(Debug)]
 pub struct IntoIter<T> {
     receiver: Receiver<T>,

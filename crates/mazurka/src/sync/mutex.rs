@@ -1,4 +1,4 @@
-//! As `std::sync::Mutex`.
+//! Like `std::sync::Mutex`.
 
 use super::constructor::{constructor, named};
 use super::poison::{Poison, WasPanicking, granted, poisoned};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
-/// As `std::sync::Mutex`: mutual exclusion, with poisoning.
+/// Like `std::sync::Mutex`: mutual exclusion, with poisoning.
 ///
 /// ```
 /// use mazurka::sync::{Arc, Mutex};
@@ -29,16 +29,16 @@ pub struct Mutex<T: ?Sized>(Placed<Locked<T>>);
 pub(super) struct Locked<T: ?Sized> {
     lock: Born<runtime::Mutex>,
     poison: Poison,
-    /// Never contended: it is locked only after `lock` was granted.
+    /// Never contended: it is locked only once `lock` has been granted.
     data: std::sync::Mutex<T>,
 }
 
-/// As `std::sync::MutexGuard`.
+/// Like `std::sync::MutexGuard`.
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Locked<T>,
     before: WasPanicking,
-    /// `None` after the data was released, which happens before the model's lock is released.
+    /// `None` once the data has been released, which happens before the model's lock is released.
     data: Option<std::sync::MutexGuard<'a, T>>,
 }
 
@@ -90,13 +90,13 @@ impl<T: ?Sized> Locked<T> {
         &self.lock
     }
 
-    /// Returns the guard after a wait for a condition variable, when the lock was granted again.
+    /// Returns the guard after a wait for a condition variable, once the lock is granted again.
     #[track_caller]
     pub(super) fn resume(&self) -> LockResult<MutexGuard<'_, T>> {
         self.poison.wrap(self.guard())
     }
 
-    /// Returns the guard, after the lock was granted.
+    /// Returns the guard of the lock, which has been granted.
     fn guard(&self) -> MutexGuard<'_, T> {
         MutexGuard {
             mutex: self,

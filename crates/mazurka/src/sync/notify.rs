@@ -5,8 +5,8 @@ use runtime::{Born, Placed, Settle, Settling};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// A token that any thread gives and one thread takes. Tokens given before it is taken count as
-/// one.
+/// A token that any thread gives and one thread takes. If the token is given several times before
+/// it is taken, it is taken once.
 ///
 /// ```
 /// use mazurka::sync::{Arc, Notify};
@@ -51,7 +51,7 @@ impl Notify {
     ///
     /// # Panics
     ///
-    /// If another thread waits.
+    /// Panics if another thread waits.
     #[track_caller]
     pub fn wait(&self) {
         let own = self.0.get();

@@ -1,10 +1,10 @@
-//! As `std::sync::Once`.
+//! Like `std::sync::Once`.
 
 use super::constructor::{constructor, named};
 use runtime::{Born, Entry, Placed};
 use std::fmt;
 
-/// As `std::sync::Once`: the first thread to arrive initialises, and the others wait for it.
+/// Like `std::sync::Once`: the first thread to arrive initialises, and the others wait for it.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -29,7 +29,7 @@ use std::fmt;
 /// ```
 pub struct Once(Placed<Born<runtime::Once>>);
 
-/// As `std::sync::OnceState`.
+/// Like `std::sync::OnceState`.
 #[derive(Debug)]
 pub struct OnceState {
     is_poisoned: bool,
@@ -56,7 +56,7 @@ impl Once {
     ///
     /// # Panics
     ///
-    /// If an earlier initialiser panicked.
+    /// Panics if an earlier initialiser panicked.
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, initialise: F) {
         call_once_force(self.0.get(), |state| match state.is_poisoned {
@@ -76,7 +76,7 @@ impl Once {
     ///
     /// # Panics
     ///
-    /// If the initialiser panics, or the last one did.
+    /// Panics if the initialiser panics, or if the last initialiser panicked.
     #[track_caller]
     pub fn wait(&self) {
         let is_done = self.0.get().wait();

@@ -1,4 +1,4 @@
-//! As `std::sync::OnceLock`.
+//! Like `std::sync::OnceLock`.
 
 use super::constructor::{constructor, named};
 use super::once::call_once_force;
@@ -6,7 +6,7 @@ use crate::choice::torn_down;
 use runtime::{Born, Placed, Settle, Settling};
 use std::fmt;
 
-/// As `std::sync::OnceLock`: a value that is written once.
+/// Like `std::sync::OnceLock`: a value that is written once.
 ///
 /// ```
 /// use mazurka::sync::{Arc, OnceLock};
@@ -75,7 +75,7 @@ impl<T> OnceLock<T> {
     }
 
     /// Returns the value. Writes it first if there is none, or waits for the thread that does.
-    /// Reads before that, as `std` does, so that threads that find the value do not conflict.
+    /// Reads first, as `std` does, so that threads that find the value do not conflict.
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, initialise: F) -> &T {
         self.0.get().get_or_init(initialise)

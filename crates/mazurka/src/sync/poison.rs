@@ -117,7 +117,7 @@ macro_rules! poisoned {
 
 pub(super) use poisoned;
 
-/// Returns access to the data of a lock that was granted.
+/// Returns access to the data of a lock that has been granted.
 pub(super) fn granted<G>(access: TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> G {
     match access {
         Ok(access) => access,

@@ -1,4 +1,4 @@
-//! As `std::sync::RwLock`.
+//! Like `std::sync::RwLock`.
 
 use super::constructor::{constructor, named};
 use super::poison::{Poison, WasPanicking, granted, poisoned};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
-/// As `std::sync::RwLock`: many readers or one writer, with poisoning.
+/// Like `std::sync::RwLock`: many readers or one writer, with poisoning.
 ///
 /// ```
 /// use mazurka::sync::{Arc, RwLock};
@@ -33,26 +33,26 @@ pub struct RwLock<T: ?Sized>(Placed<Locked<T>>);
 struct Locked<T: ?Sized> {
     lock: Born<runtime::RwLock>,
     poison: Poison,
-    /// Never contended: it is locked only after `lock` was granted.
+    /// Never contended: it is locked only once `lock` has been granted.
     data: std::sync::RwLock<T>,
 }
 
-/// As `std::sync::RwLockReadGuard`.
+/// Like `std::sync::RwLockReadGuard`.
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a Born<runtime::RwLock>,
     place: runtime::Place,
-    /// `None` after the data was released, which happens before the model's lock is released.
+    /// `None` once the data has been released, which happens before the model's lock is released.
     data: Option<std::sync::RwLockReadGuard<'a, T>>,
 }
 
-/// As `std::sync::RwLockWriteGuard`.
+/// Like `std::sync::RwLockWriteGuard`.
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a Locked<T>,
     place: runtime::Place,
     before: WasPanicking,
-    /// `None` after the data was released, which happens before the model's lock is released.
+    /// `None` once the data has been released, which happens before the model's lock is released.
     data: Option<std::sync::RwLockWriteGuard<'a, T>>,
 }
 
@@ -137,7 +137,7 @@ impl<T: ?Sized> Locked<T> {
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    /// Turns the guard into a reader's, without letting another writer in between.
+    /// Converts the guard to a read guard. No other writer can lock in between.
     #[track_caller]
     pub fn downgrade(mut this: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
         this.data = None;

@@ -50,7 +50,7 @@ impl Semaphore {
         self.own().try_acquire()
     }
 
-    /// Waits for a permit; may expire at any moment. Returns whether it took a permit.
+    /// Waits for a permit; the wait may expire at any moment. Returns whether it took a permit.
     #[track_caller]
     pub fn acquire_timeout(&self, limit: Duration) -> bool {
         self.own().acquire_timed(limit)

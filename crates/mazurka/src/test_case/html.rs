@@ -14,7 +14,7 @@ pub(super) fn is_wanted() -> bool {
     std::env::var_os(HTML).is_some_and(|folder| !folder.is_empty())
 }
 
-/// Writes the page of a test if pages are requested. If that fails, the test does not fail.
+/// Writes the page of a test if pages are requested. The test does not fail if writing fails.
 pub(super) fn write(name: &str, report: &Report) {
     let Some(folder) = std::env::var_os(HTML).filter(|folder| !folder.is_empty()) else {
         return;

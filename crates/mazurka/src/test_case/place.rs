@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns a path in cargo's target directory, which contains the test executable, or else a
+/// Returns a path in cargo's target directory, which contains the test executable, or otherwise a
 /// temporary path. Tests of the same name in several executables have different files.
 pub(super) fn place_for(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap_or_default();

@@ -1,9 +1,9 @@
-//! As `std::thread::Builder`.
+//! Like `std::thread::Builder`.
 
 use super::{JoinHandle, Scope, ScopedJoinHandle};
 use std::io;
 
-/// As `std::thread::Builder`.
+/// Like `std::thread::Builder`.
 #[must_use = "must eventually spawn the thread"]
 #[derive(Default, Debug)]
 pub struct Builder {
@@ -17,7 +17,7 @@ impl Builder {
         Builder::default()
     }
 
-    /// Sets the name of the thread, which traces show, too.
+    /// Sets the name of the thread, which traces also show.
     pub fn name(self, name: String) -> Builder {
         Builder {
             name: Some(name),
@@ -25,7 +25,8 @@ impl Builder {
         }
     }
 
-    /// Sets a minimum stack size in bytes, as [`Checker::stack_size`](crate::Checker::stack_size).
+    /// Sets a minimum stack size in bytes, like
+    /// [`Checker::stack_size`](crate::Checker::stack_size).
     pub fn stack_size(self, size: usize) -> Builder {
         Builder {
             stack_size: Some(size),
@@ -37,7 +38,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Outside a model, if the system cannot start a thread.
+    /// Outside a model, returns an error if the system cannot start a thread.
     #[track_caller]
     pub fn spawn<F, T>(self, body: F) -> io::Result<JoinHandle<T>>
     where
@@ -52,7 +53,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// As for [`Builder::spawn`].
+    /// Returns an error in the same cases as [`Builder::spawn`].
     #[track_caller]
     pub fn spawn_scoped<'scope, 'env, F, T>(
         self,

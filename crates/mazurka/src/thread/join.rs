@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::thread::{JoinHandleExt, RawPthread};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// As `std::thread::JoinHandle`.
+/// Like `std::thread::JoinHandle`.
 pub struct JoinHandle<T> {
     thread: Thread,
     returned: Returned<T>,
@@ -49,7 +49,7 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     ///
-    /// With the payload of the thread's panic.
+    /// Returns the payload of the thread's panic if the thread panicked.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         self.thread.handle.join()?;
@@ -73,14 +73,14 @@ impl<T> JoinHandle<T> {
 impl<T> JoinHandleExt for JoinHandle<T> {
     /// # Panics
     ///
-    /// Always: all threads of the model would have the same id.
+    /// Always panics: all threads of the model would have the same id.
     fn as_pthread_t(&self) -> RawPthread {
         panic!("a thread of a model has no pthread_t: do not request it in a model")
     }
 
     /// # Panics
     ///
-    /// As [`as_pthread_t`](JoinHandleExt::as_pthread_t).
+    /// Panics like [`as_pthread_t`](JoinHandleExt::as_pthread_t).
     fn into_pthread_t(self) -> RawPthread {
         self.as_pthread_t()
     }

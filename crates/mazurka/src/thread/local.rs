@@ -1,6 +1,6 @@
 //! `thread_local!`.
 
-/// As `std::thread_local!`: each thread has its own value, which is dropped when the thread ends.
+/// Like `std::thread_local!`: each thread has its own value, which is dropped when the thread ends.
 ///
 /// ```
 /// use mazurka::thread;

@@ -1,4 +1,4 @@
-//! As `std::thread::scope`.
+//! Like `std::thread::scope`.
 
 use super::join::Returned;
 use super::{Result, Thread};
@@ -25,7 +25,7 @@ use std::marker::PhantomData;
 ///
 /// # Panics
 ///
-/// If a thread panicked that the closure did not join.
+/// Panics if a thread that the closure did not join has panicked.
 #[track_caller]
 pub fn scope<'env, F, T>(body: F) -> T
 where
@@ -38,7 +38,7 @@ where
     runtime::scope(&scope.threads, || body(&scope))
 }
 
-/// As `std::thread::Scope`.
+/// Like `std::thread::Scope`.
 pub struct Scope<'scope, 'env: 'scope> {
     threads: runtime::Scope<'scope>,
     env: PhantomData<&'env mut &'env ()>,
@@ -72,7 +72,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     }
 }
 
-/// As `std::thread::ScopedJoinHandle`.
+/// Like `std::thread::ScopedJoinHandle`.
 pub struct ScopedJoinHandle<'scope, T> {
     thread: Thread,
     returned: Returned<T>,
@@ -84,7 +84,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Errors
     ///
-    /// With the payload of the thread's panic.
+    /// Returns the payload of the thread's panic if the thread panicked.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         self.thread.handle.join()?;

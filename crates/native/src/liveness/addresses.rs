@@ -27,7 +27,7 @@ pub struct Addresses {
     offsets: Vec<i64>,
     /// The addresses that are used for anything other than a call of a hook.
     taken: u64,
-    /// Other addresses may be used as well.
+    /// Whether any other address may also be used.
     pub is_any_taken: bool,
 }
 
@@ -72,8 +72,8 @@ impl Known {
         (self.pointers == other.pointers).then_some(met)
     }
 
-    /// Returns the state after an instruction, or `None` if the analysis fails. `calls_hook`: the
-    /// instruction calls a hook that only announces an access.
+    /// Returns the state after an instruction, or `None` if the analysis fails. `calls_hook` is
+    /// true if the instruction calls a hook that only announces an access.
     pub fn after(
         self,
         instruction: &Instruction,
@@ -135,8 +135,8 @@ impl Known {
 }
 
 impl Pointers {
-    /// Returns the offset of the address that the instruction computes into a register that is no
-    /// pointer.
+    /// Returns the offset of the address that the instruction computes into a register other than
+    /// the two pointers.
     fn address(self, instruction: &Instruction) -> Option<i64> {
         let target = instruction.op0_register();
         let is_plain = instruction.op_kind(0) == OpKind::Register

@@ -16,12 +16,12 @@ pub struct Span {
 pub struct Part {
     /// The text that follows the name of the variable.
     pub path: String,
-    /// How to read the bytes, if they are exactly this part.
+    /// The interpretation of the bytes, if they are exactly this part.
     pub kind: Option<Kind>,
     fit: Fit,
 }
 
-/// How well a part matches the bytes, from worst to best. It decides between members of a union.
+/// How well a part matches the bytes, from worst to best. This decides between members of a union.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     /// The part and the bytes differ in extent.
@@ -35,7 +35,7 @@ enum Fit {
 /// The greatest depth of nested types.
 const DEEPEST: usize = 32;
 
-/// Returns the part of a variable of this type that these bytes are.
+/// Returns the part of a variable of this type to which these bytes belong.
 pub fn part(types: Types<'_>, id: EntryId, span: Span) -> Part {
     Descent { types }.within_type(id, span, Way::default())
 }
@@ -102,7 +102,7 @@ impl Descent<'_> {
         let last = (span.offset + span.size - 1) / size;
         let path = match lengths.len() {
             1 => format!("{}[{first} ... {last}]", way.path),
-            // The elements may span several rows, so only the first one is named.
+            // The elements may span several rows, so only the first element is named.
             _ => format!("{}{} and following", way.path, indices(first, lengths)),
         };
         Part {
@@ -163,7 +163,7 @@ fn whole(way: Way) -> Part {
     }
 }
 
-/// Describes bytes that are no named part.
+/// Describes bytes that are not a named part.
 fn loose(way: Way, span: Span) -> Part {
     let path = match (span.offset, span.size) {
         (0, 0) => way.path,

@@ -1,5 +1,6 @@
-//! Finds the type of a heap block: the type that the variable points to in which the result of the
-//! allocation is stored, or the parameter to which it is passed (such as a constructor's `this`).
+//! Finds the type of a heap block from the variable in which the result of the allocation is
+//! stored, or from the parameter to which the result is passed (such as a constructor's `this`).
+//! The type is that to which the variable or the parameter points.
 
 use super::access_path::{Span, part};
 use super::code::{Destination, destination};

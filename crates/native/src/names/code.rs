@@ -1,4 +1,5 @@
-//! Decodes a few instructions around a call: checks for return addresses, follows results of calls.
+//! Decodes a few instructions around a call, to check return addresses and to follow results of
+//! calls.
 
 use super::Memory;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
@@ -11,9 +12,9 @@ const NEAR: u64 = 160;
 /// The call before a return address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// A call of the function at this address.
+    /// A call to the function at this address.
     Direct(u64),
-    /// A call of a function whose address is in a register or in memory.
+    /// A call to a function whose address is in a register or in memory.
     Indirect,
 }
 
@@ -149,7 +150,7 @@ fn is_preserved(register: &Register) -> bool {
     )
 }
 
-/// Reads bytes of code, as many as are readable.
+/// Reads bytes of code, as far as they are readable.
 fn bytes(start: u64, length: u64, memory: Memory<'_>) -> Option<Vec<u8>> {
     let words = (0..length.div_ceil(8)).map_while(|index| memory(start + 8 * index));
     let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();

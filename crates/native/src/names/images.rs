@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// The images of a process. Each is read when an address in it is first queried.
+/// The images of a process. Each image is read the first time that an address in it is queried.
 ///
 /// ```
 /// use mazurka_native::Images;
@@ -38,7 +38,8 @@ pub struct Activation {
     pub end: u64,
 }
 
-/// The greatest number of frames. More would be of no use, and a damaged stack may have no end.
+/// The greatest number of frames. More frames would be useless, and a damaged stack may have no
+/// end.
 const DEEPEST: usize = 256;
 
 impl Images {
@@ -53,27 +54,28 @@ impl Images {
         });
     }
 
-    /// Does the same as [`Names::frames`], for the image that has this address.
+    /// Does the same as [`Names::frames`], for the image that contains this address.
     pub fn frames(&self, instruction: u64) -> Vec<Frame> {
         self.at(instruction)
             .map(|(names, base)| names.frames(instruction - base))
             .unwrap_or_default()
     }
 
-    /// Does the same as [`Names::continues_release_sequences`], for the image that has this
+    /// Does the same as [`Names::continues_release_sequences`], for the image that contains this
     /// address.
     pub fn continues_release_sequences(&self, instruction: u64) -> bool {
         self.at(instruction)
             .is_some_and(|(names, base)| names.continues_release_sequences(instruction - base))
     }
 
-    /// Does the same as [`Names::variable`], for the image that has this address.
+    /// Does the same as [`Names::variable`], for the image that contains this address.
     pub fn variable(&self, address: u64, size: u64) -> Option<Variable> {
         let (names, base) = self.at(address)?;
         names.variable(address - base, size)
     }
 
-    /// Does the same as [`Names::thread_local`], for the image that has an address such as `main`.
+    /// Does the same as [`Names::thread_local`], for the image that contains an address such as
+    /// `main`.
     pub fn thread_local(&self, image: u64, offset: u64, size: u64) -> Option<Variable> {
         let (names, _) = self.at(image)?;
         names.thread_local(offset, size)
@@ -115,8 +117,8 @@ impl Images {
         found
     }
 
-    /// Returns the function to which a call returns, and its dead values. `code` has the return
-    /// address at the given offset.
+    /// Returns the function to which a call returns, and its dead values. `code` contains the
+    /// return address at the given offset.
     pub fn waiting(
         &self,
         returns_to: u64,
@@ -127,8 +129,8 @@ impl Images {
         names.waiting(returns_to - base, base, code, around)
     }
 
-    /// Returns the places of a function's variables, relative to the end of its frame, if it has a
-    /// frame pointer and each variable has one place.
+    /// Returns the places of a function's variables, relative to the end of its frame, if the
+    /// function has a frame pointer and each variable has only one place.
     pub fn frame_variables(&self, function: u64) -> Option<Vec<Range<i64>>> {
         let (names, base) = self.at(function)?;
         names.frame_variables(function - base)
@@ -152,7 +154,7 @@ impl Images {
         variable.or_else(|| names.frames(address - base).pop()?.function)
     }
 
-    /// Visits frames from the innermost outwards until `visit` returns false. It receives the
+    /// Visits frames from the innermost outwards until `visit` returns false. `visit` receives the
     /// registers, with addresses in the process, and the end of the frame.
     fn walk(
         &self,

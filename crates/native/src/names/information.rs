@@ -63,7 +63,8 @@ impl Information {
         }
     }
 
-    /// Returns the entry that this one completes: a declaration, or the function that was inlined.
+    /// Returns the entry that this entry completes: a declaration, or the function that was
+    /// inlined.
     pub fn origin(&self, unit: usize, entry: &Entry) -> Option<EntryId> {
         [
             constants::DW_AT_specification,
@@ -112,7 +113,7 @@ impl Information {
         Some(folder.join(text(file.path_name())?))
     }
 
-    /// Returns the first result of `ask` for an entry, its origin, and the origin of that.
+    /// Returns the first result of `ask` for an entry, its origin, and the origin of its origin.
     fn with_origin<T>(
         &self,
         unit: usize,

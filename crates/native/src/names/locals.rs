@@ -23,8 +23,8 @@ pub struct Locals<'a> {
 }
 
 impl Locals<'_> {
-    /// Returns the innermost variable at `address`, in the frame that `machine` describes. Its
-    /// instruction is an address in the image.
+    /// Returns the innermost variable at `address`, in the frame that `machine` describes. The
+    /// instruction of `machine` is an address in the image.
     pub fn at(&self, address: u64, machine: &Machine<'_>) -> Option<Local> {
         let id = self.function.entry;
         let unit = self.information.unit(id);
@@ -172,7 +172,7 @@ impl Locals<'_> {
     }
 
     /// Checks whether the instruction is in a block. A block without code ranges counts as
-    /// containing it.
+    /// containing the instruction.
     fn runs_in(&self, unit: &Unit<Reader>, entry: &Entry, machine: &Machine<'_>) -> bool {
         let Ok(mut ranges) = self.information.dwarf.die_ranges(unit, entry) else {
             return true;

@@ -1,9 +1,10 @@
 //! Finds local variables from their addresses alone, without the registers of the stack's thread.
 //!
-//! The frame of a function lies between two return addresses. The one above is where the function
-//! returns to: it marks the end of the frame, and the call before it often names the function. The
-//! one below is where a called function returns to: it gives the function's current instruction.
-//! Words that only look like return addresses are excluded by checking both against each other.
+//! The frame of a function lies between two return addresses. The upper address is where the
+//! function itself returns: its place marks the end of the frame, and the call before this address
+//! often names the function. The lower address is where a called function returns: it is the
+//! function's current instruction. Words that only look like return addresses are excluded by
+//! checking both addresses against each other.
 
 use super::code::{Call, call_before};
 use super::images::Images;
@@ -29,7 +30,7 @@ struct Slot {
 }
 
 impl Frame {
-    /// Checks whether the source file belongs to no library.
+    /// Checks whether the source file is not that of a library.
     fn is_own(&self) -> bool {
         let file = self.file.as_deref();
         file.is_some_and(|file| !is_of_library(file))
@@ -46,7 +47,7 @@ struct Scan<'a> {
 
 impl Images {
     /// Returns the local variable, of any function, that contains `size` bytes at an address of a
-    /// stack. `memory` also reads the code of the process, and otherwise only this stack.
+    /// stack. `memory` reads only this stack and the code of the process.
     pub fn on_stack(&self, bytes: (u64, u64), memory: Memory<'_>) -> Option<Variable> {
         let (address, _) = bytes;
         let above = (address.next_multiple_of(8)..address.saturating_add(FARTHEST)).step_by(8);
@@ -101,7 +102,8 @@ impl Images {
         decisive.is_some_and(|frame| named(&frame))
     }
 
-    /// Returns the return addresses of a call and of those around it. The outermost may be missing.
+    /// Returns the return addresses of a call and of the calls around it. The outermost return
+    /// addresses may be missing.
     fn returns(&self, returns_to: u64, slot: u64, memory: Memory<'_>) -> impl Iterator<Item = u64> {
         let start = Some((returns_to, slot));
         let all = std::iter::successors(start, move |&at| self.return_of(at, memory));
@@ -109,8 +111,8 @@ impl Images {
         addresses.take_while(|&address| address > 0)
     }
 
-    /// Returns the source position of an instruction: the innermost one outside of libraries, if
-    /// any. Functions of headers may be inlined there.
+    /// Returns the source position of an instruction: the innermost position outside of libraries,
+    /// if any. Functions of headers may be inlined there.
     pub fn place(&self, instruction: u64) -> Option<Frame> {
         let mut frames = self.frames(instruction);
         frames.retain(|frame| frame.file.is_some());
@@ -118,7 +120,7 @@ impl Images {
         (own < frames.len()).then(|| frames.swap_remove(own))
     }
 
-    /// Checks whether the source of an instruction belongs to no library.
+    /// Checks whether the source of an instruction is not that of a library.
     pub fn is_own(&self, instruction: u64) -> bool {
         self.place(instruction).is_some_and(|place| place.is_own())
     }
@@ -178,7 +180,8 @@ impl Images {
         };
         let is_one_frame = match called {
             Some(called) => Some(called) == self.function_at(start.returns_to - 1),
-            // Without a frame pointer, the size must match. With one, the called function saves it.
+            // Without a frame pointer, the size must match. If there is a frame pointer, the called
+            // function saves it.
             None => {
                 let is_kept = scan.kept.contains(&(canonical_address - 16));
                 is_kept || fits(&registers.without_frame_pointer())

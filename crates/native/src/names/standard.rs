@@ -8,8 +8,8 @@ const SINCE_CPP20: [&str; 6] = ["++20", "++2a", "++23", "++2b", "++26", "++2c"];
 
 /// Checks whether a relaxed store continues the release sequence of its thread, as in C and in C++
 /// before C++20. Compilers record the standard in their own name: gcc always, clang with the whole
-/// command line (`-grecord-command-line`). Returns false if it is unknown, since that finds more
-/// races.
+/// command line (`-grecord-command-line`). Returns false if the standard is unknown, because more
+/// races are found then.
 pub fn continues_release_sequences(information: &Information, unit: usize) -> bool {
     let Some(unit) = information.units.get(unit) else {
         return false;

@@ -30,8 +30,8 @@ pub struct Table {
     pub thread_locals: Vec<Global>,
     /// Sorted by the start of `code`.
     pub functions: Vec<Function>,
-    /// Names qualified by namespaces, classes and functions, for entries that complete no other
-    /// entry.
+    /// Names qualified by namespaces, classes and functions, for entries that do not complete
+    /// another entry.
     qualified: BTreeMap<EntryId, String>,
 }
 
@@ -40,7 +40,7 @@ struct Scope {
     depth: isize,
     /// The prefix of names in the scope: `queue::`.
     prefix: String,
-    /// The scope is the type of a lambda expression.
+    /// Whether the scope is the type of a lambda expression.
     is_lambda: bool,
 }
 
@@ -140,8 +140,8 @@ impl Table {
         }
     }
 
-    /// Records and returns the qualified name of an entry: that of its origin, or its own with the
-    /// prefix of the scope.
+    /// Records and returns the qualified name of an entry: the name of its origin, or its own name
+    /// with the prefix of the scope.
     fn qualify(
         &mut self,
         information: &Information,
@@ -205,7 +205,8 @@ impl Table {
     }
 }
 
-/// Returns the entry that an entry completes in the end: a declaration that completes no other.
+/// Returns the entry at the end of the chain of completed entries: a declaration that does not
+/// complete another entry.
 fn first_origin(information: &Information, unit: usize, entry: &Entry) -> Option<EntryId> {
     let mut first = information.origin(unit, entry)?;
     // The chain: an inlined function, its abstract form, its declaration in a class.
@@ -219,7 +220,7 @@ fn first_origin(information: &Information, unit: usize, entry: &Entry) -> Option
     Some(first)
 }
 
-/// Returns the fixed place of a variable; `None` for local variables.
+/// Returns the fixed place of a variable, or `None` for local variables.
 fn place(information: &Information, unit: usize, entry: &Entry) -> Option<Found> {
     let AttributeValue::Exprloc(expression) = entry.attr_value(constants::DW_AT_location)? else {
         return None;

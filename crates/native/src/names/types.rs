@@ -15,7 +15,8 @@ pub enum Shape {
 
 /// A structure, union or class.
 pub struct Record {
-    /// A type of a library: its members with reserved names are not shown.
+    /// Whether the type belongs to a library, so that its members with reserved names are not
+    /// shown.
     pub is_of_library: bool,
     pub members: Vec<Member>,
 }
@@ -37,7 +38,8 @@ pub struct Types<'a> {
     pub table: &'a Table,
 }
 
-/// The greatest number of aliases and qualifiers around a type. More are a cycle in damaged data.
+/// The greatest number of aliases and qualifiers around a type. A greater number means a cycle in
+/// damaged data.
 const DEEPEST: usize = 64;
 
 impl Types<'_> {
@@ -45,7 +47,7 @@ impl Types<'_> {
         self.known_shape(id).unwrap_or(Shape::Opaque)
     }
 
-    /// Returns the size in bytes; `None` for a type that is only declared.
+    /// Returns the size in bytes, or `None` for a type that is only declared.
     pub fn size(&self, id: EntryId) -> Option<u64> {
         let (id, entry) = self.bare(id)?;
         match entry.tag() {
@@ -61,7 +63,7 @@ impl Types<'_> {
         }
     }
 
-    /// Returns the type that a pointer points to; `None` for `void`.
+    /// Returns the type to which a pointer points, or `None` for `void`.
     pub fn pointed_at(&self, id: EntryId) -> Option<EntryId> {
         let (id, entry) = self.bare(id)?;
         let is_pointer = matches!(
@@ -72,7 +74,7 @@ impl Types<'_> {
         is_pointer.then_some(pointed_at)
     }
 
-    /// Returns the name of a type without qualifiers: that of the outermost alias, or its own.
+    /// Returns the name of a type without qualifiers: the outermost alias, or the type's own name.
     pub fn name(&self, mut id: EntryId) -> Option<String> {
         for _ in 0..DEEPEST {
             let entry = self.information.entry(id)?;
@@ -161,7 +163,7 @@ impl Types<'_> {
         children
     }
 
-    /// Returns the lengths of an array's dimensions; 0 for a dimension without a length.
+    /// Returns the lengths of an array's dimensions, with 0 for a dimension without a length.
     fn lengths(&self, id: EntryId) -> Vec<u64> {
         let children = self.children(id);
         let dimensions = children

@@ -19,8 +19,8 @@ pub struct Unwinding {
 pub struct Unwound {
     /// The stack pointer before the call that created this frame: the end of the frame.
     pub canonical_address: u64,
-    /// The caller's registers, with the return address minus one as instruction. `None` for the
-    /// outermost frame.
+    /// The caller's registers, with the return address minus one as the current instruction. `None`
+    /// for the outermost frame.
     pub caller: Option<Registers>,
 }
 
@@ -64,7 +64,7 @@ impl Unwinding {
         }
     }
 
-    /// Unwinds the frame with these registers. Their instruction is an address in the image.
+    /// Unwinds the frame with these registers. The instruction in them is an address in the image.
     pub fn unwind(&self, registers: &Registers, memory: Memory<'_>) -> Option<Unwound> {
         let mut context = UnwindContext::new();
         let row = self.row(&mut context, registers.instruction())?;
@@ -202,7 +202,7 @@ impl Unwinding {
     }
 }
 
-/// Evaluates an expression of the tables. `first` is initially on its stack.
+/// Evaluates an expression of the tables. The evaluation stack initially contains `first`.
 fn value(expression: Expression<Reader>, machine: &Machine<'_>, first: Option<u64>) -> Option<u64> {
     let mut evaluation = expression.evaluation(ENCODING);
     if let Some(first) = first {

@@ -13,7 +13,8 @@ pub enum Kind {
     Enumeration(Vec<(i128, String)>),
 }
 
-/// Formats a value from its bytes, the least significant first; in hexadecimal without a kind.
+/// Formats a value from its bytes, the least significant first. A value without a kind is formatted
+/// in hexadecimal.
 pub fn shown(kind: Option<&Kind>, bytes: &[u8]) -> String {
     let Some(unsigned) = unsigned(bytes) else {
         return format!("{} bytes", bytes.len());

@@ -1,6 +1,6 @@
 //! Stores the embedded library in the user's cache, as
 //! `~/.cache/mazurka/DIGEST/libmazurka_intercept.so`. Programs built with `mazurka cc` keep using
-//! it, so each version has its own folder and is never replaced by another.
+//! this file, so each version has its own folder and is never replaced with another version.
 
 use super::{RUNTIME_LIBRARY, RuntimeLibraryError, holds};
 use crate::compiler::Environment;

@@ -14,7 +14,7 @@ pub(super) struct Announced {
     /// The bytes that have been written, among the first 64.
     pub(super) written: u64,
     pub(super) is_used: bool,
-    /// The place is read before it is written.
+    /// Whether the place is read before it is written.
     pub(super) is_late: bool,
 }
 
@@ -26,7 +26,7 @@ pub(super) enum Coverage {
     None,
 }
 
-/// Checks whether hooks announced an access of this kind that begins at this address.
+/// Checks whether hooks have announced an access of this kind that begins at this address.
 pub(super) fn covers_start(announced: &mut [Announced], address: Value, effect: Effect) -> bool {
     let found = announced.iter_mut().find(|announced| {
         announced.address == address

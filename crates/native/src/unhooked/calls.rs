@@ -12,7 +12,7 @@ pub enum Callee {
 }
 
 impl Callee {
-    /// Returns the target of a call or jump; `None` if the target is in a register.
+    /// Returns the target of a call or jump, or `None` if the target is in a register.
     pub(super) fn of(instruction: &Instruction) -> Option<Callee> {
         let is_slot = instruction.op0_kind() == OpKind::Memory
             && instruction.memory_base() == Register::RIP

@@ -30,8 +30,8 @@ struct Function<'s> {
 }
 
 /// Returns the accesses that no hook announces, in a function whose code begins at this address.
-/// Returns `None` if it has atomic instructions of its own: its other accesses cannot be told from
-/// those that these protect.
+/// Returns `None` if the function has atomic instructions of its own, because its other accesses
+/// cannot be distinguished from those that these instructions protect.
 pub fn unhooked(code: &[u8], start: u64, around: &dyn Surroundings) -> Option<Unhooked> {
     let decoder = Decoder::with_ip(64, code, start, DecoderOptions::NONE);
     let instructions: Vec<Instruction> = decoder.into_iter().collect();
@@ -163,7 +163,8 @@ impl Function<'_> {
         }
     }
 
-    /// Checks whether the block only aligns the next one. A jump table may lead into it.
+    /// Checks whether the block only aligns the next block. A jump table may lead into such a
+    /// block.
     fn is_padding(&self, block: usize) -> bool {
         let mut instructions = self.instructions[self.range(block)].iter();
         instructions.all(|instruction| instruction.mnemonic() == Mnemonic::Nop)
@@ -196,7 +197,7 @@ impl Function<'_> {
         jump.into_iter().chain(following).collect()
     }
 
-    /// Follows a block. In the last pass, with `notes`, records what is found.
+    /// Follows a block. In the last pass, with `notes`, records the accesses that are found.
     fn run(&mut self, block: usize, mut known: Known, notes: bool) -> Known {
         for index in self.range(block) {
             let instruction = self.instructions[index];

@@ -1,9 +1,9 @@
 //! Finds variables in a function's frame that other threads may access without hooks, because clang
-//! omits them.
+//! omits the hooks.
 //!
-//! Clang omits the hook of an access whose address does not escape. For a member or an element it
-//! considers only that address, not the address of the whole variable (LLVM 14). So accesses of a
-//! variable whose address escapes need a hook here.
+//! Clang omits the hook of an access whose address does not escape. For a member or an element,
+//! clang considers only its own address, not the address of the whole variable (LLVM 14). So
+//! accesses to a variable whose address escapes need a hook here.
 
 use super::Surroundings;
 use super::values::{ENTRY_STACK, STACK_POINTER, State, Terms, Value};
@@ -19,7 +19,7 @@ const RETURN_ADDRESS: i64 = 8;
 /// The addresses of a frame that escape.
 #[derive(Default)]
 pub(super) struct Frame {
-    /// Whether accesses of its variables may lack hooks.
+    /// Whether accesses to its variables may lack hooks.
     pub(super) is_looked_at: bool,
     escaped: BTreeSet<Value>,
     /// Addresses of the frame that are stored in the frame itself, as pairs (place, address).
@@ -36,7 +36,7 @@ impl Frame {
         }
     }
 
-    /// Records the call of a function that is no hook.
+    /// Records a call to a function that is not a hook.
     pub(super) fn call(&mut self, state: &State, terms: &Terms) {
         let arguments = ARGUMENTS.map(|register| state.registers[register]);
         self.escaped
@@ -97,8 +97,8 @@ impl Frame {
         }
     }
 
-    /// Completes the set when the function was followed. An address also escapes if it is stored in
-    /// a variable, or at or above an escaped address.
+    /// Completes the set after the function has been followed. An address also escapes if it is
+    /// stored in a variable, or at or above an escaped address.
     pub(super) fn close(&mut self, function: u64, around: &dyn Surroundings) {
         if !self.is_looked_at || self.escaped.is_empty() && self.kept.is_empty() {
             return;

@@ -16,7 +16,7 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// Returns the functions of an image file; none if it cannot be read.
+    /// Returns the functions of an image file, or no functions if the file cannot be read.
     pub fn of(image: &Path) -> Functions {
         let data = fs::read(image).unwrap_or_default();
         match object::File::parse(&*data) {
@@ -68,13 +68,13 @@ fn texts<'f>(file: &'f object::File<'_>) -> impl Iterator<Item = (std::ops::Rang
 /// The largest size of the start code that the linker adds to a program.
 const START: u64 = 256;
 
-/// Checks whether an image has code outside of these functions, which are sorted by address.
+/// Checks whether an image has code outside these functions, which are sorted by address.
 fn has_other_code(file: &object::File<'_>, functions: &[(u64, u64)]) -> bool {
     let mut has_text = false;
     for (range, bytes) in texts(file) {
         has_text = true;
         let mut at = match range.contains(&file.entry()) {
-            // Programs begin with functions of the linker. In other images these come first, too.
+            // All images begin with functions of the linker.
             true => (file.entry() + START).max(range.start),
             false => range.start + START,
         };
@@ -102,7 +102,8 @@ fn is_padding(bytes: &[u8], range: std::ops::Range<u64>) -> bool {
             .all(|instruction| does_nothing(instruction.mnemonic()))
 }
 
-/// Checks for a function of the linker, which every program runs before or after its own code.
+/// Checks whether the linker adds a function of this name. Every program runs these functions
+/// before or after its own code.
 fn is_of_the_linker(name: &str) -> bool {
     const NAMES: [&str; 9] = [
         "_start",

@@ -6,12 +6,13 @@ use std::ops::Range;
 
 /// The size of the red zone: bytes below the stack pointer that an announcement preserves.
 pub const ANNOUNCE_SPACE: usize = 128;
-/// Bytes below it that hold a copy of the operand of an instruction that reads and writes.
+/// The number of bytes below the red zone that hold a copy of the operand of an instruction that
+/// reads and writes.
 pub const TEMPORARY_SPACE: usize = 16;
 
 /// The length of a jump.
 const JUMP: usize = 5;
-/// An undefined instruction, which is used if there is no room for a jump.
+/// An undefined instruction, which is used if a jump does not fit.
 const UNDEFINED: [u8; 2] = [0x0f, 0x0b];
 
 /// A replacement of some instructions.
@@ -38,8 +39,8 @@ pub struct Patches {
     pub patches: Vec<Patch>,
     /// The code to which they lead.
     pub code: Vec<u8>,
-    /// The announced accesses by their number, which the code passes, each with the address after
-    /// its instruction.
+    /// The announced accesses, indexed by the number that the code passes, each with the address
+    /// after its instruction.
     pub accesses: Vec<(Access, u64)>,
     /// The addresses of instructions that cannot be redirected.
     pub left: Vec<u64>,

@@ -146,12 +146,12 @@ pub struct Operand {
     pub scale: u32,
     /// A constant, or an address.
     pub displacement: i64,
-    /// The address is relative to the thread pointer.
+    /// Whether the address is relative to the thread pointer.
     pub is_thread_local: bool,
 }
 
 impl Operand {
-    /// Creates an operand from its parts. Returns `None` if it is of an unsupported kind.
+    /// Creates an operand from its parts. Returns `None` if this kind of operand is not supported.
     pub(super) fn of(
         [base, index, segment]: [Register; 3],
         scale: u32,
@@ -209,7 +209,7 @@ impl State {
             offset: 0,
         };
         if has_frame_pointer {
-            // Its value after the prologue has pushed it.
+            // The value of the frame pointer after the prologue has pushed it.
             registers[FRAME_POINTER] = Value {
                 base: ENTRY_STACK,
                 offset: -8,
@@ -221,7 +221,8 @@ impl State {
         }
     }
 
-    /// Keeps what holds on both paths to a block. Returns whether this changes the state.
+    /// Keeps the values that are equal on both paths to a block. Returns whether this changes the
+    /// state.
     pub(super) fn merge(&mut self, other: &State, terms: &mut Terms, block: usize) -> bool {
         let mut changes = false;
         for register in 0..16 {
@@ -245,8 +246,8 @@ impl State {
         changes || before != self.slots.len()
     }
 
-    /// Applies a call. Slots that the function may change are accessed after hooks, which forget
-    /// them.
+    /// Applies a call. Slots that the function may change are accessed after hooks, and hooks
+    /// forget their values.
     pub(super) fn call(&mut self, terms: &mut Terms, instruction: &Instruction) {
         for register in [0, 1, 2, 6, 7, 8, 9, 10, 11] {
             self.registers[register] = terms.result(instruction, register);
@@ -447,7 +448,7 @@ impl State {
             } else if is_immediate(kind) {
                 inputs.push(constant(instruction.immediate(operand) as i64));
             } else if kind == OpKind::Memory {
-                // A stack slot that is loaded with an extension.
+                // A load of a stack slot with an extension.
                 let operand = Operand::explicit(instruction)?;
                 let address = terms.address(self, operand);
                 if !terms.is_stack(address) {

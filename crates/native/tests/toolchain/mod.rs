@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Names under which distributions install compilers. Those that are missing are skipped.
+/// Names under which distributions install compilers. Missing compilers are skipped.
 const CANDIDATES: [&str; 6] = ["gcc", "gcc-12", "clang", "clang-14", "clang-16", "clang-19"];
 
 /// The hooks that the programs of the tests call.

@@ -17,7 +17,8 @@ pub(super) fn is_cyclic(constraints: &[Constraint]) -> bool {
         successors.entry(first).or_default().push(then);
         *waits.entry(then).or_default() += 1;
     }
-    // Removes events that wait for no other. If any remain, they form cycles or come after a cycle.
+    // Removes events that wait for no other event. If any events remain, they form cycles or come
+    // after a cycle.
     let is_ready = |point: &Point| !waits.contains_key(point);
     let mut ready: Vec<Point> = points.iter().copied().filter(is_ready).collect();
     let mut taken = 0;

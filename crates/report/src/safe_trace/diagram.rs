@@ -1,12 +1,13 @@
-//! Shows safe schedules as an execution: the events in constraints, in an order that keeps these.
+//! Shows safe schedules as an execution: the events in constraints, in an order that keeps the
+//! constraints.
 
 use super::{Case, Point};
 use crate::interleaving::{Interleaving, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Case {
-    /// Returns the events in constraints and choices, with a column for each of their threads. Each
-    /// row names the rows that must precede it.
+    /// Returns the events in constraints and choices, with a column for each thread. Each row names
+    /// the rows that must precede it.
     pub fn diagram(&self) -> Interleaving {
         let constraints = self.constraints.iter();
         let points = constraints.flat_map(|own| [own.first, own.then]);
@@ -46,8 +47,8 @@ impl Case {
         }
     }
 
-    /// Returns an event whose predecessors are done. One exists while any event is left, because
-    /// constraints that form a cycle are refused.
+    /// Returns an event whose predecessors are done. There is always such an event while any event
+    /// is left, because constraints that form a cycle are refused.
     fn next(&self, all: &BTreeSet<Point>, done: &BTreeMap<Point, usize>) -> Option<Point> {
         let mut left = all.iter().filter(|point| !done.contains_key(point));
         left.find(|&&point| {

@@ -11,8 +11,8 @@ use explore::{EventId, Pending, ThreadId};
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// Plain accesses that are no events allowed per thread, as a multiple of the operation limit. So a
-/// loop over a plain flag that never changes stops, too.
+/// Plain accesses (not events) allowed per thread, as a multiple of the operation limit. With this
+/// limit, a loop over a plain flag that never changes stops, too.
 pub const ACCESSES: u32 = 1000;
 
 impl Engine {
@@ -154,7 +154,8 @@ impl Engine {
         }
     }
 
-    /// Returns the fixed place of a stack. Models in Rust have none, as they may run in parallel.
+    /// Returns the fixed place of a stack. Models in Rust have no fixed places, because they may
+    /// run in parallel.
     fn place_of_stack(&self, id: ThreadId) -> Option<ThreadId> {
         self.config.native.map(|_| id)
     }
@@ -174,7 +175,7 @@ impl Engine {
         }
     }
 
-    /// Returns the child that the running thread will start after `others` further children.
+    /// Returns the child that the running thread will start after `others` other children.
     pub(crate) fn upcoming_child(&mut self, others: u32) -> ThreadId {
         let first = self.thread().life.children;
         (first..=first + others)

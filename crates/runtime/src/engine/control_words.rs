@@ -1,5 +1,5 @@
-//! The floating-point environment of a thread: rounding and exceptions. Each thread has its own,
-//! while the processor has one at a time.
+//! The floating-point environment of a thread: rounding and exceptions. Each thread has its own
+//! environment, while the processor has one at a time.
 
 /// The control and status register of SSE, the control word of the x87, and the exceptions that the
 /// x87 has raised.
@@ -54,7 +54,7 @@ impl ControlWords {
     }
 
     /// Returns the words without raised exceptions. Programs begin in this state, so switches
-    /// between them and a checker in the same state have nothing to load.
+    /// between a program and a checker in the same state load nothing.
     #[allow(unused_mut, reason = "other processors have none here")]
     pub(crate) fn without_exceptions(mut self) -> ControlWords {
         #[cfg(target_arch = "x86_64")]
@@ -84,7 +84,7 @@ impl ControlWords {
         self.replace(ControlWords::now());
     }
 
-    /// Makes these the control words of the processor in place of `now`, the current ones.
+    /// Makes these the control words of the processor in place of `now`, its current words.
     #[inline(always)]
     pub(crate) fn replace(self, now: ControlWords) {
         if self != now {

@@ -1,7 +1,7 @@
 //! A thread of the model as a stackful coroutine with its own stack.
 //!
-//! The coroutine lives as long as the model. When its thread has ended it is suspended at its root,
-//! and runs the thread of the same name in the next execution, at the same addresses.
+//! The coroutine lives as long as the model. When its thread has ended, the coroutine is suspended
+//! at its root. In the next execution it runs the thread of the same name, at the same addresses.
 
 use crate::engine::Engine;
 use crate::engine::root;
@@ -20,10 +20,10 @@ pub(crate) type Suspender = Yielder<(), ()>;
 
 /// A coroutine that runs one thread after the other.
 pub(crate) struct Fibre {
-    /// None only while the coroutine is recreated.
+    /// The coroutine, or `None` while it is recreated.
     coroutine: Option<Coroutine>,
     base: usize,
-    /// The lowest address, that of the guard page.
+    /// The lowest address, which is that of the guard page.
     limit: usize,
     /// The lowest address that the thread may write. The stack below it is guarded, too.
     lowest: usize,
@@ -51,8 +51,8 @@ impl Default for SavedFibre {
     }
 }
 
-/// Runs `work` on a separate stack: that of the running thread may be small, and is compared
-/// afterwards.
+/// Runs `work` on a separate stack, because the stack of the running thread may be small and is
+/// compared afterwards.
 pub fn on_own_stack<R>(work: impl FnOnce() -> R) -> R {
     const SIZE: usize = 1 << 20;
     let stack = DefaultStack::new(SIZE)
@@ -134,7 +134,8 @@ impl Fibre {
     pub(crate) fn begin_again(&mut self, engine: NonNull<Engine>) {
         let mut coroutine = self.coroutine.take().expect("a fibre has a coroutine");
         // SAFETY: nothing on the stack is used any more. Values that its frames own leak, which is
-        // sound. Other threads do not touch values borrowed from it, since they end before it.
+        // sound. Other threads do not touch values borrowed from the stack, because they end before
+        // this thread.
         unsafe { coroutine.force_reset() };
         self.coroutine = Some(on(coroutine.into_stack(), engine));
     }
@@ -144,8 +145,9 @@ impl Fibre {
     pub(crate) fn save(&self, copy: &mut SavedFibre, depth: usize) {
         let in_use = self.stack_pointer() - RED_ZONE;
         let start = in_use.min(self.base - depth).max(self.lowest());
-        // SAFETY: the coroutine is suspended, so its stack is in use from there on and nothing
-        // writes to it. A copy treats coroutine and stack as bytes, which only `restore` reads.
+        // SAFETY: the coroutine is suspended, so its stack is in use from the stack pointer on and
+        // nothing writes to it. A copy treats coroutine and stack as bytes, which only `restore`
+        // reads.
         unsafe {
             copy.coroutine = *self.bytes();
             copy.lowest = self.lowest;
@@ -160,17 +162,17 @@ impl Fibre {
         self.guard_below(copy.lowest);
         let start = self.base - copy.stack.len();
         let target = (&raw mut self.coroutine).cast();
-        // SAFETY: the bytes are those of this coroutine when it was suspended at that point, and it
-        // has had the same stack ever since. Nothing that its frames own is used twice: all memory
-        // of the program is restored with them.
+        // SAFETY: the bytes are a copy of this coroutine, made while it was suspended at that
+        // point, and the coroutine has had the same stack ever since. Nothing that its frames own
+        // is used twice: all memory of the program is restored with them.
         unsafe {
             *target = copy.coroutine;
             (start as *mut u8).copy_from_nonoverlapping(copy.stack.as_ptr(), copy.stack.len());
         }
     }
 
-    /// Returns the stack pointer of the suspended coroutine. The coroutine stores it: of all
-    /// addresses there that are in its stack it is the lowest.
+    /// Returns the stack pointer of the suspended coroutine. The coroutine stores this pointer: the
+    /// lowest of all its words that are addresses in its stack.
     fn stack_pointer(&self) -> usize {
         // SAFETY: as for `bytes`.
         let words = unsafe { self.bytes() }.chunks_exact(size_of::<usize>());
@@ -186,7 +188,7 @@ impl Fibre {
     ///
     /// # Safety
     ///
-    /// Nothing changes the coroutine meanwhile.
+    /// Nothing may change the coroutine while the bytes are used.
     unsafe fn bytes(&self) -> &Bytes {
         // SAFETY: as promised by the caller. The coroutine consists of pointers and has no padding.
         unsafe { &*(&raw const self.coroutine).cast() }
@@ -196,7 +198,7 @@ impl Fibre {
     ///
     /// # Safety
     ///
-    /// The coroutine is suspended, and is not resumed while the slice is used.
+    /// The coroutine must be suspended, and must not be resumed while the slice is used.
     pub(crate) unsafe fn in_use(&self) -> &[u8] {
         let start = self.stack_pointer();
         // SAFETY: nothing writes to the stack of a suspended coroutine.
@@ -223,8 +225,8 @@ impl Fibre {
         (self.limit..self.lowest).contains(&address)
     }
 
-    /// Returns the handler that ends the coroutine in a signal handler. None while the coroutine is
-    /// recreated: a signal may come then, too.
+    /// Returns the handler that ends the coroutine in a signal handler. Returns `None` while the
+    /// coroutine is recreated, because a signal may come then, too.
     pub(crate) fn trap_handler(&self) -> Option<CoroutineTrapHandler<()>> {
         Some(self.coroutine.as_ref()?.trap_handler())
     }

@@ -1,9 +1,10 @@
-//! The engine whose program runs on the calling thread of the operating system. Null while the
+//! The engine whose program runs on the calling thread of the operating system, or null while the
 //! checker runs there.
 //!
-//! Every operation loads it. The library for programs in machine code is a shared library, in which
-//! access to a `thread_local!` takes a call. These variables take one load there, since the library
-//! is loaded with the program (initial-exec model of thread-local storage, ELF).
+//! Every operation loads this variable. The library for programs in machine code is a shared
+//! library, in which access to a `thread_local!` needs a call. These variables need only one load
+//! there, because the library is loaded with the program (initial-exec model of thread-local
+//! storage, ELF).
 
 use crate::engine::Engine;
 

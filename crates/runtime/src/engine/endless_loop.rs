@@ -1,5 +1,6 @@
-//! Detects that a thread of a Rust model runs on without an operation: an endless loop, or a spin
-//! loop on a variable of the standard library, which no other thread can change meanwhile.
+//! Detects a thread of a Rust model that runs without performing an operation: an endless loop, or
+//! a spin loop on a variable of `std`, which no other thread can change because only one thread
+//! runs at a time.
 //!
 //! Detection adds no cost to operations. The watchdog sends a signal to a thread that has used some
 //! CPU time. The handler compares the model's progress with that at the previous signal.
@@ -13,8 +14,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The progress of a model. It changes with every operation and with every switch to another
-/// thread.
+/// The progress of a model, which changes with every operation and every switch to another thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Progress {
     engine: usize,
@@ -32,7 +32,7 @@ thread_local! {
 /// The address range of the C library, unless it is linked statically.
 static LIBRARY: OnceLock<Option<Range<usize>>> = OnceLock::new();
 
-/// Finds the C library before the first signal, since a signal handler cannot find it.
+/// Finds the C library before the first signal, because a signal handler cannot find it.
 pub(crate) fn install() {
     LIBRARY.get_or_init(|| {
         let maps = fs::read_to_string("/proc/self/maps").ok()?;
@@ -54,7 +54,7 @@ fn mapping(maps: &str, address: usize) -> Option<Range<usize>> {
 }
 
 /// Checks whether the running thread has made no progress for as long as the model's patience.
-/// Called by the signal handler, which has interrupted the thread at `instruction`.
+/// The signal handler, which has interrupted the thread at `instruction`, calls this.
 pub(crate) fn is_endless(engine: &Engine, instruction: usize) -> bool {
     // The checker's own code runs, so the program has returned. Another model may reach the same
     // progress later.

@@ -11,7 +11,8 @@ impl Engine {
         format!("{} {}", self.thread_name(id), self.end_of(id))
     }
 
-    /// Describes the state of a thread at the end of the execution. Empty if the thread has ended.
+    /// Describes the state of a thread at the end of the execution. The text is empty if the thread
+    /// has ended.
     pub(crate) fn end_of(&self, id: ThreadId) -> String {
         match &self.life.pending[id.index()] {
             Pending::NotStarted => "was not started".to_owned(),

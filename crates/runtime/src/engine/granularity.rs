@@ -1,9 +1,9 @@
 //! The definition of a step of a model.
 //!
 //! Spawns and waits have no access, so they commute with every operation of other threads. In a
-//! search they happen as early as possible, in the step before. That leaves fewer steps to explore
-//! and fewer events to store. Traces for users show them: [`Model::refine`] turns a schedule of
-//! accesses into one of all operations.
+//! search they happen as early as possible, in the step before. So there are fewer steps to explore
+//! and fewer events to store. Traces for users show spawns and waits: [`Model::refine`] turns a
+//! schedule of accesses into one of all operations.
 
 use crate::engine::Engine;
 use crate::engine::model::{Config, Model};
@@ -16,7 +16,7 @@ use report::{FailureKind, Shortcut};
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum StepGranularity {
     /// Operations with an access or with alternatives. Spawns and waits commute with everything and
-    /// happen as early as possible, in the step before: that leaves fewer steps to explore.
+    /// happen as early as possible, in the step before, so that there are fewer steps to explore.
     #[default]
     Accesses,
     /// Every operation, for users.
@@ -34,8 +34,8 @@ impl StepGranularity {
 }
 
 impl Model {
-    /// Makes every operation a step from the next execution on. This includes those that commute
-    /// with all others, which are otherwise performed with the step before.
+    /// Makes every operation a step from the next execution on. This includes operations that
+    /// commute with all others, which by default are performed with the step before.
     pub fn step_by_operations(&mut self) {
         self.engine_mut().granularity = StepGranularity::Operations;
     }
@@ -47,9 +47,9 @@ impl Model {
         engine.granularity = StepGranularity::of_search(&engine.config);
     }
 
-    /// Turns a schedule of accesses into the same schedule of operations. From here on the model
-    /// steps by operations. If a data race appears in another thread than before, the schedule ends
-    /// there.
+    /// Turns a schedule of accesses into the same schedule of operations. From now on, the model
+    /// steps by operations. If a data race appears in a different thread than before, the schedule
+    /// ends there.
     pub fn refine(&mut self, schedule: &Schedule) -> Result<Schedule, Interrupt> {
         if StepGranularity::of_search(&self.engine().config) == StepGranularity::Operations {
             return Ok(schedule.clone());
@@ -88,8 +88,8 @@ impl Model {
     }
 
     /// Performs all possible operations that commute with all others, in the order in which they
-    /// belong to the step: first those of its thread, then those of threads that it started, then
-    /// those of threads whose waits it has ended.
+    /// belong to the step: first the operations of its thread, then those of threads that the step
+    /// has started, then those of threads whose waits the step has ended.
     fn step_through(&mut self, steps: &mut Schedule, thread: ThreadId) -> Result<(), Interrupt> {
         let mut granted = std::mem::take(&mut self.engine_mut().life.woken);
         let mut next = Some(thread);
@@ -107,8 +107,8 @@ impl Model {
 }
 
 impl Engine {
-    /// Checks whether a thread may continue without a switch where it could be suspended. It must
-    /// not where the await rule compares registers, since a switch changes them.
+    /// Checks whether a thread may continue without a switch where it could be suspended. A switch
+    /// is necessary where the await rule compares registers, because a switch changes registers.
     #[inline(always)]
     pub(crate) fn may_go_on(&self) -> bool {
         !self.watch.stacks
@@ -128,7 +128,8 @@ impl Engine {
         true
     }
 
-    /// Begins a wait of the running thread as a part of the current step. False at the limit.
+    /// Begins a wait of the running thread as a part of the current step. Returns false at the
+    /// limit.
     pub(crate) fn begin_wait(&mut self, wait: Wait) -> bool {
         let had_effect = self.thread().life.round.has_effect();
         let begins = self.begin_part();

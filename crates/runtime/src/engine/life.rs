@@ -1,5 +1,5 @@
-//! What lives for one execution is one value per owner. It is begun anew, copied and restored whole,
-//! so that no field can be forgotten.
+//! The state that lives for one execution. Each owner keeps all this state in one value, which is
+//! reset, copied and restored as a whole, so that no field can be forgotten.
 
 use crate::trace::source::Place;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,14 +11,14 @@ pub(crate) trait Life {
     /// Returns the value at the beginning of an execution.
     fn new() -> Self;
 
-    /// Makes the value that of the beginning of an execution, and keeps its memory.
+    /// Resets the value to the beginning of an execution, and keeps its memory.
     fn begin(&mut self);
 
     /// Makes the value a copy of `other`, and keeps its memory.
     fn copy(&mut self, other: &Self);
 }
 
-/// Declares a struct whose fields all have a [`Life`], and which therefore has one.
+/// Declares a struct whose fields all implement [`Life`], and implements it for the struct.
 macro_rules! life {
     (
         $(#[$attribute:meta])*

@@ -26,15 +26,15 @@ use std::time::Duration;
 pub struct Config {
     /// The maximum number of events of a thread, which then stops (`Halt::Bound(Bound::Events)`).
     pub max_events: u32,
-    /// The maximum number of expired timed operations of a thread, which stops after these.
+    /// The maximum number of expired timed operations of a thread, which stops after this number.
     pub timeouts: u32,
     /// The number of times that operations of a thread may fail, or wake up, spuriously.
     pub spurious: u32,
-    /// The number of allocations of a thread that may get a freed block of the heap.
+    /// The maximum number of allocations of a thread that get a freed block of the heap.
     pub reuse: u32,
     /// Whether a panic is a failure even if another thread observes it (by join, or as poison).
     pub panics_fail: bool,
-    /// The maximum number of threads, with the main thread. More are a failure.
+    /// The maximum number of threads, including the main thread. More threads are a failure.
     pub max_threads: usize,
     /// Whether executions that are shown include the places of their operations.
     pub locations: bool,
@@ -46,24 +46,25 @@ pub struct Config {
     /// Whether counted or tracked values must be dropped.
     pub leaks_fail: bool,
     /// The number of rounds without progress that a spin loop may make in the only remaining
-    /// thread, which may read the clock. With more than 0, runs are not repeatable.
+    /// thread, which may read the clock. If this is not 0, runs are not repeatable.
     pub waits_alone: u32,
-    /// How often a thread may repeat a spin loop without progress if others observe its effects
-    /// before they are undone (`Halt::Bound(Bound::Unroll)`): two threads could do so forever.
+    /// The number of times that a thread may repeat a spin loop without progress if other threads
+    /// observe its effects before they are undone (`Halt::Bound(Bound::Unroll)`). Without a limit,
+    /// two threads could do this forever.
     pub noticed_rounds: u32,
-    /// Whether the verified schedules are to be enforced outside of the model. Then the set of
-    /// events must not depend on what the search has learnt (changes of the shares of an `Arc`
-    /// always are events), and everything that cannot be enforced is a failure.
+    /// Whether the verified schedules are to be enforced outside of the model. If so, the set of
+    /// events must not depend on findings of the search (changes of the shares of an `Arc` always
+    /// are events), and everything that cannot be enforced is a failure.
     pub is_enforceable: bool,
     /// The number of bytes of a thread's stack.
     pub stack_size: usize,
-    /// How long the thread of the operating system that runs the model may be blocked before that
-    /// is a failure.
+    /// The time for which the operating-system thread that runs the model may be blocked. A longer
+    /// wait is a failure.
     pub patience: Duration,
-    /// The directory of the sources of a library on top of this one, including the last slash.
-    /// Places in it are not shown, since they do not belong to the program.
+    /// The directory of the sources of a library on top of this crate, including the last slash.
+    /// Places in it are not shown, because they do not belong to the program.
     pub library: Option<&'static str>,
-    /// The configuration of programs in machine code. None for Rust programs.
+    /// The configuration of programs in machine code, or `None` for Rust programs.
     pub native: Option<Native>,
     /// The shortcuts that the search does not use.
     pub without: Vec<Shortcut>,
@@ -94,22 +95,23 @@ impl Default for Config {
     }
 }
 
-/// There are many executions with more of these rounds, and they seldom show anything else.
+/// Many executions have more of these rounds, but they seldom show anything new.
 const NOTICED_ROUNDS: u32 = 1;
 
-/// The patience with a model that has blocked or run on before. It does so again when the execution
-/// is recorded.
+/// The patience with a model that has blocked or run endlessly before, and does so again when the
+/// execution is recorded.
 const HURRIED: Duration = Duration::from_millis(150);
 
 /// A closure and the threads that it starts, as a program that can be explored.
 ///
-/// Panics if it is reset inside a model: models do not nest.
+/// Panics if it is reset inside a model, because models do not nest.
 pub struct Model {
     engine: NonNull<Engine>,
     watch: Watch,
     /// Whether the model was created while a panic unwound its thread.
     is_within_panic: bool,
-    /// None until a thread of the model is suspended while a panic unwinds it.
+    /// The count of panics, or `None` until a thread of the model is suspended while a panic
+    /// unwinds it.
     panics: Option<PanicCount>,
 }
 
@@ -186,7 +188,7 @@ impl Model {
         self.engine_mut().failures.suppressions = suppressions;
     }
 
-    /// Checks whether the user has suppressed this failure. If so, it is counted.
+    /// Checks whether the user has suppressed this failure, and counts it if so.
     pub fn suppresses(&mut self, shown: &Shown) -> bool {
         let failures = &mut self.engine_mut().failures;
         failures.may_suppress() && failures.suppresses(shown, &[])
@@ -214,7 +216,7 @@ impl Model {
         self.engine().has_left_out
     }
 
-    /// Returns the observations in the executions so far that are no failures.
+    /// Returns the observations in the executions so far that are not failures.
     pub fn warnings(&self) -> Vec<String> {
         self.engine().warnings.borrow().iter().cloned().collect()
     }
@@ -287,7 +289,7 @@ impl Model {
         &self.engine().goals
     }
 
-    /// Replaces the goals by those known from earlier executions of another model.
+    /// Replaces the goals with those known from earlier executions of another model.
     pub fn met(&mut self, goals: Vec<Goal>) {
         self.engine_mut().goals = goals;
     }
@@ -313,8 +315,8 @@ impl Model {
         for &step in schedule {
             let request = match self.pending().get(step.thread.index()) {
                 Some(Pending::Enabled(request)) => *request,
-                // Where the schedule was found a thread polls for the end of this thread, so its
-                // end is an event there.
+                // In the execution that the schedule comes from, a thread polls for the end of this
+                // thread, so the end is an event.
                 Some(Pending::Finished) => continue,
                 _ => break,
             };

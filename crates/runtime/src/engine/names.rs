@@ -20,14 +20,14 @@ pub(crate) use sites::{Region, Resident, Site};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The maximum number of threads. A file that names more does not come from a program.
+/// The maximum number of threads. A file that names more threads does not come from a program.
 const MOST_THREADS: usize = 1 << 14;
-/// The maximum number of objects. A file with more does not come from a program.
+/// The maximum number of objects. A file with more objects does not come from a program.
 const MOST_OBJECTS: u32 = 1 << 24;
 
-/// Dense ids for spawn paths and objects, together with what is known of the objects (coarsenings).
-/// Names are interned when they first occur, and are never forgotten. A resumed search needs the
-/// names of the search that it resumes.
+/// Dense ids for spawn paths and objects, together with the known coarsenings of the objects. Names
+/// are interned when they first occur, and are never forgotten. A resumed search needs the names of
+/// the search that it resumes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Names {
     /// Indexed by thread.
@@ -47,24 +47,25 @@ pub struct Names {
     scanned: BTreeSet<ObjectId>,
     /// Objects that are parts of another object, named by a key.
     parts: BTreeMap<(ObjectId, u64), ObjectId>,
-    /// For each object merged into one with a smaller id: that object, which may be merged itself.
+    /// For each merged object, the object with a smaller id into which it was merged (and which may
+    /// be merged itself).
     merged: BTreeMap<ObjectId, ObjectId>,
     /// Objects that are named by their location in memory.
     residents: BTreeMap<Resident, ObjectId>,
     /// The memory and objects that native programs access.
     addresses: Addresses,
-    /// Whether there is plain memory, so that happens-before must be known.
+    /// Whether the program uses plain memory, so that happens-before must be known.
     has_plain_memory: bool,
-    /// Whether happens-before includes synchronization by atomic accesses of native programs.
+    /// Whether happens-before includes synchronization by native programs' atomic accesses.
     orders_atomics: bool,
-    /// Whether there are hints, so that the await rule applies.
+    /// Whether the program reaches hints, so that the await rule applies.
     has_hints: bool,
 }
 
 /// A thread, with its children and objects.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Named {
-    /// For the main thread, this is the main thread.
+    /// The parent of the main thread is the main thread itself.
     parent: ThreadId,
     number: u32,
     children: Vec<ThreadId>,
@@ -76,7 +77,8 @@ struct Named {
     end: ObjectId,
 }
 
-/// The n-th object of a thread. It has one id for each number of parts with which it has occurred.
+/// The n-th object of a thread. The object has one id for each number of parts with which it has
+/// occurred.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Created {
     parts: u32,
@@ -247,8 +249,8 @@ impl Names {
     fn add_thread(&mut self, parent: ThreadId, number: u32) -> ThreadId {
         let thread = ThreadId::from_index(self.threads.len());
         let park = self.add_object(objects::Park::PARTS);
-        // Leave room behind the id: threads that wait for an object are checked again when an
-        // object with one of the next ids is accessed.
+        // Leave room after the id: threads that wait for an object are checked again when an object
+        // with one of the next ids is accessed.
         let end = self.add_object(MOST_PARTS);
         self.threads.push(Named {
             parent,
@@ -297,7 +299,7 @@ impl Names {
     }
 
     /// Returns for each object the spawn path of its creating thread and its number there. Objects
-    /// that are named otherwise are missing.
+    /// with names of other kinds are missing.
     pub fn creators(&self) -> BTreeMap<ObjectId, (String, u32)> {
         let mut creators = BTreeMap::new();
         for (index, thread) in self.threads.iter().enumerate() {
@@ -311,7 +313,7 @@ impl Names {
         creators
     }
 
-    /// Handles a number that now names another kind of object than where it first occurred.
+    /// Handles a number that now names an object of a different kind than at its first occurrence.
     #[cold]
     fn other_object(&mut self, thread: ThreadId, number: u32, parts: u32) -> ObjectId {
         let others = &self.threads[thread.index()].objects[number as usize].others;
@@ -345,7 +347,8 @@ impl Names {
         self.threads[thread.index()].end
     }
 
-    /// Returns the thread that starts this thread. For the main thread, this is the main thread.
+    /// Returns the thread that starts this thread. The parent of the main thread is the main thread
+    /// itself.
     pub(crate) fn parent(&self, thread: ThreadId) -> ThreadId {
         self.threads[thread.index()].parent
     }
@@ -396,12 +399,12 @@ impl Names {
         self.has_plain_memory = true;
     }
 
-    /// Returns whether synchronization by atomic accesses of native programs must be known.
+    /// Returns whether synchronization by native programs' atomic accesses must be known.
     pub(crate) fn orders_atomics(&self) -> bool {
         self.orders_atomics
     }
 
-    /// Tracks synchronization by atomic accesses of native programs from the beginning, so that a
+    /// Tracks synchronization by native programs' atomic accesses from the beginning, so that a
     /// search does not restart to do so.
     pub fn order_atomics(&mut self) {
         self.orders_atomics = true;

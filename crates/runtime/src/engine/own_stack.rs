@@ -6,7 +6,7 @@ use crate::engine::coroutine::Fibre;
 /// The bytes above a coroutine's stack that hold its link to the resuming code.
 pub(crate) const LINK: usize = 16;
 
-/// The number of bytes at the low end of a stack that are not touched.
+/// The number of bytes at the low end of a stack that the checker does not touch.
 const RESERVE: usize = 1024;
 
 impl Engine {

@@ -1,17 +1,17 @@
 //! The count of panics in progress, which belongs to a thread of the operating system and not to a
 //! thread of a model.
 //!
-//! A thread of a model may be suspended while a panic unwinds it: a destructor takes a lock. Then
-//! `std::thread::panicking` would be true in the other threads, too, and forever if the thread is
-//! abandoned. So each thread of a model keeps a separate count while it is suspended. The standard
-//! library has no function that sets the count. This module finds the count's word by the values
-//! that it takes during and after a panic.
+//! A thread of a model may be suspended while a panic unwinds it, for example when a destructor
+//! takes a lock. Then `std::thread::panicking` would be true in the other threads, too, and would
+//! stay true if the thread is abandoned. So each thread of a model keeps a separate count while it
+//! is suspended. The standard library has no function that sets the count. This module finds the
+//! count's word by the values that it takes during and after a panic.
 
 use std::ptr::NonNull;
 
 /// The location of the count of this thread of the operating system.
 pub(crate) struct PanicCount {
-    /// None if it cannot be found.
+    /// The word of the count, or `None` if it cannot be found.
     word: Option<NonNull<usize>>,
     /// The number of panics in progress outside of the model.
     outer: usize,
@@ -31,7 +31,7 @@ impl PanicCount {
     /// number.
     pub(crate) fn take(&self) -> usize {
         let Some(word) = self.word else { return 0 };
-        // SAFETY: the word is the count of this thread, which nothing else uses meanwhile.
+        // SAFETY: the word is the count of this thread, which nothing else uses at the same time.
         unsafe {
             let count = word.read_volatile();
             word.write_volatile(self.outer);
@@ -48,7 +48,7 @@ impl PanicCount {
     }
 }
 
-/// Whether each thread of a model has a separate count.
+/// Whether each thread of a model has a separate count of panics.
 pub(crate) const IS_OWN: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]

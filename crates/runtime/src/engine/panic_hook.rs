@@ -13,8 +13,8 @@ thread_local! {
     static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns the result of `work`, or none if it panics. It panics only if a file that it relies on
-/// is inconsistent.
+/// Returns the result of `work`, or `None` if it panics. `work` must panic only if a file that it
+/// relies on is inconsistent.
 pub fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
     install();
     let before = IS_CONTAINED.replace(true);
@@ -24,7 +24,7 @@ pub fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
     result.ok()
 }
 
-/// Installs a hook in front of the existing one, once per process.
+/// Installs a hook in front of the existing hook, once per process.
 pub(crate) fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -40,7 +40,7 @@ pub(crate) fn install() {
 }
 
 fn is_native(engine: NonNull<Engine>) -> bool {
-    // SAFETY: the engine is alive while its threads run, and this one runs.
+    // SAFETY: the engine is alive while its threads run, and this thread runs.
     unsafe { (*engine.as_ptr()).config.native.is_some() }
 }
 

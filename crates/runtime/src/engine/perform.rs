@@ -1,4 +1,4 @@
-//! The transition from a thread's code to the model and back, which every visible operation takes.
+//! The transition from a thread's code to the model and back, at every visible operation.
 //!
 //! The code announces the operation, and its coroutine suspends itself until the model performs the
 //! operation. Then the effect runs and the code continues.
@@ -21,7 +21,8 @@ use std::ptr::{self, NonNull};
 /// The payload that unwinds the threads that remain when the execution has ended.
 pub(crate) struct TearDown;
 
-/// The maximum number of operations while a thread is unwound. After more it is abandoned.
+/// The maximum number of operations while a thread is unwound. A thread with more operations is
+/// abandoned.
 const MOST_TORN: u32 = 10_000;
 
 /// Returns the engine if code of a program under test runs here.
@@ -94,8 +95,8 @@ pub(crate) fn visible<R>(
     perform_when(goes_on, effect)
 }
 
-/// Performs an operation without an access, which commutes with every other operation. It is a
-/// separate step only where every operation is a step.
+/// Performs an operation without an access, which commutes with every other operation. The
+/// operation is a separate step only where every operation is a step.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn commuting<R>(
@@ -118,7 +119,7 @@ pub(crate) fn commuting<R>(
     perform_when(goes_on, effect)
 }
 
-/// Performs an operation at once if `goes_on` permits it, otherwise when the thread is resumed.
+/// Performs an operation at once if `goes_on` permits it, and when the thread is resumed if not.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn perform_when<R>(
@@ -284,7 +285,7 @@ pub(crate) fn forget_large(address: usize) {
     }
 }
 
-/// Stops the thread for good.
+/// Stops the thread permanently.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -307,7 +308,7 @@ pub(crate) fn halt(why: Halt) {
     leave(engine);
 }
 
-/// Stops the thread for good. The effect sets the thread's final state.
+/// Stops the thread permanently. The effect sets the thread's final state.
 #[track_caller]
 pub(crate) fn stop(effect: impl FnOnce(&mut Engine)) -> ! {
     let engine = enter();
@@ -332,7 +333,7 @@ pub(crate) fn end() {
     });
 }
 
-/// Lets started threads run to their first operations before the running thread continues.
+/// Runs started threads to their first operations before the running thread continues.
 #[cold]
 pub(crate) fn let_others_run() {
     let engine = enter();
@@ -351,7 +352,8 @@ pub(crate) fn let_others_run() {
 ///
 /// # Safety
 ///
-/// The calling code runs in a coroutine of the engine and holds no reference to the engine.
+/// The calling code must run in a coroutine of the engine and must not hold a reference to the
+/// engine.
 #[inline(always)]
 unsafe fn switch(engine: NonNull<Engine>) {
     // SAFETY: the engine is alive, and there is no reference to it.
@@ -371,7 +373,8 @@ unsafe fn switch(engine: NonNull<Engine>) {
             let frame = native::FRAME;
             (*suspender).suspend(());
             native::FRAME = frame;
-            // The checker's computations meanwhile may have raised exceptions in the control words.
+            // Computations of the checker may have raised exceptions in the control words
+            // meanwhile.
             words.set();
         } else {
             (*suspender).suspend(());
@@ -380,8 +383,8 @@ unsafe fn switch(engine: NonNull<Engine>) {
     forget_registers();
 }
 
-/// The number of stack bytes that the model's own calls leave undefined. Frames of unoptimised code
-/// are larger.
+/// The number of stack bytes that the model's own calls leave undefined. Frames are larger in
+/// unoptimised code.
 pub(crate) const LEFT_BY_CALLS: usize = if cfg!(debug_assertions) {
     32 * 1024
 } else {
@@ -411,7 +414,8 @@ pub(crate) fn clean_after_calls() {
 }
 
 /// Zeroes the remains of the model's calls after the first use of an object in an execution. The
-/// schedule decides which thread has this first use, and all stacks must look the same.
+/// schedule decides which thread uses the object first, but the stacks must be the same in either
+/// case.
 #[cold]
 #[inline(never)]
 pub(crate) fn clean_after_first_use() {
@@ -443,7 +447,7 @@ fn zero_below(bytes: usize) {
 #[cfg(not(target_arch = "x86_64"))]
 fn zero_below(_: usize) {}
 
-/// Sets the registers that a switch leaves with values of the model to a fixed value, since the
+/// Sets the registers that hold values of the model after a switch to a fixed value, because the
 /// await rule compares registers.
 #[inline(always)]
 fn forget_registers() {
@@ -458,15 +462,15 @@ fn forget_registers() {
     }
 }
 
-/// Handles an operation of a thread that is unwound. The first operation begins to unwind it. Those
-/// of destructors take effect without a switch, also those of destructors of statics, where no
-/// thread is unwound. Returns whether the thread has caught the unwinding payload, so that it must
-/// be unwound again after the operation. (A catch while another payload unwinds the thread, too,
-/// goes undetected.)
+/// Handles an operation of a thread that is unwound. The thread's first operation starts the
+/// unwinding. Operations of destructors take effect without a switch. So do operations of
+/// destructors of statics, where no thread is unwound. Returns whether the thread has caught the
+/// unwinding payload, so that it must be unwound again after the operation. (A catch is not
+/// detected while another payload unwinds the thread, too.)
 ///
 /// # Safety
 ///
-/// As for [`switch`].
+/// The conditions are those of [`switch`].
 #[cold]
 #[inline(never)]
 unsafe fn torn(engine: NonNull<Engine>) -> bool {

@@ -40,7 +40,8 @@ impl<T: Clone> Life for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// Adds an item: an old one that `clear` resets, or a fresh one. Returns its number.
+    /// Adds an item: an old item that `clear` resets, or a new one from `fresh`. Returns its
+    /// number.
     pub(crate) fn add(&mut self, clear: impl FnOnce(&mut T), fresh: impl FnOnce() -> T) -> u32 {
         match self.items.get_mut(self.used) {
             Some(item) => clear(item),

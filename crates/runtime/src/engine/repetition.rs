@@ -8,7 +8,8 @@ use explore::{Divergence, EventId, Execution, Interrupt, Program};
 use std::ptr;
 
 impl Model {
-    /// Begins an execution with these events. `returns`: more executions will begin with them.
+    /// Begins an execution with these events. `returns` is true if more executions will begin with
+    /// these events.
     pub(crate) fn begin_with(
         &mut self,
         execution: &Execution,
@@ -56,7 +57,7 @@ impl Model {
 
 impl Engine {
     /// Begins the step of the running thread, which has announced its operation, if the current
-    /// execution is repeated and this operation is next. Returns whether it did.
+    /// execution is repeated and this operation is next. Returns whether the step has begun.
     #[inline(always)]
     pub(crate) fn runs_on(&mut self) -> bool {
         !self.script.is_null() && self.may_go_on() && self.runs_on_in_script()

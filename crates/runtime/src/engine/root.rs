@@ -12,7 +12,8 @@ use std::ptr::NonNull;
 
 /// Runs the threads that the engine assigns to this coroutine.
 pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
-    // SAFETY: the engine outlives its coroutines, and nothing else uses it while this one runs.
+    // SAFETY: the engine outlives its coroutines, and nothing else uses it while this coroutine
+    // runs.
     let pointer = || unsafe { &mut *engine.as_ptr() };
     let set_control_words = || {
         if let Some(control_words) = pointer().control_words {

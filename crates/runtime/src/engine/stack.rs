@@ -1,7 +1,7 @@
 //! The stacks of threads.
 //!
-//! A native program uses addresses of its stacks as names of objects, which must mean the same in
-//! other processes. So each thread has a place for its stack that depends only on its id.
+//! In a native program, addresses of stacks are names of objects, which must have the same meaning
+//! in other processes. So each thread has a place for its stack that depends only on its id.
 
 use corosensei::stack::{Stack, StackPointer};
 use explore::ThreadId;
@@ -12,7 +12,8 @@ use std::ptr;
 /// The number of bytes of a guard page.
 pub(crate) const GUARD: usize = 4096;
 
-/// The address of the first place for a stack. It is far from the system's other mappings.
+/// The address of the first place for a stack. This address is far from the system's other
+/// mappings.
 const PLACES: usize = 1 << 44;
 
 /// The number of bytes of each place. Larger stacks lie anywhere.
@@ -25,12 +26,12 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Creates a stack of the given number of bytes. It lies at the place of the thread, if
-    /// `thread` is given and the place is free.
+    /// Creates a stack of the given number of bytes. If `thread` is given and its place is free,
+    /// the stack lies at this place.
     ///
     /// # Errors
     ///
-    /// If there is no memory.
+    /// Returns an error if there is no memory.
     pub(crate) fn new(bytes: usize, thread: Option<ThreadId>) -> Result<Room> {
         let length = bytes.next_multiple_of(GUARD) + GUARD;
         let place = thread.filter(|_| length <= PLACE).map(|thread| {
@@ -67,8 +68,8 @@ fn map(start: usize, length: usize) -> Result<usize> {
     }
 }
 
-// SAFETY: the range is mapped as long as this lives, and nothing else uses it. Its ends are
-// multiples of a page.
+// SAFETY: the range is mapped as long as this value lives, and nothing else uses the range. Its
+// ends are multiples of a page.
 unsafe impl Stack for Room {
     fn base(&self) -> StackPointer {
         NonZeroUsize::new(self.start + self.length).expect("a mapping has an end")

@@ -1,8 +1,8 @@
-//! One step: a thread performs the operation that it announced and announces its next one.
+//! One step: a thread performs the operation that it announced, and announces its next operation.
 //!
-//! After each event at an object, everything that depends on its state is evaluated again: whether
-//! a thread still waits, whether a compare-exchange would write, how many threads a signal may
-//! wake.
+//! After each event at an object, everything that depends on the object's state is evaluated again:
+//! whether a thread still waits, whether a compare-exchange would write, and how many threads a
+//! signal may wake.
 
 use crate::engine::coroutine::{Fibre, Suspender};
 use crate::engine::granularity::StepGranularity;
@@ -39,7 +39,8 @@ impl Engine {
         self.threads[index].life.location = location;
     }
 
-    /// Returns the request of the running thread, marked if the thread has yielded before it.
+    /// Returns the request of the running thread, which is marked if the thread has yielded before
+    /// the operation.
     #[inline(always)]
     pub(crate) fn after_yield(&self, request: Request) -> Request {
         let yields = self.threads[self.running.index()].life.has_yielded;
@@ -57,12 +58,12 @@ impl Engine {
         self.life.conditional.push((self.running, on));
     }
 
-    /// Stops the running thread for good.
+    /// Stops the running thread permanently.
     pub(crate) fn halt(&mut self, why: Halt) {
         self.life.pending[self.running.index()] = Pending::Halted(why);
     }
 
-    /// Takes the code of the running thread, which starts now.
+    /// Removes and returns the code of the running thread, which starts now.
     pub(crate) fn take_job(&mut self, suspender: &Suspender) -> Job {
         self.suspender = suspender;
         let thread = self.thread();
@@ -99,7 +100,8 @@ impl Engine {
         self.life.objects.ends[id.index()].finish(last);
     }
 
-    /// Checks whether a thread polls for the end of the running thread, so that it is an event.
+    /// Checks whether a thread polls for the end of the running thread, so that the end is an
+    /// event.
     #[inline(always)]
     pub(crate) fn is_end_polled(&self) -> bool {
         self.names
@@ -117,9 +119,9 @@ impl Engine {
         self.life.live -= 1;
     }
 
-    /// Checks whether the running thread is being unwound, given that some thread is. The hook is
-    /// not called for `resume_unwind`: then it is the running thread, unless others may be
-    /// unwinding.
+    /// Checks whether the running thread is being unwound, given that some thread is. The hook does
+    /// not run for `resume_unwind`. In this case, the running thread is unwound unless other
+    /// threads may be unwinding.
     pub(crate) fn is_unwinding(&mut self) -> bool {
         let may_be = |id: ThreadId| {
             let thread = &self.threads[id.index()];
@@ -133,7 +135,8 @@ impl Engine {
         may_be(self.running) || !is_elsewhere()
     }
 
-    /// Begins a step. Returns its coroutine, or None if the thread cannot do the step.
+    /// Begins a step. Returns the thread's coroutine, or `None` if the thread cannot perform the
+    /// step.
     #[inline(always)]
     pub(crate) fn begin_step(&mut self, step: Step) -> Option<*mut Fibre> {
         let index = step.thread.index();
@@ -258,8 +261,8 @@ impl Engine {
         let is_granted = self.life.objects.is_granted(wait);
         match self.life.pending[thread.index()] {
             Pending::Waiting(_) if is_granted && self.granularity == StepGranularity::Accesses => {
-                // This wait counts like one that is over at once. Which of the two it is depends on
-                // the schedule.
+                // This wait counts like a wait that is over at once, because the schedule decides
+                // which of the two it is.
                 let run = self.savepoints.next_run();
                 let own = &mut self.threads[thread.index()];
                 own.run = run;

@@ -1,14 +1,14 @@
 //! The end of an execution with threads that have not reached the end of their code.
 //!
-//! Closures are *abandoned*: no code of the program runs any more, since its destructors would find
-//! states that are impossible in the program. Values that their threads own leak;
-//! [`reclaim`](crate::memory::reclaim) takes their memory back.
+//! Closures are *abandoned*: no code of the program runs any more, because its destructors would
+//! find states that are impossible in the program. Values that their threads own leak;
+//! [`reclaim`](crate::memory::reclaim) frees their memory.
 //!
 //! Threads that report their states own values that can be dropped at any operation. They run to
-//! completion if that is near. Otherwise they are unwound: each is run once more, and its operation
-//! begins to unwind it. The children of a thread are unwound before it, since they may borrow from
-//! it. Operations of destructors take effect at once. A thread is abandoned if it waits in a
-//! destructor for something that never happens, or does not stop.
+//! completion if that is near. If it is not, they are unwound: each is resumed once, and its
+//! pending operation starts the unwinding. The children of a thread are unwound before the thread,
+//! because they may borrow from it. Operations of destructors take effect at once. A thread is
+//! abandoned if it waits in a destructor for something that never happens, or does not stop.
 
 use crate::engine::Engine;
 use crate::engine::model::Model;
@@ -16,12 +16,12 @@ use explore::{Interrupt, Pending, Step, ThreadId};
 use report::Restart;
 use std::ptr::NonNull;
 
-/// The number of further operations per thread that cost less than unwinding it.
+/// The number of further operations per thread that cost less than unwinding the thread.
 const NEAR: usize = 50;
 
 impl Model {
-    /// Lets threads that report their states continue, as long as that costs less than unwinding
-    /// them. Returns why the exploration has to start again, if it has to.
+    /// Continues threads that report their states, as long as that costs less than unwinding the
+    /// threads. Returns why the exploration has to start again, if it has to.
     pub(crate) fn run_out(&mut self) -> Option<Restart> {
         let engine = self.engine();
         if !engine.reports_states() || engine.watch.records || engine.is_coarsened() {
@@ -68,7 +68,8 @@ impl Model {
 }
 
 impl Model {
-    /// Leaves the threads where they are. The memory of a native program is restored as a whole.
+    /// Leaves the threads at their positions. The memory of a native program is restored as a
+    /// whole.
     fn abandon(&mut self) {
         let engine = self.pointer();
         self.engine_mut().snapshots.forget();
@@ -112,7 +113,7 @@ impl Engine {
         }
     }
 
-    /// Checks whether the thread remains, and no remaining thread may borrow from it.
+    /// Checks whether the thread remains and no remaining thread may borrow from it.
     fn can_be_unwound(&self, thread: ThreadId) -> bool {
         let is_ancestor = |mut other: ThreadId| {
             while other != ThreadId::MAIN {

@@ -23,7 +23,7 @@ pub(crate) struct Thread {
     pub(crate) job: Option<Job>,
     pub(crate) panic: Option<Panic>,
     pub(crate) noticed: Option<Noticed>,
-    /// Whether plain accesses of its own stack are no events.
+    /// Whether the thread's plain accesses to its own stack are not events.
     pub(crate) has_private_stack: bool,
     /// The number of its last run, as counted by `Savepoints`.
     pub(crate) run: u64,
@@ -34,25 +34,26 @@ pub(crate) struct Thread {
 }
 
 life! {
-    /// What lives for one execution and can be copied.
+    /// The state that lives for one execution and can be copied.
     pub(crate) struct ThreadLife {
         pub(crate) suspender: *const Suspender,
         /// The last event.
         pub(crate) last: Option<EventId>,
         /// Synchronization edges to the next event.
         pub(crate) edges: Vec<EventId>,
-        /// Number of operations performed so far.
+        /// The number of operations performed so far.
         pub(crate) operations: u32,
         /// Whether the thread has yielded since its last operation that other threads can observe.
         pub(crate) has_yielded: bool,
-        /// Number of plain accesses that are no events and that the thread may still perform.
+        /// The number of plain accesses (not events) that the thread may still perform.
         pub(crate) accesses_left: u32,
         pub(crate) expiries: u32,
         pub(crate) spurious: u32,
-        /// Number of allocations that reused a freed block.
+        /// The number of allocations that reused a freed block.
         pub(crate) reused: u32,
         pub(super) children: u32,
-        /// Stack size in bytes of the next thread that this thread starts. 0 stands for the usual size.
+        /// The stack size in bytes of the next thread that this thread starts. 0 stands for the
+        /// usual size.
         pub(crate) stack_of_child: usize,
         pub(super) created: u32,
         pub(crate) wait: Option<Wait>,
@@ -60,22 +61,23 @@ life! {
         pub(crate) condition: Option<Condition>,
         pub(crate) location: Place,
         pub(crate) name: Option<String>,
-        /// Number of panics in progress in its code while it is suspended.
+        /// The number of panics in progress in the thread's code while the thread is suspended.
         pub(crate) panics: usize,
-        /// Number of operations since the tear-down began.
+        /// The number of operations since the tear-down began.
         pub(crate) torn: u32,
         pub(crate) round: Round,
         /// Whether the thread may be waiting for letters at the end.
         pub(crate) serves: bool,
         /// The place to show while the thread does something that has no place in the program.
         pub(crate) place: Option<Place>,
-        /// The address of the code that is executed. 0 where the source is known.
+        /// The address of the code that is executed, or 0 where the source is known.
         pub(crate) code: usize,
         pub(crate) visits: Visits,
-        /// The frame of the call in which the thread was last suspended. No frames of the program lie
-        /// below. 0 if it was never suspended.
+        /// The frame of the call in which the thread was last suspended, or 0 if it was never
+        /// suspended. No frames of the program lie below.
         pub(crate) frame: usize,
-        /// Whether it is suspended where it never continues, so that its coroutine must be restarted.
+        /// Whether the thread is suspended where it never continues, so that its coroutine must be
+        /// restarted.
         pub(crate) is_lost: bool,
     }
 }
@@ -85,7 +87,7 @@ pub(crate) enum Job {
     /// The code of the main thread, which the engine owns.
     Main(*const dyn Fn()),
     Spawned(Box<dyn FnOnce()>),
-    /// Code of a native program. It owns nothing, since it may never end.
+    /// Code of a native program. The code owns nothing, because it may never end.
     Call {
         run: fn(usize),
         argument: usize,
@@ -105,7 +107,8 @@ impl Job {
 }
 
 impl Thread {
-    /// Returns the numbers of threads that it has started and of objects that it has created.
+    /// Returns the numbers of threads that this thread has started and of objects that it has
+    /// created.
     pub(crate) fn named(&self) -> (u32, u32) {
         (self.life.children, self.life.created)
     }

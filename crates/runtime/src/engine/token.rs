@@ -3,8 +3,9 @@
 use crate::memory::arena;
 use explore::ValueId;
 
-/// Returns the token of an address. In a model's arena this is a name that does not depend on the
-/// schedule. Elsewhere it is the address. Stacks are at the same addresses in every execution.
+/// Returns the token of an address. In a model's arena, the token is a name that does not depend on
+/// the schedule. Elsewhere, the token is the address. Stacks are at the same addresses in every
+/// execution.
 #[inline]
 pub(crate) fn of_address(address: usize) -> ValueId {
     ValueId(arena::name_of(address).unwrap_or(address as u64))

@@ -2,8 +2,8 @@
 //! program's thread, not of the process. The same holds for every other crash of a native program.
 //!
 //! If a coroutine runs, a signal handler makes it return as at its end, and the content of its
-//! stack leaks. Signals with another cause are passed to the previous handler. On systems other
-//! than Linux with x86-64 there is no handler, and these programs end the process.
+//! stack leaks. Signals with another cause are passed to the previous handler. Only Linux with
+//! x86-64 has this handler. On other systems, these programs end the process.
 
 use crate::engine::Engine;
 use crate::engine::current;
@@ -15,11 +15,11 @@ use std::ptr::{self, NonNull};
 pub(crate) enum Trap {
     StackOverflow,
     Abort,
-    /// It waited for something that no other thread could do meanwhile.
+    /// The thread waited for something that no other thread could do meanwhile.
     Blocked,
-    /// It ran on without an operation.
+    /// The thread ran endlessly without an operation.
     Endless,
-    /// It called `exit`.
+    /// The thread called `exit`.
     Exit,
     /// Another signal ended a native program.
     Signal(Crash),
@@ -38,8 +38,8 @@ pub(crate) struct Crash {
 }
 
 /// A function called first in a signal handler, with the signal and the address that could not be
-/// accessed (for the signals that have one). It prepares for code of the checker, and returns
-/// whether the signal is to end the thread.
+/// accessed (for the signals that have one). The function prepares for code of the checker, and
+/// returns whether the signal ends the thread.
 pub type Prologue = fn(i32, usize) -> bool;
 
 /// A function called last in a signal handler that ends no thread although its [`Prologue`]
@@ -81,7 +81,7 @@ pub(crate) fn exit(engine: NonNull<Engine>) {
     }
 }
 
-/// Takes the reason why the coroutine that ran last has ended.
+/// Removes and returns the reason why the coroutine that ran last has ended.
 pub(crate) fn take() -> Option<Trap> {
     TRAPPED.take()
 }
@@ -144,9 +144,10 @@ mod linux {
         PREVIOUS.get_or_init(|| SIGNALS.map(take_over));
     }
 
-    /// Gives this thread a stack for signals, which is never freed, unless it has one from `std`.
+    /// Gives this thread a stack for signals, which is never freed, unless the thread has a signal
+    /// stack from `std`.
     fn give_signals_a_stack() {
-        // SAFETY: the calls get valid structures, and memory that is never freed.
+        // SAFETY: the arguments are valid structures, and memory that is never freed.
         unsafe {
             let mut stack = MaybeUninit::<libc::stack_t>::zeroed();
             libc::sigaltstack(ptr::null(), stack.as_mut_ptr());
@@ -188,7 +189,7 @@ mod linux {
     ///
     /// # Safety
     ///
-    /// Called by a signal handler with the arguments from the kernel.
+    /// Only a signal handler may call this, with the arguments from the kernel.
     unsafe fn end_coroutine(signal: c_int, info: &siginfo_t, context: &mut ucontext_t) -> bool {
         let engine = current::load_last();
         let registers = &mut context.uc_mcontext.gregs;
@@ -267,7 +268,7 @@ mod linux {
             match previous.sa_sigaction {
                 libc::SIG_DFL | libc::SIG_IGN if signal == watchdog::SIGNAL => {}
                 libc::SIG_DFL | libc::SIG_IGN => {
-                    // The signal is raised again after the handler, and has the old action then.
+                    // The signal is raised again after the handler. The old action then applies.
                     libc::sigaction(signal, &raw const previous, ptr::null_mut());
                 }
                 handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {

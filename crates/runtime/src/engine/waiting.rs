@@ -6,7 +6,7 @@ use crate::trace::source::Place;
 use explore::{Bound, EventId, Halt, Op, Pending, Request, ThreadId};
 use objects::Ticket;
 
-/// The query of a waiting thread. The numbers are those of the objects in their pools.
+/// The query of a waiting thread. Objects are identified by their numbers in their pools.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wait {
     Mutex(u32, Ticket),
@@ -15,7 +15,8 @@ pub(crate) enum Wait {
     Semaphore(u32, Ticket),
     Barrier(u32, Ticket),
     Once(u32, Ticket),
-    /// A once without an own entry: it is done, or has failed more often than this.
+    /// A once in which the thread has no entry. The once is done, or has failed more often than
+    /// this.
     OnceOver(u32, usize),
     Send(u32, Ticket),
     Receive(u32, Ticket),
@@ -24,7 +25,7 @@ pub(crate) enum Wait {
     /// A token that is not bound to a thread.
     Notify(u32),
     Join(ThreadId),
-    /// The end of a thread, but not by a panic.
+    /// The end of a thread without a panic.
     Return(ThreadId),
     /// The letter at a position of a mailbox.
     Letter(u32, usize),
@@ -76,7 +77,7 @@ impl Objects {
         }
     }
 
-    /// Returns the threads that would have to act for the wait to end, where they are known.
+    /// Returns the threads that must act so that the wait ends, as far as they are known.
     pub(crate) fn awaited(&self, wait: Wait) -> Vec<ThreadId> {
         match wait {
             Wait::Mutex(number, _) => self
@@ -174,7 +175,7 @@ impl Engine {
         }
     }
 
-    /// Joins the thread without a separate step, if that is possible.
+    /// Joins the thread without a separate step, if possible.
     pub(crate) fn joins_at_once(&mut self, thread: ThreadId) -> bool {
         let is_possible = self.granularity == StepGranularity::Accesses
             && self.may_go_on()
@@ -190,7 +191,7 @@ impl Engine {
     #[inline]
     fn end_join(&mut self, thread: ThreadId) {
         let joined = thread.index();
-        // The main thread may be joined before it has joined all others.
+        // The main thread may be joined before it has joined all other threads.
         self.native.life.joined += usize::from(thread != ThreadId::MAIN);
         if let Some(last) = self.threads[joined].life.last {
             self.comes_after(last);
@@ -209,8 +210,8 @@ impl Engine {
         }
     }
 
-    /// Adds a synchronization edge: to the current event if that is the wait, otherwise to the next
-    /// event of the running thread.
+    /// Adds a synchronization edge to the current event if that event is the wait, and to the next
+    /// event of the running thread if not.
     #[inline(always)]
     fn comes_after(&mut self, event: EventId) {
         match self.granularity {

@@ -1,13 +1,14 @@
-//! Detects that a thread of the operating system that runs a model is blocked for good: a thread of
+//! Detects when the operating-system thread that runs a model is blocked permanently: a thread of
 //! the model waits for a lock whose holder cannot run meanwhile.
 //!
 //! A watchdog thread periodically checks whether a thread that runs a model waits in the kernel for
 //! a futex, without a time limit, at the same place and without a switch since the last check.
-//! Locks, channels and parking of the standard library wait in this way, also for other threads of
-//! the operating system; hence the patience. A thread that waits for the end of another thread is
-//! not blocked for good. After the patience a signal ends the coroutine (see `trap`). A thread that
-//! uses much CPU time gets the signal, too: the handler determines whether it makes progress
-//! (`endless_loop`). Only Linux with x86-64 has these checks. On other systems these programs hang.
+//! Locks, channels and parking of the standard library wait in this way. They may wait for other
+//! operating-system threads, so a thread is blocked only after the configured patience, when a
+//! signal ends the coroutine (see `trap`). A thread that waits for the end of another thread is not
+//! blocked permanently. A thread that uses much CPU time gets the signal, too: the handler
+//! determines whether it makes progress (`endless_loop`). Only Linux with x86-64 has these checks.
+//! On other systems these programs hang.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) use linux::{SIGNAL, Watch, is_accused, start};
@@ -41,8 +42,8 @@ mod linux {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    /// The signal that ends a blocked coroutine. Ignored by default, so it has no effect if it
-    /// comes too late.
+    /// The signal that ends a blocked coroutine. It is ignored by default, so it has no effect if
+    /// it comes too late.
     pub(crate) const SIGNAL: libc::c_int = libc::SIGURG;
 
     /// The time between two checks.
@@ -59,7 +60,7 @@ mod linux {
     static BEGUN: Condvar = Condvar::new();
     static NEXT: AtomicU64 = AtomicU64::new(0);
 
-    /// The thread accused of being blocked for good, its stack pointer and its instruction.
+    /// The thread accused of being blocked permanently, its stack pointer and its instruction.
     static ACCUSED: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
 
     /// A thread that runs a model.
@@ -71,7 +72,8 @@ mod linux {
         is_probed: bool,
         /// Its CPU time at the last signal.
         probed_at: Duration,
-        /// The place where it was blocked at the last check, and since when.
+        /// The place where the thread was blocked at the last check, and the beginning of this
+        /// wait.
         blocked: Option<(Blocked, Instant)>,
     }
 
@@ -84,7 +86,7 @@ mod linux {
         switches: Vec<String>,
     }
 
-    /// A handle: the calling thread is watched until it is dropped.
+    /// A handle that keeps the calling thread watched until the handle is dropped.
     pub(crate) struct Watch(u64);
 
     impl Watch {
@@ -109,7 +111,7 @@ mod linux {
             Watch(id)
         }
 
-        /// Limits the patience to this from now on.
+        /// Limits the patience to this duration from now on.
         pub(crate) fn hurry(&self, patience: Duration) {
             let mut watched = watched();
             if let Some(own) = watched.iter_mut().find(|other| other.id == self.0) {
@@ -125,13 +127,14 @@ mod linux {
         }
     }
 
-    /// Starts the watchdog, once per process, and waits until it is set up: the C library's work
-    /// for a starting thread would disturb a model that restores the memory of the C library.
+    /// Starts the watchdog, once per process, and waits for the end of its setup. Without this
+    /// wait, the C library's work for a starting thread would disturb a model that restores the
+    /// memory of the C library.
     pub(crate) fn start() {
         static STARTED: Once = Once::new();
         STARTED.call_once(|| {
             let watchdog = thread::Builder::new().name("mazurka watchdog".to_owned());
-            // Without the watchdog programs that block for good hang. Nothing else changes.
+            // Without the watchdog, programs that block permanently hang. Nothing else changes.
             if watchdog.spawn(watch).is_ok() {
                 while !IS_READY.load(SeqCst) {
                     thread::yield_now();
@@ -197,7 +200,7 @@ mod linux {
         }
     }
 
-    /// Sends the signal to a thread that has used some CPU time since the last one.
+    /// Sends the signal to a thread that has used some CPU time since the last signal.
     fn probe(watched: &mut Watched) {
         let Some(used) = cpu_time(watched.thread) else {
             return;
@@ -215,13 +218,13 @@ mod linux {
         Some(Duration::from_nanos(nanoseconds))
     }
 
-    /// Sends the signal. Threads that have ended do not get it.
+    /// Sends the signal, which has no effect on threads that have ended.
     fn send_signal(thread: libc::pid_t) {
         // SAFETY: the call has no preconditions.
         unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, SIGNAL) };
     }
 
-    /// Returns the place where the thread waits for a futex without a time limit, if it does.
+    /// Returns the place where the thread waits for a futex without a time limit, if there is one.
     fn blocked(thread: libc::pid_t) -> Option<Blocked> {
         let call = fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).ok()?;
         let (stack, instruction) = futex_wait(&call)?;
@@ -235,8 +238,8 @@ mod linux {
     }
 
     /// Parses `202 ADDRESS OPERATION VALUE TIMEOUT … STACK INSTRUCTION` into stack pointer and
-    /// instruction. None with a time limit, or if the value is a living thread, whose end is
-    /// awaited.
+    /// instruction. Returns `None` if there is a time limit, or if the value is a living thread,
+    /// whose end is awaited.
     fn futex_wait(call: &str) -> Option<(usize, usize)> {
         let mut words = call.split_whitespace();
         let number: libc::c_long = words.next()?.parse().ok()?;
@@ -253,7 +256,7 @@ mod linux {
         usize::from_str_radix(word.strip_prefix("0x")?, 16).ok()
     }
 
-    /// Accuses the thread and sends the signal, which ends the thread accused by then.
+    /// Accuses the thread and sends the signal, whose handler ends the accused thread.
     fn accuse(thread: libc::pid_t, blocked: &Blocked) {
         let Ok(id) = usize::try_from(thread) else {
             return;
@@ -265,7 +268,8 @@ mod linux {
         send_signal(thread);
     }
 
-    /// Checks in a signal handler whether the calling thread is the accused one and has not moved.
+    /// Checks in a signal handler whether the calling thread is the accused thread and has not
+    /// moved.
     pub(crate) fn is_accused(stack: usize, instruction: usize) -> bool {
         /// The length of a system call instruction, to which the kernel returns after the handler.
         const SYSCALL: usize = 2;
@@ -292,7 +296,8 @@ mod linux {
             assert_eq!(futex_wait(""), None);
         }
 
-        /// The descriptor table is the last thing that the thread changes before its first check.
+        /// Look at the descriptor table, because replacing it is the last step of the setup before
+        /// the first check.
         #[test]
         fn the_watchdog_has_set_itself_up_when_it_has_been_started() {
             const HIGH: libc::c_int = 500;

@@ -8,9 +8,9 @@ use std::ptr;
 
 /// Allocates from per-thread arenas inside a model, and from the system elsewhere.
 ///
-/// Declare it as `#[global_allocator]`. Models run without it, too, but then pointers in a
-/// compare-exchange may differ between executions, and no object may [settle](crate::Settle) where
-/// it is. Objects of more than 63 KiB come from the system.
+/// Declare the allocator as `#[global_allocator]`. Models also run without it, but then pointers in
+/// a compare-exchange can differ between executions, and objects cannot [settle](crate::Settle) in
+/// place. Objects of more than 63 KiB come from the system.
 ///
 /// ```
 /// #[global_allocator]
@@ -20,7 +20,7 @@ use std::ptr;
 pub struct ModelAllocator;
 
 // SAFETY: memory comes from the system or from an arena, in which live objects never overlap. The
-// address of an object shows which of the two it came from. No call unwinds.
+// address of an object shows its origin. No call unwinds.
 unsafe impl GlobalAlloc for ModelAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -66,10 +66,10 @@ unsafe impl GlobalAlloc for ModelAllocator {
             return pointer;
         }
         if perform::current().is_some() && arena::outlives(pointer.addr()) {
-            // The object outlives executions, for example the captured output of a test. It moves
-            // to the system's heap. Its old place stays allocated, since a change of the model's
-            // heap would count as an effect of the thread.
-            // SAFETY: the layout and both objects are valid, as in the case below.
+            // The object outlives executions, for example the captured output of a test. The object
+            // moves to the system's heap. Its old place stays allocated, because a change of the
+            // model's heap would count as an effect of the thread. SAFETY: the layout and both
+            // objects are valid, as in the case below.
             return unsafe {
                 let new = System.alloc(Layout::from_size_align_unchecked(size, layout.align()));
                 if !new.is_null() {

@@ -1,11 +1,11 @@
 //! The heap of one thread of a model. Its contents and addresses do not depend on the schedule.
 //!
-//! Memory is given out in order and is not used again within an execution. It is counted in
-//! *windows* of 1 KiB. No object straddles windows unless it is larger than one. The n-th window of
-//! a thread has the same objects in every execution with the same past of the thread, so (thread,
-//! n, offset) names an address. In the next execution a span of windows is used from its beginning
-//! again. If objects in it are still alive (results that a test collects, a lazy static), it is
-//! used from behind the windows that hold them.
+//! Memory is allocated in order and is not reused within an execution. Memory is counted in
+//! *windows* of 1 KiB. No object straddles windows unless it is larger than a window. The n-th
+//! window of a thread has the same objects in every execution with the same past of the thread, so
+//! (thread, n, offset) names an address. In the next execution, a span of windows is used from its
+//! beginning again. If objects in the span are still alive (results that a test collects, a lazy
+//! static), the span is used from the first window after these objects.
 
 use crate::memory::region::{self, SPAN};
 use explore::ThreadId;
@@ -26,7 +26,7 @@ const LARGEST: usize = (WINDOWS - 1) * WINDOW;
 
 /// The first window of a span.
 struct Header {
-    /// The thread of the operating system that owns the arena; 0 if the arena no longer exists.
+    /// The operating-system thread that owns the arena, or 0 if the arena no longer exists.
     owner: AtomicUsize,
     /// The number of objects allocated, minus those that the owner freed.
     live: AtomicU32,
@@ -35,8 +35,8 @@ struct Header {
     thread: ThreadId,
     /// The first window of the span that this execution uses.
     first: u32,
-    /// The number that is added to the distance of an address from the span to get its position.
-    /// None in a span that is not in use.
+    /// The number that is added to the distance of an address from the span to get its position, or
+    /// `None` in a span that is not in use.
     base: Option<NonZero<u64>>,
 }
 
@@ -69,8 +69,8 @@ pub(crate) type Span = (usize, usize);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Objects,
-    /// Text and buffers. Output, and the times at which a library lets a buffer grow, differ
-    /// between executions and must not move other objects.
+    /// Text and buffers. Output, and the times at which a library extends a buffer, differ between
+    /// executions and must not move other objects.
     Bytes,
 }
 
@@ -106,13 +106,13 @@ impl Heap {
         self.large
     }
 
-    /// Adds the memory given out in this execution to `spans`. Returns how many objects are alive.
+    /// Adds the memory allocated in this execution to `spans`. Returns how many objects are alive.
     pub(crate) fn look(&self, spans: &mut Vec<Span>) -> u32 {
         let (objects, bytes) = (self.objects.look(spans), self.bytes.look(spans));
         objects.wrapping_add(bytes)
     }
 
-    /// Adds the memory given out in this execution to `spans`, except for text and buffers.
+    /// Adds the memory allocated in this execution to `spans`, except for text and buffers.
     pub(crate) fn look_at_objects(&self, spans: &mut Vec<Span>) {
         self.objects.look(spans);
     }
@@ -122,7 +122,7 @@ impl Heap {
         self.objects.used == 0 && self.bytes.used == 0
     }
 
-    /// Ends the execution. Returns how many bytes cannot be reused, since objects are still alive.
+    /// Ends the execution. Returns how many bytes cannot be reused because objects are still alive.
     #[inline]
     pub(crate) fn reset(&mut self) -> usize {
         self.large = 0;
@@ -136,8 +136,8 @@ impl Heap {
             .map(|span| span.addr().get())
     }
 
-    /// Treats the objects of all spans that are not kept as dead. Called between executions.
-    /// Returns how many bytes are kept.
+    /// Treats the objects of all spans that are not kept as dead, between executions. Returns how
+    /// many bytes are kept.
     pub(crate) fn take_back(&mut self, is_kept: impl Fn(usize) -> bool) -> usize {
         self.objects.take_back(&is_kept) + self.bytes.take_back(&is_kept)
     }
@@ -150,9 +150,9 @@ pub(crate) struct Arena {
     end: usize,
     thread: ThreadId,
     kind: Kind,
-    /// The number of windows taken in this execution.
+    /// The number of windows used in this execution.
     windows: u32,
-    /// Spans in order of use. Those before index `used` have been used in this execution.
+    /// Spans in order of use. The spans before index `used` have been used in this execution.
     spans: Vec<NonNull<Header>>,
     used: usize,
     /// Spans that are full and still hold live objects.
@@ -190,8 +190,8 @@ impl Arena {
         NonNull::new(start as *mut u8)
     }
 
-    /// Returns memory for an object that does not fit into the current window. Returns None if the
-    /// object is too large or if there is no memory.
+    /// Returns memory for an object that does not fit into the current window. Returns `None` if
+    /// the object is too large or if there is no memory.
     #[cold]
     pub(crate) fn allocate_anew(&mut self, layout: Layout) -> Option<NonNull<u8>> {
         if layout.size() > LARGEST || layout.align() > WINDOW {
@@ -244,7 +244,8 @@ impl Arena {
         Some(span.as_ptr() as usize + WINDOW)
     }
 
-    /// Extends an object in place if it is the last one and has room. Returns whether it did.
+    /// Extends an object in place if it is the last object and has room. Returns whether it was
+    /// extended.
     pub(crate) fn extend(&mut self, address: usize, old: usize, new: usize) -> bool {
         let is_last = address + old == self.next && new <= self.end - address;
         if is_last {
@@ -377,7 +378,7 @@ fn header_of(address: usize) -> NonNull<Header> {
 ///
 /// # Safety
 ///
-/// The address is that of a live object that an arena gave out.
+/// The address must be that of a live object that an arena allocated.
 #[inline]
 pub(crate) unsafe fn free(address: usize) {
     // SAFETY: the address is in a span, so there is a header.

@@ -1,4 +1,4 @@
-//! Memory and values that the program must give back. Those that it does not give back are leaks.
+//! Memory and values that the program must free or drop. If it does not, they are leaks.
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, silently};
@@ -11,7 +11,7 @@ use std::panic::Location;
 ///
 /// # Safety
 ///
-/// As for `std::alloc::alloc`: the layout is not of size 0.
+/// As for `std::alloc::alloc`, the size of the layout must not be 0.
 #[track_caller]
 pub unsafe fn alloc(layout: Layout) -> *mut u8 {
     // SAFETY: as promised by the caller.
@@ -22,7 +22,7 @@ pub unsafe fn alloc(layout: Layout) -> *mut u8 {
 ///
 /// # Safety
 ///
-/// As for `std::alloc::alloc_zeroed`: the layout is not of size 0.
+/// As for `std::alloc::alloc_zeroed`, the size of the layout must not be 0.
 #[track_caller]
 pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
     // SAFETY: as promised by the caller.
@@ -30,11 +30,11 @@ pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
 }
 
 /// Frees memory of [`alloc`] like `std::alloc::dealloc`. It is misuse to free other memory or
-/// memory that was freed before, and then nothing is freed.
+/// memory that was freed before. In that case nothing is freed.
 ///
 /// # Safety
 ///
-/// As for `std::alloc::dealloc`: the layout is that of the allocation.
+/// As for `std::alloc::dealloc`, the layout must be that of the allocation.
 #[track_caller]
 pub unsafe fn dealloc(pointer: *mut u8, layout: Layout) {
     // SAFETY: as promised by the caller.
@@ -85,7 +85,7 @@ impl Drop for End {
 }
 
 impl<T> Track<T> {
-    /// Tracks a value, which has to be dropped from here on.
+    /// Tracks a value, which has to be dropped from now on.
     #[track_caller]
     pub fn new(value: T) -> Track<T> {
         outside!(Track {

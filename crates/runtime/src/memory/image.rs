@@ -9,7 +9,8 @@ use explore::ThreadId;
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
 
-/// The anchor for the addresses of statics: their distance from it is the same in every process.
+/// The anchor for the addresses of statics, whose distance from the anchor is the same in every
+/// process.
 static ANCHOR: u8 = 0;
 
 /// Returns the name of the address of a static.
@@ -24,8 +25,8 @@ pub(crate) fn site_of(address: usize) -> Site {
     }
 }
 
-/// Checks whether the address can be that of a static. If it is unknown, the loaded parts are read
-/// again.
+/// Checks whether the address can be that of a static. If the address is unknown, the loaded parts
+/// are read again.
 pub(crate) fn contains(address: usize) -> bool {
     static PARTS: RwLock<Vec<Range<usize>>> = RwLock::new(Vec::new());
     let is_in = |parts: &[Range<usize>]| parts.iter().any(|part| part.contains(&address));
@@ -49,15 +50,15 @@ fn writable_parts() -> Vec<Range<usize>> {
 ///
 /// # Safety
 ///
-/// Called by `dl_iterate_phdr`, with a pointer to the list as data.
+/// Only `dl_iterate_phdr` may call this, with a pointer to the list as data.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 unsafe extern "C" fn add_parts(
     image: *mut libc::dl_phdr_info,
     _size: usize,
     parts: *mut libc::c_void,
 ) -> libc::c_int {
-    // SAFETY: as promised by the caller: the description of an image with its headers, and the
-    // list.
+    // SAFETY: the caller promises that the pointers refer to the description of an image with its
+    // headers, and to the list.
     let (image, parts) = unsafe { (&*image, &mut *parts.cast::<Vec<Range<usize>>>()) };
     // SAFETY: as above.
     let headers =
@@ -78,7 +79,7 @@ fn base() -> usize {
     ///
     /// # Safety
     ///
-    /// Called by `dl_iterate_phdr`, with a pointer to a number as data.
+    /// Only `dl_iterate_phdr` may call this, with a pointer to a number as data.
     unsafe extern "C" fn take(
         image: *mut libc::dl_phdr_info,
         _size: usize,
@@ -94,7 +95,8 @@ fn base() -> usize {
     base
 }
 
-/// Returns all addresses: without this information, all memory outside of models counts as statics.
+/// Returns the range of all addresses. Without information about loaded parts, all memory outside
+/// of models counts as statics.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
 fn writable_parts() -> Vec<Range<usize>> {
     vec![0..usize::MAX]
@@ -120,7 +122,7 @@ mod tests {
     fn statics_of_a_library_that_is_loaded_later_are_known() {
         let before = writable_parts();
         assert!(before.iter().all(|part| contains(part.start)));
-        // SAFETY: this belongs to the C library, and its constructors do nothing.
+        // SAFETY: this library belongs to the C library, and its constructors do nothing.
         let library = unsafe { libc::dlopen(c"libresolv.so.2".as_ptr(), libc::RTLD_NOW) };
         assert!(!library.is_null());
         let after = writable_parts();

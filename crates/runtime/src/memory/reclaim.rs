@@ -3,10 +3,10 @@
 //! A test may keep values of an execution, for example in a static of `std` or in the captures of
 //! its closure. So when executions have left much memory behind, all writable memory of the process
 //! is searched for words that are addresses in the spans in question, as in a conservative garbage
-//! collector. Spans that no word refers to are empty from then on. Spans that a kept span refers to
-//! are kept, too.
+//! collector. Spans to which no word refers are treated as empty from then on. Spans that a kept
+//! span refers to are kept, too.
 //!
-//! On other systems than Linux, and without the [allocator](crate::ModelAllocator), memory leaks.
+//! On systems other than Linux, and without the [allocator](crate::ModelAllocator), memory leaks.
 
 use crate::engine::Engine;
 use crate::memory::arena::Span;
@@ -34,7 +34,7 @@ static LEFT: AtomicUsize = AtomicUsize::new(0);
 /// search found in use, so that searches do not become frequent.
 static LIMIT: AtomicUsize = AtomicUsize::new(ENOUGH);
 
-/// Adds bytes that an execution has left behind. Returns whether it is time to reclaim.
+/// Adds bytes that an execution has left behind. Returns whether memory should be reclaimed now.
 #[inline]
 pub(crate) fn is_due(bytes: usize) -> bool {
     bytes > 0 && LEFT.fetch_add(bytes, Relaxed) + bytes >= LIMIT.load(Relaxed)
@@ -68,11 +68,11 @@ impl Engine {
 /// The state of a span in a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mark {
-    /// Others use it.
+    /// The span is used by others.
     InUse,
-    /// It holds no objects.
+    /// The span contains no objects.
     Free,
-    /// No word has been found so far that refers to it.
+    /// No word that refers to the span has been found so far.
     Candidate,
     Kept,
 }

@@ -1,8 +1,8 @@
-//! The part of the address space that arenas take their spans from.
+//! The part of the address space from which arenas take their spans.
 //!
-//! The process reserves it once, so that one comparison distinguishes an arena's address from
-//! others. Memory is used only where it is touched. If the reservation fails, models work as
-//! without the allocator.
+//! The process reserves it once, so that one comparison distinguishes an arena's address from other
+//! addresses. Memory is used only where it is touched. If the reservation fails, models behave like
+//! models without the allocator.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ pub(crate) const SPAN: usize = 64 * 1024;
 
 pub(crate) const SIZE: usize = 16 << 30;
 
-/// The address at which the region begins. Before it is reserved this is an unused address.
+/// The address at which the region begins. This is an unused address before the region is reserved.
 static START: AtomicUsize = AtomicUsize::new(NOWHERE);
 const NOWHERE: usize = 1 << 63;
 
@@ -46,7 +46,7 @@ pub(crate) fn contains(address: usize) -> bool {
 }
 
 /// Returns the memory of one span, if there is any. `is_empty` decides whether a span left behind
-/// can be reused. The memory keeps the content of its last use, and is zero if there was none.
+/// can be reused. The memory keeps the content of its last use. Memory that was never used is zero.
 pub(crate) fn take(is_empty: impl Fn(NonNull<u8>) -> bool) -> Option<NonNull<u8>> {
     let mut spans = SPANS.lock().unwrap_or_else(PoisonError::into_inner);
     if spans.end == 0 {
@@ -96,14 +96,15 @@ pub(crate) fn spans() -> Spans {
     SPANS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Takes the spans that were left behind. Nothing uses or frees them until they are given back.
+/// Removes and returns the spans that were left behind. Nothing uses or frees these spans until
+/// they are given back.
 pub(crate) fn take_orphans() -> Vec<usize> {
     let mut spans = SPANS.lock().unwrap_or_else(PoisonError::into_inner);
     std::mem::take(&mut spans.left)
 }
 
-/// Gives back spans that were left behind. Nothing refers to those in `free`. Returns how many
-/// remain left behind.
+/// Gives back spans that were left behind. Nothing may refer to the spans in `free`. Returns how
+/// many spans remain left behind.
 pub(crate) fn give_back_orphans(left: Vec<usize>, free: Vec<usize>) -> usize {
     let mut spans = SPANS.lock().unwrap_or_else(PoisonError::into_inner);
     spans.left.extend(left);

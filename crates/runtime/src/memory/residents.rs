@@ -13,11 +13,11 @@ use std::ptr::{self, NonNull};
 pub(crate) enum Home {
     /// In memory of the model.
     Here(Site),
-    /// In a static that the execution has a copy of.
+    /// In a static of which the execution has a copy.
     Copied(NonNull<u8>),
     /// In a static.
     Static(Site),
-    /// Elsewhere: it was created outside of the model.
+    /// Elsewhere: the object was created outside of the model.
     Unknown,
 }
 
@@ -32,8 +32,8 @@ pub(crate) struct Residents {
     large: Vec<Large>,
     /// The number of the execution.
     execution: u32,
-    /// Indexed by the first object at a place: the last execution with an object there, and the
-    /// number of its objects at that place.
+    /// For the first object at each place, the last execution with an object there, and the number
+    /// of objects at the place in that execution.
     met: Vec<(u32, u32)>,
     /// Indexed by thread.
     by_thread: Vec<Settled>,
@@ -42,10 +42,10 @@ pub(crate) struct Residents {
 /// The objects that settled when a thread first used them.
 #[derive(Default)]
 struct Settled {
-    /// The number in the current execution.
+    /// The number of objects in the current execution.
     count: usize,
-    /// The objects in this execution and, beyond `count`, in earlier ones: most likely the same
-    /// objects settle again.
+    /// The objects in this execution and, beyond `count`, in earlier executions, because usually
+    /// the same objects settle again.
     known: Vec<Known>,
 }
 
@@ -61,7 +61,7 @@ struct Copied {
     address: usize,
     start: NonNull<u8>,
     layout: Layout,
-    /// None if it has no destructor.
+    /// The destructor, or `None` if the value has no destructor.
     drop: Option<Box<dyn FnOnce()>>,
 }
 
@@ -81,7 +81,7 @@ impl Drop for Copied {
 }
 
 impl Residents {
-    /// Ends the execution. Values of statics that it has not dropped leak.
+    /// Ends the execution. Values of statics that the execution has not dropped leak.
     pub(crate) fn clear(&mut self) {
         self.execution += 1;
         self.large.clear();
@@ -96,7 +96,7 @@ impl Residents {
         self.copies.iter().any(|copy| copy.drop.is_some())
     }
 
-    /// Takes the destructors of statics, which have none afterwards.
+    /// Removes and returns the destructors of statics.
     pub(crate) fn take_destructors(&mut self) -> Vec<Box<dyn FnOnce()>> {
         let copies = self.copies.iter_mut();
         copies.filter_map(|copy| copy.drop.take()).collect()
@@ -150,8 +150,8 @@ impl Residents {
         }
     }
 
-    /// Returns how many objects were at the place of this first one before, in the current
-    /// execution.
+    /// Returns how many earlier objects the current execution had at the place of this first
+    /// object.
     fn predecessors(&mut self, first: ObjectId) -> u32 {
         let index = first.0 as usize;
         if self.met.len() <= index {
@@ -232,7 +232,7 @@ impl Engine {
     }
 
     /// Creates the object that settles at an address of the heap or of the running thread's stack.
-    /// Returns None elsewhere.
+    /// Returns `None` at any other address.
     #[inline]
     pub(crate) fn create_nearby(&mut self, address: usize, parts: u32) -> Option<ObjectId> {
         let site = site_in_heap(address).or_else(|| self.site_on_stack(self.running, address))?;
@@ -287,7 +287,7 @@ impl Engine {
     /// Allocates memory of the system for an object of the running thread that is too large for the
     /// arenas.
     pub(crate) fn allocate_large(&mut self, layout: Layout) -> Option<NonNull<u8>> {
-        // SAFETY: the layout is not empty, since an empty one fits into every arena.
+        // SAFETY: the layout is not empty, because an empty layout fits into every arena.
         let memory = NonNull::new(unsafe { alloc::System.alloc(layout) })?;
         let thread = self.running;
         let number = self.threads[thread.index()].heap.next_large();
@@ -313,8 +313,8 @@ impl Engine {
         let start = NonNull::new(unsafe { alloc::alloc(layout) })
             .unwrap_or_else(|| alloc::handle_alloc_error(layout));
         // SAFETY: the memory is as large as the value and belongs to the copy alone. The value is
-        // that of a static as it was initialised, and nothing writes to it. Each execution uses a
-        // copy, as each use of a constant does.
+        // the initial value of a static, and nothing writes to it. Each execution uses a copy, as
+        // each use of a constant does.
         unsafe {
             ptr::copy_nonoverlapping(original.cast::<u8>(), start.as_ptr(), size_of_val(value));
         }

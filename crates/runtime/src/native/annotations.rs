@@ -1,5 +1,5 @@
-//! A program's annotations for the race detector of a thread sanitizer: orders that the detector
-//! does not see, and accesses that may race.
+//! A program's annotations for the race detector of a thread sanitizer. They declare orders that
+//! the detector does not see, and accesses that may race.
 
 use crate::engine::Engine;
 use crate::engine::life::life;
@@ -13,9 +13,10 @@ use std::sync::atomic::Ordering;
 life! {
     /// The annotations in the current execution so far.
     pub(crate) struct Annotations {
-        /// Number of releases at each address.
+        /// The number of releases at each address.
         released: FxHashMap<usize, u32>,
-        /// Threads that ignore their reads (false) or writes (true), and how deep such requests nest.
+        /// Threads that ignore their reads (false) or writes (true), with the nesting depth of
+        /// these requests.
         ignored: Vec<(ThreadId, bool, u32)>,
         /// Memory in which races are expected.
         benign: Vec<Range<usize>>,
@@ -58,19 +59,20 @@ impl Annotations {
     }
 }
 
-/// Orders everything that the thread has done so far before what other threads do after acquiring
-/// at this address.
+/// Orders all past actions of the thread before the actions of other threads after they acquire at
+/// this address.
 pub fn release_at(address: usize, code: usize) {
     order(address, code, Access::Write);
 }
 
-/// Orders what the thread does next after everything that threads have released at this address.
+/// Orders the thread's next actions after everything that threads have released at this address.
 pub fn acquire_at(address: usize, code: usize) {
     order(address, code, Access::Read);
 }
 
 fn order(address: usize, code: usize, access: Access) {
-    /// No program has memory here: the event is about a variable beside the one named.
+    /// An address without memory in any program. The event is about a variable beside the named
+    /// variable.
     const BESIDE: usize = 1 << 62;
     let (is_needed, is_enforceable) =
         silently(|engine| (engine.races_plain(), engine.config.is_enforceable));
@@ -116,7 +118,7 @@ fn order(address: usize, code: usize, access: Access) {
     });
 }
 
-/// Makes the thread begin or end to ignore its reads or writes.
+/// Makes the thread start or stop ignoring its reads or writes.
 pub fn ignore(is_write: bool, begins: bool) {
     silently(|engine| {
         let thread = engine.running;

@@ -31,7 +31,7 @@ pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const F
 ///
 /// # Safety
 ///
-/// As for [`load`].
+/// The conditions are those of [`load`].
 pub unsafe fn load_within<V: Value>(pointer: *const V, order: Ordering, frame: *const Frame) -> V {
     // SAFETY: as promised by the caller.
     unsafe {
@@ -43,7 +43,7 @@ pub unsafe fn load_within<V: Value>(pointer: *const V, order: Ordering, frame: *
 
 /// # Safety
 ///
-/// As for [`load`].
+/// The conditions are those of [`load`].
 #[inline(always)]
 unsafe fn load_given<V: Value>(
     pointer: *const V,
@@ -51,7 +51,7 @@ unsafe fn load_given<V: Value>(
     frame: *const Frame,
     given: impl Fn() -> Given,
 ) -> V {
-    // SAFETY: the program is about to read it.
+    // SAFETY: the program is about to read this memory.
     unsafe { touch(pointer) };
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
@@ -68,7 +68,7 @@ unsafe fn load_given<V: Value>(
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
-        // SAFETY: the program reads it, and it is not written meanwhile.
+        // SAFETY: the program reads this memory, which is not written meanwhile.
         let (value, token) = unsafe {
             let value = pointer.read_unaligned();
             (value, token(value, range))
@@ -89,7 +89,7 @@ unsafe fn load_given<V: Value>(
 /// The program accesses the variable like this, at the place `code`.
 #[inline]
 pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: usize) {
-    // SAFETY: the program is about to write it.
+    // SAFETY: the program is about to write this memory.
     unsafe { touch(pointer) };
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
@@ -103,7 +103,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
-        // SAFETY: the program writes it, and it is not accessed otherwise meanwhile.
+        // SAFETY: the program writes this memory, which is not accessed otherwise meanwhile.
         unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
             let old = pointer.read_unaligned();
@@ -122,11 +122,11 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
 }
 
 /// Performs an atomic read-modify-write and returns the old value. `named` holds the operation's
-/// name, such as `fetch_add`. `change` computes the new value from the old one and `operand`.
+/// name, such as `fetch_add`. `change` computes the new value from the old value and `operand`.
 ///
 /// # Safety
 ///
-/// As for [`load`].
+/// The conditions are those of [`load`].
 #[inline]
 pub unsafe fn modify<V: Value>(
     pointer: *mut V,
@@ -149,7 +149,7 @@ pub unsafe fn modify<V: Value>(
 ///
 /// # Safety
 ///
-/// As for [`store`].
+/// The conditions are those of [`store`].
 pub unsafe fn modify_within<V: Value>(
     pointer: *mut V,
     named: (&'static str, Ordering),
@@ -162,7 +162,7 @@ pub unsafe fn modify_within<V: Value>(
 
 /// # Safety
 ///
-/// As for [`store`].
+/// The conditions are those of [`store`].
 #[inline(always)]
 unsafe fn modify_unless<V: Value>(
     stops: impl FnOnce(&mut Engine) -> bool,
@@ -171,7 +171,7 @@ unsafe fn modify_unless<V: Value>(
     code: usize,
     change: impl FnOnce(V) -> V,
 ) -> V {
-    // SAFETY: the program is about to write it.
+    // SAFETY: the program is about to write this memory.
     unsafe { touch(pointer) };
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
@@ -184,7 +184,7 @@ unsafe fn modify_unless<V: Value>(
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
-        // SAFETY: the program writes it, and it is not accessed otherwise meanwhile.
+        // SAFETY: the program writes this memory, which is not accessed otherwise meanwhile.
         let (old, new) = unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
             let old = pointer.read_unaligned();
@@ -206,11 +206,11 @@ unsafe fn modify_unless<V: Value>(
 }
 
 /// Performs an atomic compare-exchange. Returns the value found, as `Err` if it is not the expected
-/// one.
+/// value.
 ///
 /// # Safety
 ///
-/// As for [`load`].
+/// The conditions are those of [`load`].
 #[inline]
 pub unsafe fn compare_exchange<V: Value>(
     pointer: *mut V,
@@ -218,7 +218,7 @@ pub unsafe fn compare_exchange<V: Value>(
     orders: [Ordering; 2],
     frame: *const Frame,
 ) -> Result<V, V> {
-    // SAFETY: the program is about to access it.
+    // SAFETY: the program is about to access this memory.
     unsafe { touch(pointer) };
     let met = Cell::new(None);
     let given = [pointer.addr() as u128, wide(expected), wide(new)];
@@ -238,7 +238,7 @@ pub unsafe fn compare_exchange<V: Value>(
         });
         if !range.is_merged {
             request.expects = Some(expected.token());
-            // SAFETY: the program is about to access it.
+            // SAFETY: the program is about to access this memory.
             request.op.access = request.access_at(unsafe { pointer.read_unaligned() }.token());
         }
         let location = engine.thread().life.location;
@@ -247,7 +247,7 @@ pub unsafe fn compare_exchange<V: Value>(
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
-        // SAFETY: the program accesses it, and it is not accessed otherwise meanwhile.
+        // SAFETY: the program accesses this memory, which is not accessed otherwise meanwhile.
         let old = unsafe { pointer.read_unaligned() };
         // SAFETY: as above.
         let before = unsafe { token(old, range) };
@@ -313,7 +313,7 @@ impl Engine {
     #[cold]
     #[inline(never)]
     fn loaded_at<V: Value>(&mut self, pointer: *const V, value: V, range: Range, order: Ordering) {
-        // SAFETY: the program has read it just now.
+        // SAFETY: the program has just read this memory.
         self.see(unsafe { memory_seen(pointer.addr(), size_of::<V>()) });
         if self.watch.races {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Read);
@@ -362,7 +362,7 @@ impl Engine {
         order: Ordering,
     ) {
         if old == new {
-            // SAFETY: the program has read it just now.
+            // SAFETY: the program has just read this memory.
             self.see(unsafe { memory_seen(pointer.addr(), size_of::<V>()) });
         }
         if self.watch.races {
@@ -380,7 +380,8 @@ impl Engine {
         });
     }
 
-    /// Handles what is watched. `values`: found, expected, new. `orders`: on success, on failure.
+    /// Updates the watchers. `values` are the found, expected and new values. `orders` are the
+    /// orderings on success and on failure.
     #[cold]
     #[inline(never)]
     fn exchanged_at<V: Value>(
@@ -391,7 +392,7 @@ impl Engine {
         [success, failure]: [Ordering; 2],
     ) {
         if !is_equal {
-            // SAFETY: the program has read it just now.
+            // SAFETY: the program has just read this memory.
             self.see(unsafe { memory_seen(pointer.addr(), size_of::<V>()) });
         }
         if self.watch.races {

@@ -2,7 +2,7 @@
 //!
 //! In an audited execution every hook calls the checker. While code of the program runs, exactly
 //! one thread runs. So every difference between two calls that was not reported is an unseen write
-//! of that thread: by a library without hooks, by generated code, or by the system. The write
+//! of that thread, by a library without hooks, by generated code, or by the system. The write
 //! matters if another thread accesses the same bytes and neither starts nor joins of threads order
 //! the two accesses. Such a write is reported as left out of the search.
 
@@ -27,24 +27,24 @@ const BUDGET: usize = 512 << 20;
 /// The cost of an access, in bytes.
 const ACCESS: usize = 512;
 
-/// The number of reported writes that are remembered. A compiler may move a write behind this
-/// number of further hooks, and a function may report this number of writes in advance.
+/// The number of reported writes that are remembered. A compiler may move a write past this number
+/// of hooks, and a function may report this number of writes in advance.
 const REPORTED: usize = 32;
 
 /// The maximum number of writes that are reported to the user.
 const MOST_TOLD: usize = 8;
 
-/// Set when the program calls a library of the compiler in an audited execution. These libraries
+/// Whether the program calls a library of the compiler in an audited execution. These libraries
 /// access only the objects passed to them, which code with hooks accesses, too. So their writes
 /// count as reported.
 pub static HAS_CALLED_LIBRARY: AtomicBool = AtomicBool::new(false);
 
 /// The data of the audited execution.
 pub(crate) struct Audit {
-    /// Number of bytes that may still be copied and compared.
+    /// The number of bytes that may still be copied and compared.
     budget: usize,
-    /// The memory that the program may write, with its content when the program was entered. Empty
-    /// while the checker runs.
+    /// The memory that the program may write, with its content on entry to the program. The list is
+    /// empty while the checker runs.
     pieces: Vec<Range<usize>>,
     content: Vec<u8>,
     /// Indexed by thread.
@@ -69,7 +69,7 @@ struct Granule {
     unseen: Vec<(Touch, Place)>,
 }
 
-/// An access of some bytes of a granule. Bit i stands for byte i.
+/// An access to some bytes of a granule. Bit i stands for byte i.
 #[derive(Clone, Copy)]
 struct Touch {
     thread: ThreadId,
@@ -153,7 +153,8 @@ impl Audit {
             && known.unwrap_or_default() < earlier.number
     }
 
-    /// Records an access that a hook reports. Returns the unseen writes that matter because of it.
+    /// Records an access that a hook reports. Returns the unseen writes that matter because of this
+    /// access.
     fn report(
         &mut self,
         thread: ThreadId,
@@ -266,7 +267,8 @@ impl Granule {
     }
 }
 
-/// Adds a range of bytes. It is merged with the last range if that ends in the granule before.
+/// Adds a range of bytes. The range is merged with the last range if that ends in the granule
+/// before.
 fn add_to(found: &mut Vec<Range<usize>>, range: Range<usize>) {
     match found.last_mut() {
         Some(last) if (last.end - 1) / GRANULE + 1 == range.start / GRANULE => {
@@ -276,7 +278,7 @@ fn add_to(found: &mut Vec<Range<usize>>, range: Range<usize>) {
     }
 }
 
-/// Returns the granules of a range, each with the range's bytes in it.
+/// Returns the granules of a range, each with its bytes in the range.
 fn granules(range: Range<usize>) -> impl Iterator<Item = (usize, u8)> {
     let numbers = range.start / GRANULE..range.end.div_ceil(GRANULE);
     numbers.map(move |number| {
@@ -292,9 +294,9 @@ fn bytes_of(number: usize, bytes: u8) -> Range<usize> {
     start + bytes.trailing_zeros() as usize..start + GRANULE - bytes.leading_zeros() as usize
 }
 
-/// Records that code of the program has called the checker at this place, or has ended. Call it
-/// before the checker does anything. This and the next functions are called only in audited
-/// executions.
+/// Records that code of the program has called the checker at this place, or has ended. Call this
+/// function before the checker does anything. This and the next functions are called only in
+/// audited executions.
 pub fn leave_program(code: Option<usize>) {
     if current().is_some() {
         silently(|engine| engine.audit_segment(code.unwrap_or_default()));
@@ -317,8 +319,8 @@ pub fn enter_program() {
 
 impl Model {
     /// Repeats a schedule of accesses and searches for writes to shared memory that no hook
-    /// reports. They are reported as left out of the search ([`Model::left_out`]). Nothing is found
-    /// if the program takes another path this time, or is too large.
+    /// reports. These writes are reported as left out of the search ([`Model::left_out`]). Nothing
+    /// is found if the program takes another path this time, or is too large.
     pub fn audit(&mut self, schedule: &Schedule) {
         let engine = self.engine_mut();
         let Some(native) = engine.config.native else {
@@ -352,8 +354,8 @@ impl Model {
 }
 
 impl Model {
-    /// Sets whether executions of native programs, from the next one on, record the code they
-    /// reach.
+    /// Sets whether executions of native programs record the code that they reach, from the next
+    /// execution on.
     pub fn mark_code(&mut self, is_on: bool) {
         if let Some(native) = self.engine().config.native {
             native.memory.mark_code(is_on);
@@ -363,7 +365,7 @@ impl Model {
     }
 
     /// Returns the lines that no recorded execution has reached, as `file:line`. Programs in Rust
-    /// have none.
+    /// have no such lines.
     pub fn unreached(&self) -> Vec<String> {
         let native = self.engine().config.native;
         native.map_or_else(Vec::new, |native| native.memory.unreached())
@@ -376,7 +378,7 @@ impl Engine {
         pending.is_some_and(|pending| pending.enabled().is_some())
     }
 
-    /// Records an access of the running thread that a hook reports.
+    /// Records an access by the running thread that a hook reports.
     #[cold]
     #[inline(never)]
     pub(super) fn audit_access(&mut self, address: usize, length: usize, writes: bool) {

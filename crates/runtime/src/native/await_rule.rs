@@ -1,17 +1,17 @@
-//! The await rule for machine code. A thread makes no progress if it returns to a place that reads
-//! and finds everything that it can still read unchanged since an earlier visit. It stops there:
-//! only other threads can change what it reads, and the executions in which it reads later are
-//! explored anyway.
+//! The await rule for machine code. A thread makes no progress if it returns to a place that reads,
+//! and everything that it can still read is unchanged since an earlier visit. The thread stops
+//! there. Only other threads can change the values that it reads, and the executions in which it
+//! reads later are explored anyway.
 //!
-//! A thread can read its registers and stack, what its front-end keeps for it (`errno`, random
-//! numbers, …), and memory. The first two are saved at each visit of a place to which threads are
-//! known to return (`visits`). When a place of this kind is first found, the exploration starts
-//! again. Memory is shared, so each change of it is an effect, after which earlier visits do not
-//! count: `segment` finds changes by comparing values. A write of the value that is already there
-//! is no effect. For the search it remains a write.
+//! A thread can read its registers and stack, its data in the front-end (`errno`, random numbers,
+//! …), and memory. All but memory are saved at each visit of a place to which threads are known to
+//! return (`visits`). When a place of this kind is first found, the exploration starts again.
+//! Memory is shared, so each change of it is an effect, after which earlier visits do not count:
+//! `segment` finds changes by comparing values. A write of the value that is already there is not
+//! an effect, but remains a write for the search.
 //!
 //! Until the thread reaches one of those places, each write that a hook reports counts as an
-//! effect. A loop that only writes values that are already there is found by counting its rounds.
+//! effect. A loop whose writes change nothing is found by counting its rounds.
 //!
 //! Comparing memory costs more than the rest. So a place to which threads return begins as a
 //! *loop*, where registers and stack are saved. It becomes a *spin loop* when a thread is found
@@ -21,8 +21,8 @@
 //!
 //! The program's frames contain bytes that it has not written, but that earlier calls left there.
 //! If some of them came from hooks, the rule would depend on how the checker was compiled. So hooks
-//! wipe the stack below them, once a thread has repeated a read or a try. Loops over many objects
-//! never end by this rule.
+//! wipe the stack below them, once a thread has repeated a read or a try. This rule does not stop
+//! loops over many objects.
 
 use super::visits::{Place, RoundResult};
 use crate::engine::Engine;
@@ -53,26 +53,28 @@ impl Frame {
 #[derive(Clone, Copy)]
 pub(crate) enum Given {
     All([u128; 3]),
-    /// Others are unknown. They may derive from dead values, so these are compared, too.
+    /// The other values are unknown. Such values may derive from dead values, so dead values are
+    /// compared, too.
     Part([u128; 3]),
 }
 
-/// Set when the running thread calls a function with unknown effects.
+/// Whether the running thread has called a function with unknown effects.
 pub static HAS_CALLED_UNKNOWN: AtomicBool = AtomicBool::new(false);
 
-/// A thread that has performed this number of operations in one execution may be in a loop whose
-/// writes change nothing.
+/// The number of operations in one execution after which a thread may be in a loop whose writes
+/// change nothing.
 const MANY_OPERATIONS: u32 = 32;
 
-/// The maximum size in bytes of stacks that are compared. No spin loop is found on larger ones.
+/// The maximum size in bytes of stacks that are compared. No spin loop is found on larger stacks.
 const LARGEST_STACK: usize = 1 << 20;
 
 impl Engine {
-    /// Records that the running thread passes a place that reads. Returns whether it stops there.
+    /// Records that the running thread passes a place that reads. Returns whether the thread stops
+    /// there.
     ///
     /// # Safety
     ///
-    /// The frame is at the top of the program's part of the running thread's stack.
+    /// The frame must be at the top of the program's part of the running thread's stack.
     #[inline(always)]
     pub(crate) unsafe fn stops_by(
         &mut self,
@@ -94,7 +96,7 @@ impl Engine {
 
     /// # Safety
     ///
-    /// As for [`Engine::stops_by`].
+    /// The conditions are those of [`Engine::stops_by`].
     #[inline(never)]
     unsafe fn stops_in_round(&mut self, frame: *const Frame, is_event: bool, given: Given) -> bool {
         // SAFETY: as promised by the caller.
@@ -104,7 +106,7 @@ impl Engine {
         if unroll.is_none() && self.stack_top() - frame.addr() > LARGEST_STACK {
             return false;
         }
-        // All threads use the findings of one at once: no execution depends on earlier ones.
+        // All threads use a finding at once, so that no execution depends on earlier executions.
         let place = Place {
             code,
             is_loop: self.is_loop(code),
@@ -193,10 +195,10 @@ impl Engine {
         }
     }
 
-    /// Returns the running thread's observations since the index `start` that others can change.
-    /// For its own stack, these are the bytes that others have written and the bytes that are as
-    /// the thread has read them: the next round writes again what the thread has overwritten
-    /// itself. Below `live` are ended frames, which hooks overwrite.
+    /// Returns the running thread's observations since the index `start` that other threads can
+    /// change. For its own stack, these are the bytes that other threads have written, and the
+    /// bytes that are as the thread has read them. (Bytes that the thread has overwritten itself
+    /// are written again in the next round.) Ended frames, which hooks overwrite, are below `live`.
     fn learnt_since(&self, start: usize, live: usize) -> Vec<Seen> {
         let visits = &self.threads[self.running.index()].life.visits;
         let can_change = |seen: &Seen| {
@@ -219,12 +221,12 @@ impl Engine {
     }
 
     /// Appends the private state of the running thread to `state`: registers, its stack as far as
-    /// the thread has observed it and may read it, the arguments of the hook, and what the
-    /// front-end keeps for it.
+    /// the thread has observed it and may read it, the arguments of the hook, and the thread's data
+    /// in the front-end.
     ///
     /// # Safety
     ///
-    /// As for [`Engine::stops_by`].
+    /// The conditions are those of [`Engine::stops_by`].
     unsafe fn copy_state(&mut self, frame: *const Frame, given: Given, state: &mut Vec<u8>) {
         let start = frame.addr();
         let length = self.stack_top() - start;
@@ -241,7 +243,7 @@ impl Engine {
     }
 
     /// Clears the dead parts in the state of a thread that has returned to a place, and in the
-    /// state of its first visit. Until a thread returns there is nothing to compare.
+    /// state of its first visit. Before a thread returns there is nothing to compare.
     fn clear_dead(&mut self, place: Place, start: usize, state: &mut [u8]) {
         let Some(native) = self.config.native else {
             return;
@@ -254,7 +256,8 @@ impl Engine {
         self.thread().life.visits.clear_raw_states(place, clear);
     }
 
-    /// Counts a visit of the running thread. Many without a sure effect make the place a spin loop.
+    /// Counts a visit of the running thread. After many visits without a sure effect, the place is
+    /// a spin loop.
     #[cold]
     #[inline(never)]
     fn counts_round(&mut self, code: usize) {
@@ -269,8 +272,9 @@ impl Engine {
         self.names.has_loops() && self.names.is_loop(code as u64)
     }
 
-    /// Records a visit of the running thread without allocating memory, if it is the first one
-    /// since the thread's last effect and needs no other checks. Returns whether it did.
+    /// Records a visit of the running thread without allocating memory, if it is the first visit
+    /// since the thread's last effect and no other checks are necessary. Returns whether the visit
+    /// was recorded.
     #[inline(always)]
     pub(super) fn visits(&mut self, code: usize) -> bool {
         match self.names.has_loops() {

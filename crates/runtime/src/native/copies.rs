@@ -13,7 +13,7 @@ use std::cell::Cell;
 ///
 /// # Safety
 ///
-/// As for [`read`](super::read) and [`write()`](super::write), for all the memory.
+/// The conditions of [`read`](super::read) and [`write()`](super::write) must hold for all bytes.
 pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
     let given = [to, from, length].map(|word| word as u128);
     // SAFETY: the frame is valid, as promised by the caller.
@@ -53,12 +53,12 @@ pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
 }
 
 /// Reports that the program copies a structure afterwards: one write of both places, which become
-/// one object. A copy to the thread's private stack is a read only: the search may handle its write
-/// in advance as a private write (`own`), and a report must have the same events.
+/// one object. A copy to the thread's private stack is only a read. Its write may already be
+/// handled as a private write in the search (`own`), and a report must have the same events.
 ///
 /// # Safety
 ///
-/// As for [`read`](super::read) and [`write()`](super::write), for all the memory.
+/// The conditions of [`read`](super::read) and [`write()`](super::write) must hold for all bytes.
 pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const Frame) {
     let given = [to, from, length].map(|word| word as u128);
     if silently(|engine| engine.is_on_private_stack(to, length)) {
@@ -81,7 +81,7 @@ pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const 
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("a copy has a range");
-        // SAFETY: the program is about to write it.
+        // SAFETY: the program is about to write this memory.
         let before = unsafe {
             engine.changes(to, length);
             content_of(to, length, range)
@@ -106,9 +106,9 @@ const WORD: usize = 8;
 ///
 /// # Safety
 ///
-/// As for [`read`](super::read).
+/// The conditions are those of [`read`](super::read).
 pub unsafe fn read_on(address: usize, length: usize, code: usize) {
-    // SAFETY: the program is about to read it.
+    // SAFETY: the program is about to read this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
@@ -138,7 +138,7 @@ pub unsafe fn read_on(address: usize, length: usize, code: usize) {
 ///
 /// # Safety
 ///
-/// As for [`write()`](super::write), for all the memory.
+/// The conditions are those of [`write()`](super::write), for all the memory.
 pub unsafe fn fill(to: usize, byte: u8, length: usize, code: usize) {
     let step = match silently(|engine| engine.races_plain()) {
         true => length,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
 static IS_DEBUGGED: AtomicBool = AtomicBool::new(false);
 
-/// From now on, [`mazurka_failed`] is called at each failure.
+/// Makes each failure call [`mazurka_failed`] from now on.
 pub fn tell_debugger() {
     IS_DEBUGGED.store(true, Relaxed);
 }
@@ -24,8 +24,8 @@ pub fn stop_for_debugger(message: &str) {
 }
 
 impl Engine {
-    /// Stops the debugger if the running thread has begun to wait and this is a deadlock, before
-    /// the report.
+    /// Stops the debugger, before the report, if the running thread has begun to wait and the
+    /// execution is in a deadlock.
     #[inline]
     pub(crate) fn stop_at_deadlock(&self) {
         if IS_DEBUGGED.load(Relaxed) && self.is_deadlock() {

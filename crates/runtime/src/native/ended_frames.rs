@@ -1,8 +1,8 @@
 //! Parts of stacks that no longer belong to any function.
 //!
-//! A function that calls a hook has its frame above the call's return address. So everything below
-//! is left over from returned functions, on the stack of the running thread or of a thread that is
-//! suspended in a hook. A thread that has ended has no frames.
+//! A function that calls a hook has its frame above the call's return address. On the stack of the
+//! running thread, or of a thread that is suspended in a hook, everything below is left over from
+//! returned functions. A thread that has ended has no frames.
 
 use super::Frame;
 use super::foreign::may_be_stack;
@@ -33,13 +33,14 @@ impl Engine {
         let thread = &self.threads[owner.index()];
         let frame = match owner == self.running {
             true => frame,
-            // After main has returned, other threads continue, and its frame still counts.
+            // After `main` has returned, other threads continue, and the frame of `main` still
+            // counts.
             false if self.life.objects.ends[owner.index()].is_finished() => {
                 return owner != ThreadId::MAIN && !self.native.life.has_exited;
             }
             false => thread.life.frame,
         };
-        // Otherwise the program has a stack of its own there.
+        // If the frame is not on the thread's stack, the program has allocated a stack of its own.
         let is_known = (thread.fibre.lowest()..thread.fibre.base()).contains(&frame);
         is_known && address < frame + size_of::<Frame>()
     }

@@ -1,9 +1,9 @@
 //! Bytes of a thread's stack that other threads write.
 //!
 //! The await rule compares a thread's stack with its earlier content. The thread has not observed
-//! what others wrote there meanwhile, and whether it stops must not depend on the time of these
-//! writes. So these bytes count with their old values, until the thread writes them itself or has
-//! an effect, after which a new comparison begins.
+//! the bytes that other threads wrote there meanwhile. Whether the thread stops must not depend on
+//! the time of these writes. So the bytes count with their old values until the thread writes them
+//! itself, or has an effect, after which a new comparison begins.
 
 use super::Visits;
 use crate::engine::Engine;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 static LOWEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 
-/// Extends the bounds by one more stack.
+/// Extends the bounds to include another stack.
 pub(crate) fn meet_stack(start: usize, end: usize) {
     LOWEST.fetch_min(start, Relaxed);
     HIGHEST.fetch_max(end, Relaxed);
@@ -30,7 +30,7 @@ pub(super) fn may_be_stack(address: usize) -> bool {
 ///
 /// # Safety
 ///
-/// The memory is readable.
+/// The memory must be readable.
 #[inline]
 pub unsafe fn changes(address: usize, length: usize) {
     if may_be_stack(address) {
@@ -45,7 +45,7 @@ impl Engine {
     ///
     /// # Safety
     ///
-    /// The memory is readable.
+    /// The memory must be readable.
     #[inline(always)]
     pub(crate) unsafe fn changes(&mut self, address: usize, length: usize) {
         if may_be_stack(address) {
@@ -56,7 +56,7 @@ impl Engine {
 
     /// # Safety
     ///
-    /// As for [`Engine::changes`].
+    /// The conditions are those of [`Engine::changes`].
     #[cold]
     unsafe fn changes_stack(&mut self, address: usize, length: usize) {
         let Some(owner) = self.owner_of_stack(address) else {
@@ -96,7 +96,7 @@ impl Visits {
     ///
     /// # Safety
     ///
-    /// The memory is readable.
+    /// The memory must be readable.
     unsafe fn keep(&mut self, address: usize, length: usize) {
         if self.is_beginning() {
             return;
@@ -133,7 +133,7 @@ mod tests {
         let mut visits = Visits::default();
         let bytes = [1_u8, 2, 3];
         let start = bytes.as_ptr().expose_provenance();
-        // SAFETY: the bytes can be read.
+        // SAFETY: the bytes are readable.
         unsafe { visits.keep(start, 2) };
         let mut stack = [7, 8, 9];
         visits.as_known(start, &mut stack);

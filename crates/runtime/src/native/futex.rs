@@ -1,7 +1,8 @@
-//! Futexes: a wait begins only if a word has a value. The test and the wait begin in one event.
+//! Futexes: a wait begins only if a word has a given value. The test and the beginning of the wait
+//! are one event.
 //!
 //! Waits and wakes are writes of the word's object, so that every order of them is explored. The
-//! thread that has waited longest is woken first, as the system does among threads of equal
+//! thread that has waited longest is woken first, like in the system among threads of equal
 //! priority.
 
 use crate::engine::Engine;
@@ -19,9 +20,9 @@ use std::panic::Location;
 pub enum Futex {
     /// Another thread woke the thread.
     Woken,
-    /// The word did not have the value.
+    /// The word did not have the expected value.
     Changed,
-    /// The time was over.
+    /// The time limit expired.
     Expired,
 }
 
@@ -29,7 +30,7 @@ pub enum Futex {
 ///
 /// # Safety
 ///
-/// The word is an atomic variable of the program.
+/// The word must be an atomic variable of the program.
 pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: usize) -> Futex {
     // SAFETY: as promised by the caller.
     let value = || unsafe { word.read() };
@@ -92,7 +93,7 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
 ///
 /// # Safety
 ///
-/// As for [`futex_wait`].
+/// The conditions are those of [`futex_wait`].
 pub unsafe fn futex_wake(word: *const u32, most: u32, code: usize) -> u32 {
     // SAFETY: as promised by the caller.
     let value = || unsafe { word.read() };

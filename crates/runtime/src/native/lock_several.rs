@@ -1,12 +1,12 @@
-//! `std::lock` takes several locks: it waits for one and tries the others. If a try fails, it
-//! releases its locks and begins again with the lock that it did not get.
+//! `std::lock` takes several locks: it waits for one lock and tries the others. If a try fails,
+//! `std::lock` releases its locks and begins again with the lock that it did not get.
 //!
 //! Two threads can make each other fail forever, so the executions never end. But failed rounds
-//! leave everything unchanged. Leaving out all of them makes no difference to other threads, unless
-//! one of their tries failed because of a lock held for a failed round. If that try belongs to
-//! `std::lock`, its own round fails and is left out, too. So a thread stops after a failed round
-//! and waits, under the [await rule](crate::watch::await_rule), for the lock that it did not get. Once any
-//! other try has failed in the program, rounds are no longer left out.
+//! change nothing. If all of them are left out, other threads are not affected, unless one of their
+//! tries failed because of a lock held for a failed round. If that try belongs to `std::lock`, its
+//! own round fails and is left out, too. So a thread stops after a failed round and waits, under
+//! the [await rule](crate::watch::await_rule), for the lock that it did not get. Once any other try
+//! has failed in the program, rounds are no longer left out.
 
 use crate::engine::Engine;
 use crate::engine::perform::{halt, silently};

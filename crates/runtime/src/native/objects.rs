@@ -22,8 +22,8 @@ life! {
         semaphores: FxHashMap<usize, Semaphore>,
         barriers: FxHashMap<usize, Barrier>,
         onces: FxHashMap<usize, Once>,
-        /// Pairs of (condition variable, epoch), one for each wait that ended without a signal before
-        /// the epoch. Kept where data races are searched for.
+        /// Pairs of (condition variable, epoch), one for each wait that ended without a signal
+        /// before the epoch. These pairs are kept where data races are searched for.
         ended_waits: Vec<(u32, Epoch)>,
         pub(super) annotations: Annotations,
         /// The one-time actions that the compiler's libraries have already done.
@@ -31,8 +31,8 @@ life! {
         /// Objects that were initialised by a call and not destroyed, with the code of the call.
         initialised: FxHashMap<usize, usize>,
         pub(crate) freed: Freed,
-        /// Pairs of (size, thread that freed) of freed blocks whose address another thread has read.
-        /// That thread may take a new block of the size for the old one.
+        /// Pairs of (size, freeing thread) of freed blocks whose address another thread has read.
+        /// That thread may confuse a new block of the size with the old block.
         pub(super) freed_by: FxHashSet<(usize, ThreadId)>,
     }
 }
@@ -51,7 +51,7 @@ impl Objects {
         self.onces.remove(&address);
     }
 
-    /// Forgets objects in this memory that were not destroyed, since the memory is used anew.
+    /// Forgets objects in this memory that were not destroyed, because the memory is reused.
     pub(super) fn forget_within(&mut self, address: usize, size: usize) {
         let is_within = |own: &usize| own.wrapping_sub(address) < size;
         let condvars: Vec<usize> = self.condvars.keys().copied().filter(is_within).collect();
@@ -63,8 +63,8 @@ impl Objects {
         self.onces.retain(|own, _| !is_within(own));
     }
 
-    /// Returns how events name the condition variable, semaphore, barrier or lock at an address:
-    /// the first of its parts, and their number.
+    /// Returns the first part of the condition variable, semaphore, barrier or lock at an address,
+    /// as events name it, and the number of parts.
     fn parts_at(&self, address: usize) -> Option<(ObjectId, u32)> {
         let condvar = self.condvars.get(&address).map(|known| known.object);
         let semaphore = self.semaphores.get(&address).map(|known| known.object);
@@ -123,8 +123,8 @@ objects_at! {
     once_at, onces, Once ();
 }
 
-/// Checks the use of an object at an address like that of an atomic: its memory must exist, and no
-/// other thread may write there without an order.
+/// Checks the use of an object at an address like the use of an atomic: its memory must exist, and
+/// no other thread may write there without an order.
 pub fn use_at(address: usize, code: usize) {
     silently(|engine| engine.shadow_use(address, code));
 }
@@ -153,8 +153,8 @@ pub fn initialise(address: usize, code: usize) {
 }
 
 /// Returns the code that initialised an object at the address by a call, if the object was not
-/// destroyed. Its memory may belong to something else by now. Returns None on stacks, where frames
-/// reuse addresses.
+/// destroyed. The object's memory may have another use by now. Returns `None` on stacks, where
+/// frames reuse addresses.
 pub fn initialised_at(address: usize) -> Option<usize> {
     let objects = |engine: &mut Engine| {
         engine
@@ -213,8 +213,8 @@ pub fn is_condvar_waited_for_within(address: usize, size: usize) -> bool {
 }
 
 impl Engine {
-    /// Returns whether a thread waits for a condition variable, or a wait that ended without a
-    /// signal could still be waiting: its end is not ordered before the running thread.
+    /// Returns whether a thread waits for a condition variable, or could still wait: the end of a
+    /// wait without a signal is not ordered before the running thread.
     fn is_condvar_waited_for(&mut self, number: u32) -> bool {
         if self.life.objects.condvars.get(number).waiters() > 0 {
             return true;
@@ -240,7 +240,7 @@ impl Engine {
     }
 
     /// Records a signal by the running thread. Waits that have ended by then are over for all
-    /// threads ordered after the signal.
+    /// threads that are ordered after the signal.
     pub(crate) fn order_ends_of_waits(&mut self, number: u32) {
         if self.native.life.objects.ended_waits.is_empty() {
             return;
@@ -276,7 +276,7 @@ pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
 ///
 /// # Safety
 ///
-/// `frame` is that of the program's call.
+/// `frame` must be that of the program's call.
 #[inline]
 pub unsafe fn try_at<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
     // SAFETY: as promised by the caller.

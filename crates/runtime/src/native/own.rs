@@ -1,5 +1,5 @@
-//! Plain accesses of memory that a thread has to itself. Most accesses are of this kind, and only
-//! the await rule has to record them.
+//! Plain accesses to memory that only one thread uses. Most accesses are of this kind, and only the
+//! await rule has to record them.
 
 use crate::engine::Engine;
 use crate::engine::granularity::StepGranularity;
@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 /// The engine whose threads may pass these accesses, if there is one.
 static ENGINE: AtomicPtr<Engine> = AtomicPtr::new(ptr::null_mut());
 
-/// Whether hooks wipe the stack below them, because the await rule compares what they leave there.
+/// Whether hooks wipe the stack below them, because the await rule compares the bytes that hooks
+/// leave there.
 pub static WIPES: AtomicBool = AtomicBool::new(false);
 
 impl Model {
@@ -31,9 +32,9 @@ impl Model {
     }
 }
 
-/// Returns whether a plain read at this place may skip [`read`](super::read). It may if the memory
-/// belongs to the running thread alone, and the thread has not been at this place since its last
-/// effect. Called by a thread of the program.
+/// Returns whether a plain read at this place may skip [`read`](super::read). The read may do so if
+/// the memory belongs to the running thread alone, and the thread has not been at this place since
+/// its last effect. Only a thread of the program may call this.
 #[inline(always)]
 pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
     // SAFETY: the engine is alive while its threads run, and is not used elsewhere meanwhile.
@@ -73,7 +74,7 @@ pub fn writes_own(address: usize, length: usize, code: usize) -> bool {
 /// Checks whether a returned function may have had its frame here, on the running thread's stack.
 #[inline(always)]
 fn is_below_frame(address: usize) -> bool {
-    /// Frames of more bytes together are rare.
+    /// The total size of frames is rarely larger.
     const NEAR: usize = 1 << 20;
     // SAFETY: the running hook has written it.
     let frame = unsafe { super::FRAME }.addr();
@@ -81,7 +82,7 @@ fn is_below_frame(address: usize) -> bool {
 }
 
 impl Engine {
-    /// Checks whether the running thread may have the memory to itself.
+    /// Checks whether the memory may belong to the running thread alone.
     #[inline(always)]
     fn passes(&mut self, address: usize, length: usize) -> bool {
         match self.races_plain() {

@@ -2,9 +2,10 @@
 //! atomically. Other memory needs no clocks. The states of memory are those of Eraser (Savage et
 //! al., TOCS 1997, section 2.2), here kept over all executions.
 //!
-//! Memory that turns out to be shared late was not watched before, so the exploration starts again.
-//! If a program causes many restarts, all its memory is watched. A resumed exploration cannot start
-//! again, so it watches all memory, unless it is a slice: then that slice is repeated.
+//! If memory turns out to be shared late, its earlier accesses were not watched, so the exploration
+//! starts again. If a program causes many restarts, all its memory is watched. A resumed
+//! exploration cannot start again, so it watches all memory. The exception is a slice, which can be
+//! repeated.
 
 use crate::engine::model::Model;
 use explore::ThreadId;
@@ -12,22 +13,22 @@ use report::Shortcut;
 use rustc_hash::FxHashMap;
 use std::mem;
 
-/// The accesses of a granule so far, over all executions.
+/// The accesses to a granule so far, over all executions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Owner {
-    /// None if several threads access the granule.
+    /// The only thread that accesses the granule, or `None` if there are several.
     thread: Option<ThreadId>,
     has_plain: bool,
 }
 
-/// What an access finds out about its granule.
+/// The finding of an access about its granule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
     /// No race is possible here.
     Harmless,
     /// The memory is shared.
     Shared,
-    /// The memory is shared, which was not known before this access.
+    /// The memory is shared, but was not known to be before this access.
     Met,
 }
 
@@ -37,11 +38,12 @@ pub(crate) struct Ownership {
     owners: FxHashMap<usize, Owner>,
     /// A cache of recent entries, by slot.
     recent: Vec<(usize, Owner)>,
-    /// Number of times the exploration has started again.
+    /// The number of times that the exploration has started again.
     restarts: u32,
-    /// All memory counts as shared.
+    /// Whether all memory counts as shared.
     is_given_up: bool,
-    /// A restart repeats no more than a slice.
+    /// Whether the model runs one slice of a search, so that a restart repeats no more than the
+    /// slice.
     is_of_slices: bool,
 }
 
@@ -54,8 +56,8 @@ const MOST_RESTARTS: u32 = 8;
 const LATE: u64 = 1000;
 
 /// Returns the slot of a granule. Stacks lie side by side with the same contents at the same
-/// offsets, so the upper bits of a product are used, which differ (Fibonacci hashing, Knuth, TAOCP
-/// 3, section 6.4).
+/// offsets. So the slot consists of the upper bits of a product, which differ (Fibonacci hashing,
+/// Knuth, TAOCP 3, section 6.4).
 #[inline(always)]
 fn slot(granule: usize) -> usize {
     const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -75,7 +77,7 @@ impl Ownership {
     }
 
     /// Records that the exploration starts again after `executions` executions. Returns whether it
-    /// is better to watch all memory, because there were many restarts or this one is late.
+    /// is better to watch all memory, because there were many restarts or this restart is late.
     pub(crate) fn restart(&mut self, executions: u64) -> bool {
         self.restarts += 1;
         self.restarts > MOST_RESTARTS || executions > LATE && !self.is_of_slices
@@ -86,12 +88,14 @@ impl Ownership {
         self.owners.keys().copied()
     }
 
-    /// Returns whether this is a slice that uses the knowledge of earlier slices.
+    /// Returns whether the model runs one slice of a search, starting from the ownership known from
+    /// earlier slices.
     pub(crate) fn is_of_slices(&self) -> bool {
         self.is_of_slices
     }
 
-    /// Returns whether only this thread is known to access the granule, and not only atomically.
+    /// Returns whether, as far as is known, no other thread accesses the granule and this thread
+    /// does not access it only atomically.
     #[inline(always)]
     pub(crate) fn is_own(&self, granule: usize, thread: ThreadId) -> bool {
         let own = Owner {
@@ -101,7 +105,7 @@ impl Ownership {
         self.recent.get(slot(granule)) == Some(&(granule, own))
     }
 
-    /// Records an access of the granule.
+    /// Records an access to the granule.
     #[inline]
     pub(crate) fn access(&mut self, granule: usize, thread: ThreadId, is_plain: bool) -> Found {
         if self.is_given_up {
@@ -143,7 +147,7 @@ impl Ownership {
 #[derive(Default)]
 pub struct Learnt {
     ownership: Ownership,
-    /// Number of executions so far.
+    /// The number of executions so far.
     repeated: u64,
 }
 

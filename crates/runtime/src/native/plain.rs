@@ -1,4 +1,5 @@
-//! Plain and volatile accesses of memory by address, which the program does after reporting them.
+//! Plain and volatile accesses to memory by address, which the program performs after reporting
+//! them.
 
 use super::Frame;
 use super::await_rule::Given;
@@ -13,7 +14,7 @@ use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{self, Relaxed};
 
-/// A plain write, which the program does after its hook.
+/// A plain write, which the program performs after its hook.
 #[derive(Clone, Copy)]
 pub(crate) struct Written {
     pub(super) address: usize,
@@ -21,11 +22,11 @@ pub(crate) struct Written {
     pub(super) range: Range,
 }
 
-/// Reports a plain read of `length` bytes, which the program does afterwards.
+/// Reports a plain read of `length` bytes, which the program performs afterwards.
 ///
 /// # Safety
 ///
-/// As for [`load`](super::load).
+/// The conditions are those of [`load`](super::load).
 #[inline]
 pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
     let given = [address as u128, length as u128, 0];
@@ -38,7 +39,7 @@ pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
 ///
 /// # Safety
 ///
-/// As for [`load`](super::load).
+/// The conditions are those of [`load`](super::load).
 pub unsafe fn read_within(address: usize, length: usize, frame: *const Frame, given: [u128; 3]) {
     // SAFETY: as promised by the caller.
     unsafe { read_given(address, length, frame, Given::Part(given)) }
@@ -46,10 +47,10 @@ pub unsafe fn read_within(address: usize, length: usize, frame: *const Frame, gi
 
 /// # Safety
 ///
-/// As for [`load`](super::load).
+/// The conditions are those of [`load`](super::load).
 #[inline(always)]
 unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: Given) {
-    // SAFETY: the program is about to read it.
+    // SAFETY: the program is about to read this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
@@ -70,7 +71,7 @@ unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: 
         engine.announces(OpKind::Load, Access::Read, range, code)
     };
     perform_when(goes_on, |engine| {
-        // SAFETY: the program is about to read it.
+        // SAFETY: the program is about to read this memory.
         unsafe {
             match met.get() {
                 Some(range) => engine.has_read(address, length, range),
@@ -81,14 +82,14 @@ unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: 
     });
 }
 
-/// Reports a plain write of `length` bytes, which the program does afterwards.
+/// Reports a plain write of `length` bytes, which the program performs afterwards.
 ///
 /// # Safety
 ///
-/// As for [`store`](super::store).
+/// The conditions are those of [`store`](super::store).
 #[inline]
 pub unsafe fn write(address: usize, length: usize, code: usize) {
-    // SAFETY: the program is about to write it.
+    // SAFETY: the program is about to write this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
@@ -108,7 +109,7 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
         let Some(range) = met.get() else {
             return engine.tell_private_write(address, length);
         };
-        // SAFETY: the program is about to write it.
+        // SAFETY: the program is about to write this memory.
         let before = unsafe {
             engine.changes(address, length);
             content_of(address, length, range)
@@ -125,22 +126,22 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
     });
 }
 
-/// Reports a volatile write of `length` bytes, which the program does afterwards. It is an event,
-/// but orders no other memory.
+/// Reports a volatile write of `length` bytes, which the program performs afterwards. The write is
+/// an event, but does not order other memory.
 ///
 /// # Safety
 ///
-/// As for [`store`](super::store).
+/// The conditions are those of [`store`](super::store).
 #[inline]
 pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
-    // SAFETY: the program is about to write it.
+    // SAFETY: the program is about to write this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         if engine.is_on_own_stack(address) {
             engine.thread().life.visits.take_effect();
-            // At a function's first write to its frame, the frame still holds what hooks left
-            // there.
+            // At a function's first write to its frame, the frame still holds the bytes that hooks
+            // left there.
             engine.wipe_stacks();
         } else {
             engine.writes_memory(address);
@@ -151,7 +152,7 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
-        // SAFETY: the program is about to write it.
+        // SAFETY: the program is about to write this memory.
         let before = unsafe {
             engine.changes(address, length);
             content_of(address, length, range)
@@ -172,8 +173,8 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     });
 }
 
-/// Notes an access of volatile memory outside the thread's own stack while there are other threads:
-/// the report says that these accesses are not checked for races.
+/// Notes an access to volatile memory outside the thread's own stack while other threads exist, so
+/// that the report says that these accesses are not checked for races.
 pub fn meet_volatile(address: usize, code: usize) {
     static HAS_MET: AtomicBool = AtomicBool::new(false);
     if HAS_MET.load(Relaxed) {
@@ -197,7 +198,7 @@ pub fn take_effect() {
     silently(|engine| engine.thread().life.visits.take_effect());
 }
 
-/// Records for users that the current event is a call, and what it does.
+/// Records for users that the current event is a call, with a description of the call.
 pub fn tell_call(text: impl FnOnce() -> String) {
     silently(|engine| engine.record_call(text));
 }
@@ -210,7 +211,8 @@ pub fn begin_allocation() -> usize {
     })
 }
 
-/// Records that memory is freed. An access that is not ordered before this is a use after free.
+/// Records that memory is freed. An access that is not ordered before the release is a use after
+/// free.
 pub fn release(address: usize, length: usize, code: usize) {
     silently(|engine| {
         if !engine.races_plain() {
@@ -229,7 +231,7 @@ pub fn unmap(address: usize, length: usize, code: usize) {
             engine.look_for_races();
         }
         engine.thread().life.visits.take_effect();
-        // What this step has written is unreadable afterwards.
+        // The memory that this step has written is unreadable afterwards.
         if let Some(written) = engine.native.written.take() {
             engine.has_written(written);
         }
@@ -238,11 +240,12 @@ pub fn unmap(address: usize, length: usize, code: usize) {
 }
 
 impl Engine {
-    /// Records a write of the running thread. Its own stack is compared when it returns to a place.
+    /// Records a write by the running thread. Writes to its own stack are found by comparison when
+    /// the thread returns to a place.
     ///
     /// # Safety
     ///
-    /// The memory is readable.
+    /// The memory must be readable.
     #[inline(always)]
     pub(crate) unsafe fn takes_effect_at(&mut self, address: usize, length: usize) {
         if self.is_on_own_stack(address) {
@@ -253,8 +256,8 @@ impl Engine {
         unsafe { self.changes(address, length) };
     }
 
-    /// Records the write if that needs no memory of the checker's. Otherwise does nothing and
-    /// returns false.
+    /// Records the write if this requires no memory of the checker. If it does, returns false and
+    /// records nothing.
     #[inline(always)]
     pub(super) fn takes_effect_simply(&mut self, address: usize) -> bool {
         if self.is_on_own_stack(address) {
@@ -279,7 +282,7 @@ impl Engine {
         self.native.is_raced
     }
 
-    /// Counts a plain access of the running thread that is no event. Returns false beyond the
+    /// Counts a plain access by the running thread that is not an event. Returns false beyond the
     /// limit.
     #[inline(always)]
     pub(super) fn begin_raced_access(&mut self) -> bool {
@@ -289,8 +292,8 @@ impl Engine {
         goes_on
     }
 
-    /// Performs a plain access of the running thread that is no event, within the limit. Returns
-    /// whether the thread continues.
+    /// Performs a plain access by the running thread that is not an event, within the limit.
+    /// Returns whether the thread continues.
     pub(super) fn goes_on_racing(&mut self, performs: impl FnOnce(&mut Engine)) -> bool {
         let goes_on = self.begin_raced_access();
         match goes_on {
@@ -304,7 +307,7 @@ impl Engine {
     ///
     /// # Safety
     ///
-    /// As for [`content_of`].
+    /// The conditions are those of [`content_of`].
     pub(super) unsafe fn has_read(&mut self, address: usize, length: usize, range: Range) {
         // SAFETY: as promised by the caller.
         let token = unsafe { content_of(address, length, range) };
@@ -318,11 +321,11 @@ impl Engine {
         }
     }
 
-    /// Records for users what the plain read of the current operation finds.
+    /// Records for users the value that the plain read of the current operation finds.
     ///
     /// # Safety
     ///
-    /// The memory is readable.
+    /// The memory must be readable.
     pub(super) unsafe fn record_read(&mut self, address: usize, length: usize) {
         if self.watch.audits {
             self.audit_access(address, length, false);
@@ -349,7 +352,7 @@ impl Engine {
             });
             return;
         }
-        // SAFETY: the program has just written it.
+        // SAFETY: the program has just written this memory.
         unsafe {
             self.after = content_of(address, length, range);
             let bytes = bytes_at(address, length);
@@ -359,8 +362,8 @@ impl Engine {
         }
     }
 
-    /// Orders a plain access that is an event like an atomic one. It races only with the end of its
-    /// memory.
+    /// Orders a plain access that is an event like an atomic one. The access races only with the
+    /// end of its memory.
     #[cold]
     pub(super) fn order_plain(
         &mut self,

@@ -1,10 +1,10 @@
 //! Stacks that only their own threads access, in programs where plain accesses are events.
 //!
-//! An access of memory that no other thread ever accesses commutes with all operations of others.
-//! So plain accesses of a thread's own stack are parts of the previous step, as spawns and waits
-//! are, until another thread accesses that stack in any execution. From then on they are events (a
-//! coarsening: the search starts again). Where the verified behaviour is to be enforced, all are
-//! events, since this must not depend on findings of a search.
+//! An access to memory that no other thread ever accesses commutes with all operations of other
+//! threads. So plain accesses to a thread's own stack are parts of the previous step, as spawns and
+//! waits are, until another thread accesses that stack in any execution. From then on they are
+//! events (a coarsening: the search starts again). Where the verified behaviour is to be enforced,
+//! all accesses are events, because the set of events must not depend on findings of a search.
 
 use super::Written;
 use super::foreign::may_be_stack;
@@ -17,7 +17,7 @@ use objects::Coarsening;
 use report::Shortcut;
 
 impl super::State {
-    /// Returns whether plain accesses of all stacks are events from the start.
+    /// Returns whether plain accesses to all stacks are events from the start.
     pub(crate) fn are_stacks_events(&self, config: &Config) -> bool {
         // A private access belongs to the step before it, as a spawn does.
         let without = &config.without;
@@ -28,7 +28,7 @@ impl super::State {
 }
 
 impl Engine {
-    /// Returns whether the starting thread has its stack to itself.
+    /// Returns whether the stack of the starting thread is private.
     pub(crate) fn begins_with_private_stack(&mut self, id: ThreadId) -> bool {
         let native = &self.native;
         if self.config.native.is_none() || native.is_raced || native.are_stacks_events(&self.config)
@@ -49,8 +49,8 @@ impl Engine {
         thread.has_private_stack && fibre.lowest() <= address && address + length <= fibre.base()
     }
 
-    /// Records an access of the running thread to its private stack. Returns whether it continues
-    /// at once.
+    /// Records an access by the running thread to its private stack. Returns whether the thread
+    /// continues at once.
     pub(super) fn accesses_privately(&mut self, kind: OpKind, code: usize) -> bool {
         self.thread().life.code = code;
         let op = Op {
@@ -70,8 +70,8 @@ impl Engine {
         goes_on
     }
 
-    /// Counts an access of the running thread to its private stack as part of the current step.
-    /// Returns false if it exceeds the limit of operations.
+    /// Counts an access by the running thread to its private stack as part of the current step.
+    /// Returns false if the access exceeds the limit of operations.
     #[inline(always)]
     pub(super) fn begin_private_access(&mut self) -> bool {
         let most = self.config.max_events;
@@ -81,8 +81,8 @@ impl Engine {
         goes_on
     }
 
-    /// Arranges for the current plain write, which is no event, to be recorded when done, if it is
-    /// a step.
+    /// Arranges that the current plain write, which is not an event, is recorded when done, if it
+    /// is a step.
     pub(super) fn tell_private_write(&mut self, address: usize, length: usize) {
         if self.watch.audits && !self.races_plain() {
             self.audit_access(address, length, true);
@@ -109,7 +109,7 @@ impl Engine {
         }
     }
 
-    /// Makes plain accesses of the stack events, unless it is the running thread's own.
+    /// Makes plain accesses to the stack events, unless it is the running thread's own stack.
     #[cold]
     fn shares_stack(&mut self, address: usize) {
         let owner = self.owner_of_stack(address);
@@ -124,8 +124,8 @@ impl Engine {
             self.native.are_stacks_shared = true;
         }
         self.threads[owner.index()].has_private_stack = false;
-        // What hooks left is visible when a function first writes to its frame, which is an event
-        // now.
+        // The remains of hooks are visible when a function first writes to its frame, because the
+        // write is an event now.
         self.wipe_stacks();
         self.coarsen_object(self.names.end(owner), Coarsening::Shared);
     }

@@ -10,7 +10,8 @@ use report::Restart;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-/// A cache of recent ranges. Every access looks up its range; recent ones take one comparison.
+/// A cache of recent ranges. Every access looks up its range. For a recent range, one comparison is
+/// enough.
 #[derive(Default)]
 pub(crate) struct Ranges {
     recent: Vec<Recent>,
@@ -63,7 +64,7 @@ impl Engine {
         range
     }
 
-    /// Empties the cache, since a cached access may belong to another range now.
+    /// Empties the cache, because a cached access may belong to another range now.
     pub(crate) fn coarsen_ranges(&mut self, has_grown: bool) {
         let recent = &mut self.native.ranges.recent;
         recent.clear();
@@ -73,7 +74,7 @@ impl Engine {
         }
     }
 
-    /// Announces the running thread's next operation. Returns whether it continues at once.
+    /// Announces the running thread's next operation. Returns whether the thread continues at once.
     #[inline(always)]
     pub(crate) fn announces(
         &mut self,
@@ -125,7 +126,8 @@ impl Engine {
 
 impl Range {
     /// Returns the variable of an access to this memory, which is part of the range. In a merged
-    /// range it consists of bytes: ordering one byte must not order its neighbour.
+    /// range, the variable consists of single bytes, because ordering one byte must not order its
+    /// neighbour.
     #[inline]
     pub(super) fn variable(self, address: usize, length: usize) -> Variable {
         match self.is_merged {
@@ -139,7 +141,7 @@ impl Range {
 ///
 /// # Safety
 ///
-/// The range is readable memory.
+/// The range must be readable memory.
 unsafe fn content(range: Range) -> ValueId {
     let start = std::ptr::with_exposed_provenance::<u8>(range.start as usize);
     let mut hasher = FxHasher::default();
@@ -148,11 +150,11 @@ unsafe fn content(range: Range) -> ValueId {
     ValueId(hasher.finish())
 }
 
-/// Returns the token of a value that an access of the range reads or writes.
+/// Returns the token of a value that an access to the range reads or writes.
 ///
 /// # Safety
 ///
-/// As for [`content`].
+/// The conditions are those of [`content`].
 #[inline(always)]
 pub(super) unsafe fn token<V: Value>(value: V, range: Range) -> ValueId {
     match range.is_merged {
@@ -166,7 +168,7 @@ pub(super) unsafe fn token<V: Value>(value: V, range: Range) -> ValueId {
 ///
 /// # Safety
 ///
-/// As for [`content`].
+/// The conditions are those of [`content`].
 pub(super) unsafe fn content_of(address: usize, length: usize, range: Range) -> ValueId {
     let start = std::ptr::with_exposed_provenance::<u8>(address);
     // SAFETY: as promised by the caller.
@@ -185,18 +187,18 @@ pub(super) unsafe fn content_of(address: usize, length: usize, range: Range) -> 
 ///
 /// # Safety
 ///
-/// A signal handler deals with unreadable addresses.
+/// A signal handler must deal with unreadable addresses.
 #[inline(always)]
 pub(super) unsafe fn touch<V>(pointer: *const V) {
     // SAFETY: as promised by the caller.
     unsafe { pointer.cast::<u8>().read_volatile() };
 }
 
-/// Returns what the running thread observes by reading this memory.
+/// Returns the observation that the running thread makes by reading this memory.
 ///
 /// # Safety
 ///
-/// The memory is readable, and is not written meanwhile.
+/// The memory must be readable, and must not be written meanwhile.
 pub(super) unsafe fn memory_seen(address: usize, length: usize) -> Seen {
     // SAFETY: as promised by the caller.
     let digest = unsafe { digest_at(address, length) };
@@ -211,7 +213,7 @@ pub(super) unsafe fn memory_seen(address: usize, length: usize) -> Seen {
 ///
 /// # Safety
 ///
-/// As for [`memory_seen`].
+/// The conditions are those of [`memory_seen`].
 pub(crate) unsafe fn digest_at(address: usize, length: usize) -> u64 {
     let mut hasher = FxHasher::default();
     // SAFETY: as promised by the caller.
@@ -226,7 +228,7 @@ pub(super) fn bytes_of<V>(value: &V) -> &[u8] {
 
 /// # Safety
 ///
-/// The memory is readable, and is not written while the slice is used.
+/// The memory must be readable, and must not be written while the slice is used.
 pub(super) unsafe fn bytes_at<'m>(address: usize, length: usize) -> &'m [u8] {
     // SAFETY: as promised by the caller.
     unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u8>(address), length) }

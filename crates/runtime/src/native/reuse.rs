@@ -1,12 +1,12 @@
 //! Reuse of heap blocks (ABA): a thread that keeps an address may find a new object there.
 //!
 //! With `Config::reuse`, an allocation chooses new memory or any block of its size that was freed
-//! while threads ran. Once some execution contains both, the frees and allocations of one size are
-//! writes of one object; until then none is an event. As in C11, a free happens before the
-//! allocation that gets the block.
-//! Without `Config::reuse` blocks are never reused, and with it at most as often as it says.
-//! Further reuse is reported as left out if one thread has read an address (atomically, or plainly
-//! with interleaving), another thread frees that block, and blocks of its size are allocated.
+//! while threads ran. Frees and allocations of one size are writes of one object once some
+//! execution contains both. Before that, they are not events. As in C11, a free happens before the
+//! allocation that gets the block. Without `Config::reuse`, blocks are never reused. With it, they
+//! are reused at most the configured number of times. Further reuse is reported as left out if one
+//! thread has read an address (atomically, or plainly with interleaving), another thread frees that
+//! block, and blocks of its size are allocated.
 
 use crate::engine::Engine;
 use crate::engine::perform::{silently, visible};
@@ -24,23 +24,24 @@ const POOLS: usize = 1 << 61;
 /// The reusable blocks of the execution by size, with the events that freed them.
 pub(super) type Freed = FxHashMap<usize, Vec<(usize, EventId)>>;
 
-/// What executions have done so far while several threads ran.
+/// Actions of the executions so far while several threads ran.
 #[derive(Default)]
 pub(crate) struct Met {
-    /// The threads that have read the address of a block. None stands for several.
+    /// The threads that have read the address of a block. `None` stands for several threads.
     readers: FxHashMap<usize, Option<ThreadId>>,
-    /// By block size: the code of the first free, and the threads that have freed.
+    /// The code of the first free, and the threads that have freed, by block size.
     freed: FxHashMap<usize, (usize, FxHashSet<ThreadId>)>,
-    /// By block size: the threads that have allocated.
+    /// The threads that have allocated, by block size.
     allocated: FxHashMap<usize, FxHashSet<ThreadId>>,
-    /// Sizes of blocks that one thread has freed while another one may have held their addresses.
+    /// Sizes of blocks that one thread has freed while another thread may have held their
+    /// addresses.
     known: FxHashSet<usize>,
     /// Sizes that the report mentions.
     told: FxHashSet<usize>,
 }
 
 impl Met {
-    /// Returns whether one thread has allocated and another one has freed.
+    /// Returns whether one thread has allocated and another thread has freed.
     fn has_two(&self, size: usize) -> bool {
         let (freed, allocated) = (self.freed.get(&size), self.allocated.get(&size));
         freed
@@ -67,7 +68,8 @@ pub fn meet_address(block: usize, is_atomic: bool) {
     });
 }
 
-/// Chooses a block for an allocation of the running thread: a freed one, or None for new memory.
+/// Chooses a block for an allocation of the running thread: a freed block, or `None` for new
+/// memory.
 pub fn allocate_again(size: usize, code: usize) -> Option<usize> {
     if !silently(|engine| engine.meets_allocation(size)) {
         return None;
@@ -194,7 +196,7 @@ impl Engine {
         false
     }
 
-    /// Returns whether threads free and allocate blocks of this size. Before that, neither is an
+    /// Returns whether threads both free and allocate blocks of this size. If not, neither is an
     /// event.
     fn is_pool_used(&mut self, size: usize) -> bool {
         let met = &self.native.reuse;
@@ -213,14 +215,14 @@ impl Engine {
     }
 
     /// Reports that blocks of this size could be reused, if a thread allocates after its own free,
-    /// or one thread frees and another one allocates.
+    /// or one thread frees and another thread allocates.
     fn leave_out_reuse(&mut self, size: usize, is_again: bool) {
         if is_again || self.native.reuse.has_two(size) {
             self.tell_of_reuse(size);
         }
     }
 
-    /// Reports that blocks of this size could be reused but are not.
+    /// Reports that blocks of this size are not reused although they could be.
     fn tell_of_reuse(&mut self, size: usize) {
         let met = &mut self.native.reuse;
         if !met.told.insert(size) {

@@ -18,8 +18,8 @@ use std::any::Any;
 
 /// The memory of a program, and the front-end's data about the current execution.
 pub trait Memory: Sync {
-    /// Returns the size of a copy in bytes. None if the program cannot be restored in the middle of
-    /// an execution, because it changes data that is not copied.
+    /// Returns the size of a copy in bytes. Returns `None` if the program cannot be restored in the
+    /// middle of an execution, because it changes data that is not copied.
     fn size(&self) -> Option<usize>;
 
     /// Returns whether functions that the program calls may write to memory passed to them without
@@ -27,8 +27,8 @@ pub trait Memory: Sync {
     /// may have changed.
     fn has_unseen_writes(&self) -> bool;
 
-    /// Passes everything that may change to `look`: the memory that threads share, except their
-    /// stacks. Stops when `look` returns false, and returns that.
+    /// Passes the memory that may change to `look`: the memory that threads share, except their
+    /// stacks. Stops when `look` returns false, and then returns false.
     fn look(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool;
 
     /// Clears dead parts in a copy of a stack that begins at `start` with a
@@ -40,7 +40,8 @@ pub trait Memory: Sync {
     /// left.
     fn audit(&self, is_on: bool);
 
-    /// Sets whether executions, from the next one on, record which code of the program they reach.
+    /// Sets whether executions record which code of the program they reach, from the next execution
+    /// on.
     fn mark_code(&self, is_on: bool);
 
     /// Returns the lines with hooks that no recorded execution has reached, as `file:line`.
@@ -53,7 +54,7 @@ pub trait Memory: Sync {
     /// Returns whether the address is in memory that a system library has allocated.
     fn is_of_system(&self, address: usize) -> bool;
 
-    /// Appends what this thread can observe otherwise than by reading memory.
+    /// Appends the state that this thread can observe by other means than reading memory.
     fn tell(&self, thread: ThreadId, state: &mut Vec<u8>);
 
     /// Copies the memory, into an old copy if there is one.
@@ -66,21 +67,22 @@ pub trait Memory: Sync {
 /// The savepoints on the path of the current execution, in its order.
 #[derive(Default)]
 pub(crate) struct Savepoints {
-    /// The first `count` points are on the path. The others are kept for reuse.
+    /// The savepoints. The first `count` are on the path; the others are kept for reuse.
     points: Vec<Savepoint>,
     count: usize,
     /// The steps of the current execution.
     path: Vec<Step>,
-    /// Number of runs of threads. A thread that has not run since a savepoint is unchanged.
+    /// The number of runs of threads. A thread that has not run since a savepoint is unchanged.
     runs: u64,
-    /// Number of repetitions of executions so far, by this model and those of earlier slices.
+    /// The number of repetitions of executions so far, by this model and the models of earlier
+    /// slices.
     pub(crate) repeated: u64,
     /// The settings for watching when the points were made.
     watch: Watch,
     is_ordering: bool,
 }
 
-/// The number of steps that another point must save, plus one per [`BYTES_PER_STEP`] bytes.
+/// The number of steps that another savepoint must save, plus one per [`BYTES_PER_STEP`] bytes.
 const DISTANCE: usize = 6;
 /// The number of steps instead of [`DISTANCE`] where more executions begin.
 const RETURNING_DISTANCE: usize = 2;
@@ -89,7 +91,8 @@ const BYTES_PER_STEP: usize = 8192;
 /// The maximum number of points on a path.
 const MOST: usize = 32;
 
-/// Larger programs are run from the beginning. In bytes.
+/// The maximum size in bytes of a program with savepoints. Larger programs are run from the
+/// beginning.
 const LARGEST: usize = 256 * 1024;
 
 /// The state of an execution.
@@ -106,7 +109,8 @@ struct Savepoint {
 
 struct SavedThread {
     fibre: SavedFibre,
-    /// When it was last run. While this is equal, the rest is, too.
+    /// The number of the thread's last run. While this number is the same, the rest is the same,
+    /// too.
     run: u64,
     life: ThreadLife,
 }
@@ -164,9 +168,9 @@ impl Model {
         self.engine_mut().restore();
     }
 
-    /// Returns the number of events after which to stop, because a savepoint pays there. It pays at
-    /// the end if more executions begin like this one. Otherwise it pays in the middle, since the
-    /// next executions have less and less in common.
+    /// Returns the number of events after which to stop, because a savepoint pays there. A
+    /// savepoint pays at the end if more executions begin like this one. If not, it pays in the
+    /// middle, because later executions have less and less in common with this one.
     pub(crate) fn next_savepoint(&self, execution: &Execution, returns: bool) -> Option<usize> {
         let last = self.engine().savepoints.on_way().last()?;
         let distance = execution.len() - last.life.events as usize;
@@ -179,8 +183,8 @@ impl Model {
 }
 
 impl Engine {
-    /// Returns whether savepoints can be used now. From time to time an execution is run as a
-    /// whole, to expose programs that are not deterministic.
+    /// Returns whether savepoints can be used now. Occasionally, an execution is run as a whole, to
+    /// detect programs that are not deterministic.
     fn prepare_savepoints(&mut self) -> bool {
         let savepoints = &mut self.savepoints;
         savepoints.repeated += 1;
@@ -213,7 +217,7 @@ impl Engine {
         native.memory.size().filter(|&size| size <= LARGEST)
     }
 
-    /// Makes a savepoint here if possible. Returns whether it did.
+    /// Makes a savepoint here if possible. Returns whether the savepoint was made.
     pub(crate) fn save(&mut self) -> bool {
         let is_last = |point: &Savepoint| point.life.events == self.life.events;
         let count = self.savepoints.count;
@@ -340,7 +344,7 @@ impl SavedThread {
         saved
     }
 
-    /// Copies what can be copied: `can_be_saved` excludes threads with more.
+    /// Copies the state that can be copied. `can_be_saved` excludes threads with other state.
     fn save(&mut self, thread: &Thread, depth: usize) {
         self.run = thread.run;
         self.life.copy(&thread.life);

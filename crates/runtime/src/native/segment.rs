@@ -1,4 +1,4 @@
-//! Finds changes of memory by a thread, by comparing values.
+//! Finds changes that a thread makes to memory, by comparing values.
 //!
 //! Between two switches only one thread runs. So every difference between the beginning and the end
 //! of this segment is a change by that thread. Memory is compared only for threads that have
@@ -20,7 +20,8 @@ impl Segment {
     #[inline(always)]
     pub(crate) fn forget(&mut self) {
         self.is_known = false;
-        // Write the flag only if it is set. Models in Rust may run in parallel, and never set it.
+        // Write the flag only if it is set. Models in Rust, which may run in parallel, never set
+        // the flag.
         if HAS_CALLED_UNKNOWN.load(Relaxed) {
             HAS_CALLED_UNKNOWN.store(false, Relaxed);
         }
@@ -93,8 +94,8 @@ impl Engine {
         !is_same || !rest.is_empty()
     }
 
-    /// Passes the pieces of memory that the running thread shares with others to `look`. Stops when
-    /// `look` returns false, and returns that.
+    /// Passes the pieces of memory that the running thread shares with other threads to `look`.
+    /// Stops when `look` returns false, and then returns false.
     fn look_at_memory(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
         let Some(native) = self.config.native else {
             return true;
@@ -107,7 +108,7 @@ impl Engine {
             })
     }
 
-    /// Records a write of the running thread to memory other than its own stack. Where memory is
+    /// Records a write by the running thread to memory other than its own stack. Where memory is
     /// compared, the write counts as an effect only if the comparison does not cover it.
     #[inline(always)]
     pub(super) fn writes_memory(&mut self, address: usize) {

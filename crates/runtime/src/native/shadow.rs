@@ -1,9 +1,10 @@
-//! Data races of memory that is accessed by address, exact to the byte. Uses vector clocks as in
+//! Data races on memory that is accessed by address, exact to the byte. Uses vector clocks as in
 //! FastTrack (Flanagan and Freund, PLDI 2009).
 //!
-//! For each granule of eight bytes, the accesses are kept that later ones must be ordered after. An
-//! access replaces an earlier one of the same thread, kind and bytes, or one that it covers and is
-//! ordered after: any access that races with the earlier one also races with the later one.
+//! For each granule of eight bytes, the accesses after which later accesses must be ordered are
+//! kept. An access replaces an earlier access of the same thread, kind and bytes. It also replaces
+//! an earlier access that it covers and is ordered after, because any access that races with the
+//! earlier access also races with the later access.
 
 use super::ownership::Found;
 use crate::engine::Engine;
@@ -18,7 +19,7 @@ use std::ops::Range;
 
 const GRANULE: usize = 8;
 
-/// The bytes that stand for a synchronization object. No object is smaller.
+/// The number of bytes that stand for a synchronization object. No object is smaller.
 const OBJECT: usize = 4;
 
 /// The accesses of the execution.
@@ -42,11 +43,11 @@ pub(crate) type Saved = Vec<(usize, Vec<Touch>)>;
 /// The maximum number of granules that are copied.
 const MOST: usize = 256;
 
-/// An access of bytes of a granule.
+/// An access to bytes of a granule.
 #[derive(Clone, Copy)]
 pub(crate) struct Touch {
     epoch: Epoch,
-    /// Bit i stands for byte i of the granule.
+    /// The accessed bytes. Bit i stands for byte i of the granule.
     bytes: u8,
     kind: Kind,
     code: usize,
@@ -138,7 +139,7 @@ impl Shadow {
         }
     }
 
-    /// Records an access, or returns false if one of another thread conflicts with it.
+    /// Records an access, or returns false if an access of another thread conflicts with it.
     #[inline]
     fn notes(&mut self, number: usize, touch: Touch, is_raced: bool) -> bool {
         let touches = self.granule(number);
@@ -154,7 +155,8 @@ impl Shadow {
                 return false;
             }
         }
-        // An access ordered after this one is also ordered after the earlier one of the thread.
+        // An access ordered after this access is also ordered after the earlier access of the
+        // thread.
         match same {
             Some(index) => touches[index] = touch,
             None => touches.push(touch),
@@ -239,8 +241,8 @@ impl Engine {
         fits && ownership.is_own(granule, self.running)
     }
 
-    /// Records an atomic access of the running thread for ownership. Where races are searched for,
-    /// other functions record it as a touch instead.
+    /// Records an atomic access by the running thread for ownership. Where races are searched for,
+    /// other functions record the access as a touch instead.
     #[inline(always)]
     pub(crate) fn own_atomically(&mut self, address: usize, length: usize) {
         if self.watch.races || self.is_solo() {
@@ -254,14 +256,15 @@ impl Engine {
         }
     }
 
-    /// Returns whether the running thread's actions are ordered after all past actions of others
-    /// and before all their future ones: it is the main thread, and all others have been joined.
+    /// Returns whether the running thread is the main thread and all other threads have been
+    /// joined. Its actions are then ordered after all past actions of other threads and before all
+    /// their future actions.
     #[inline(always)]
     pub(super) fn is_solo(&self) -> bool {
         self.running == ThreadId::MAIN && self.native.life.joined + 1 == self.started().len()
     }
 
-    /// Lets the next executions of a native program show all its races.
+    /// Makes the next executions of a native program show all its races.
     pub(crate) fn watch_all_memory(&mut self) {
         self.watch.races |= self.native.is_raced;
         self.native.is_ordering = true;
@@ -279,8 +282,9 @@ impl Engine {
         self.coarsen(Restart::SharedMemory);
     }
 
-    /// Searches for races because an object begins or ends. Uses must be ordered with that even
-    /// where plain accesses are interleaved. While there is one thread, everything is ordered.
+    /// Searches for races because an object begins or ends. Uses must be ordered with the beginning
+    /// and end of their object even where plain accesses are interleaved. While there is only one
+    /// thread, everything is ordered.
     pub(crate) fn look_for_races_of_objects(&mut self) {
         if !self.races_plain() && self.started().len() > 1 && !self.is_solo() {
             self.look_for_races();
@@ -341,7 +345,7 @@ impl Engine {
         }
     }
 
-    /// Returns whether an access of the granule may be a race.
+    /// Returns whether an access to the granule may be a race.
     fn is_shared(&mut self, number: usize, kind: Kind) -> bool {
         if self.watch.sees_all() {
             return true;
@@ -371,8 +375,8 @@ impl Engine {
             if overlaps && !is_ordered && earlier.kind.conflicts(touch.kind, is_raced) {
                 self.meet_race(*earlier, touch, number);
             }
-            // Whatever races with an earlier access that this one covers and is ordered after also
-            // races with this one.
+            // If this access covers an earlier access and is ordered after it, then every access
+            // that races with the earlier access also races with this access.
             let is_replaced = earlier.bytes & !touch.bytes == 0
                 && is_ordered
                 && (earlier.kind == touch.kind || touch.kind == Kind::Write);
@@ -397,14 +401,14 @@ impl Engine {
         }
     }
 
-    /// Makes atomic accesses order threads, since the known order of threads does not suffice.
+    /// Makes atomic accesses order threads, because the known order of threads does not suffice.
     pub(super) fn order_atomics(&mut self) {
         self.names.order_atomics();
         self.native.is_ordering = true;
         self.coarsen(Restart::AtomicOrder);
     }
 
-    /// Returns the place of an access: in the program's own source, if the execution is recorded.
+    /// Returns the place of an access, in the program's own source if the execution is recorded.
     fn place_of(&self, touch: Touch) -> Option<String> {
         let recorded = self.recorder.touches.get(touch.recorded as usize);
         let recorded = recorded.filter(|_| self.watch.records);
@@ -412,8 +416,8 @@ impl Engine {
         self.shown_spot(spot)
     }
 
-    /// Returns the place in a library or its headers that does the access, if the shown place is
-    /// the program's call.
+    /// Returns the place in a library or its headers that performs the access, if the shown place
+    /// is the program's call.
     fn within(&self, touch: Touch) -> Option<String> {
         let recorded = self.recorder.touches.get(touch.recorded as usize);
         let (_, recorded) = recorded.filter(|_| self.watch.records)?;

@@ -1,6 +1,6 @@
-//! Names in a program in machine code, as its source has them.
+//! The names in the source of a program in machine code.
 
-/// Resolves addresses to names. Used only to show executions.
+/// Resolves addresses to names, only for showing executions.
 pub trait SourceMap: Sync {
     /// Returns `file:line` of an address of code.
     fn place(&self, code: usize) -> Option<String>;
@@ -9,10 +9,10 @@ pub trait SourceMap: Sync {
     fn functions(&self, code: usize) -> Vec<String>;
 
     /// Returns the functions on the stack that ends at `stack_top` and returns to an address,
-    /// innermost first. Empty if they cannot be determined.
+    /// innermost first. The list is empty if they cannot be determined.
     fn callers(&self, code: usize, stack_top: usize) -> Vec<String>;
 
-    /// Returns the address to show for an address in a library or its headers: that of the
+    /// Returns the address to show for an address in a library or its headers: the address of the
     /// program's own call, on the stack that ends at `stack_top`.
     fn caller(&self, code: usize, stack_top: usize) -> usize {
         let _ = stack_top;

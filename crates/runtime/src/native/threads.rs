@@ -28,8 +28,8 @@ pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
     })
 }
 
-/// Joins a thread that has ended, if that takes no step of its own. Returns whether it did. If not,
-/// call [`join`](crate::join) at the same place.
+/// Joins a thread that has ended, if the join is not a separate step. Returns whether the thread
+/// was joined. If not, call [`join`](crate::join) at the same place.
 #[inline]
 pub fn join_ended(thread: ThreadId, code: usize) -> bool {
     perform::silently(|engine| {
@@ -71,8 +71,8 @@ pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
 }
 
 impl Engine {
-    /// Returns the functions of the running thread, as far as they are known. The innermost one
-    /// contains `code`.
+    /// Returns the functions of the running thread, as far as they are known. The innermost
+    /// function contains `code`.
     pub(super) fn functions_of_stack(&self, code: usize) -> Vec<String> {
         let Some(native) = self.config.native else {
             return Vec::new();
@@ -87,7 +87,7 @@ impl Engine {
     fn end_suppressed(&mut self, kind: FailureKind) {
         let index = self.running.index();
         self.life.pending[index] = match kind {
-            // These show when the program ends.
+            // These failures appear when the program ends.
             FailureKind::ExitStatus | FailureKind::Leak => {
                 self.native.life.has_exited = true;
                 Pending::Finished
@@ -113,7 +113,7 @@ impl Engine {
     }
 }
 
-/// Ends the running thread for others, which may join it now. What it does afterwards is not part
+/// Ends the running thread for other threads, which may join it now. Its later actions are not part
 /// of the program's thread.
 pub fn end_for_others() {
     if perform::silently(|engine| engine.is_end_polled()) {
@@ -136,8 +136,8 @@ pub fn end_thread() -> ! {
     })
 }
 
-/// Ends the program: the thread never continues, and is not joined. Other threads run on, since the
-/// end counts as the last action, and may wait forever.
+/// Ends the program: the thread never continues, and is not joined. Other threads continue, because
+/// the end counts as the last action, and may wait forever.
 pub fn exit_program() -> ! {
     perform::stop(|engine| {
         engine.native.life.has_exited = true;
@@ -145,7 +145,7 @@ pub fn exit_program() -> ! {
     })
 }
 
-/// Declares a goal of this name: some execution must come here with `is_reached`.
+/// Declares a goal of this name: some execution must reach this call with `is_reached`.
 pub fn goal(code: usize, name: &str, is_reached: bool) {
     perform::silently(|engine| {
         engine.thread().life.code = code;
@@ -188,8 +188,8 @@ pub fn leave_out(kind: Omission, what: &str) {
     });
 }
 
-/// Sets whether the current wait of a thread is no deadlock, because it ends for another reason in
-/// another execution.
+/// Sets whether the current wait of a thread does not count as a deadlock, because the wait ends
+/// for another reason in another execution.
 pub fn excuse(thread: ThreadId, is_excused: bool) {
     perform::silently(|engine| {
         let excused = &mut engine.native.life.excused;
@@ -214,10 +214,11 @@ pub fn own_stack() -> std::ops::Range<usize> {
     })
 }
 
-/// Extra stack in bytes, on which programs do not count. Hooks need it where a system needs none.
+/// Extra stack in bytes, on which programs do not rely. Hooks need this space where a system would
+/// not.
 pub const SPARE_STACK: usize = 64 << 10;
 
-/// Returns a thread that has not ended, other than the running one.
+/// Returns a thread that has not ended, other than the running thread.
 pub fn living_other() -> Option<ThreadId> {
     perform::silently(|engine| {
         let own = engine.running;
@@ -236,8 +237,8 @@ pub fn refuse(code: usize, message: String) -> ! {
     fail(code, FailureKind::Unsupported, message)
 }
 
-/// Does something that is not part of the program: memory that is allocated here does not belong to
-/// the model.
+/// Runs code that is not part of the program, so that memory allocated by it does not belong to the
+/// model.
 #[inline]
 pub fn privately<R>(does: impl FnOnce() -> R) -> R {
     perform::silently(|_| does())

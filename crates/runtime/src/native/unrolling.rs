@@ -1,5 +1,5 @@
 //! The bound on loop rounds (`--unroll`). The places in a loop that read identify the loop. A
-//! thread stops when it reaches one of them in a round beyond the bound.
+//! thread stops when it reaches one of these places in a round beyond the bound.
 //!
 //! Rounds are counted separately for each time that a loop is entered, as far as this is known. An
 //! inner loop starts again in each round of an outer loop that has a place before it. The loops of
@@ -22,7 +22,7 @@ pub(super) struct Rounds(Vec<Round>);
 #[derive(Clone, Copy)]
 struct Round {
     code: usize,
-    /// Size of the stack in bytes.
+    /// The size of the stack in bytes.
     depth: usize,
     /// A digest of the calls that lead here, as far as they are known.
     calls: u64,
@@ -45,7 +45,7 @@ impl Rounds {
         let is_here =
             |round: &Round| (round.code, round.depth, round.calls) == (code, depth, calls);
         match self.0.iter().rposition(is_here) {
-            // Later places belong to the previous round.
+            // Entries for later places belong to the previous round.
             Some(index) => self.0.truncate(index + 1),
             None => self.0.push(Round {
                 code,
@@ -105,7 +105,7 @@ pub fn enter_function(frame: *const Frame) {
 mod tests {
     use super::*;
 
-    /// Checks whether a thread stops at the last of these places, and at no earlier one. Each place
+    /// Checks whether a thread stops at the last of these places, and at none before. Each place
     /// has a depth of the stack. Place 0 is the beginning of a function.
     fn is_cut(places: &[(usize, usize)], most: u32) -> bool {
         let mut rounds = Rounds::default();

@@ -10,7 +10,7 @@ use std::hash::Hasher;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A thread that has passed one place more often than this is in a loop.
+/// The number of times that a thread may pass one place before it counts as being in a loop.
 const MANY_ROUNDS: u32 = 8;
 
 /// The maximum number of visits of spin loops that are kept since the last effect.
@@ -25,23 +25,24 @@ pub(crate) struct Visits {
     states: Vec<Vec<u8>>,
     /// Whether the thread has had an effect since the last visit.
     has_effect: bool,
-    /// Number of effects so far without plain writes, which may write an unchanged value.
+    /// The number of effects so far without plain writes, which may write an unchanged value.
     sure_effects: u32,
     /// For each place, the number of visits since the last sure effect, and the value of
-    /// `sure_effects` then. Counted once the thread has performed many operations.
+    /// `sure_effects` then. Visits are counted once the thread has performed many operations.
     rounds_without_effect: FxHashMap<usize, (u32, u32)>,
-    /// Whether it reached a spin loop since its last effect: then only writes that change memory
-    /// count.
+    /// Whether the thread reached a spin loop since its last effect. If so, only writes that change
+    /// memory count.
     is_watched: bool,
     /// The thread's observations since its last effect.
     pub(super) learnt: Vec<Seen>,
-    /// After a return to a place: the index in `learnt` of what it observed there before.
+    /// If the thread returned to a place, the index in `learnt` of its earlier observations there.
     comes_back_to: Option<usize>,
     /// The rounds of the thread's loops, if these have a bound.
     pub(super) rounds: Rounds,
-    /// Old values of the bytes on its stack that other threads have written since its last effect.
+    /// Old values of the bytes on the thread's stack that other threads have written since its last
+    /// effect.
     pub(super) foreign: BTreeMap<usize, u8>,
-    /// The ranges of its stack that other threads have written since its last effect.
+    /// The ranges of the thread's stack that other threads have written since its last effect.
     pub(super) written_by_others: Vec<Range<usize>>,
 }
 
@@ -49,11 +50,11 @@ pub(crate) struct Visits {
 #[derive(Clone, Copy)]
 struct Visit {
     code: usize,
-    /// Number of observations made before the visit.
+    /// The number of observations made before the visit.
     learnt: u32,
-    /// Dead parts of the kept state have not been cleared.
+    /// Whether the dead parts of the kept state have not been cleared yet.
     is_raw: bool,
-    /// The mark of the kept state, or the start of its stack if it is raw; 0 if none is kept.
+    /// The mark of the kept state, the start of its stack if it is raw, or 0 if no state is kept.
     mark: u64,
 }
 
@@ -61,11 +62,11 @@ struct Visit {
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) code: usize,
-    /// Threads return to the place without an effect.
+    /// Whether threads return to the place without an effect.
     pub(super) is_loop: bool,
-    /// Threads return to the place in the same state.
+    /// Whether threads return to the place in the same state.
     pub(super) is_spin: bool,
-    /// The operation at the place is an event.
+    /// Whether the operation at the place is an event.
     pub(super) is_event: bool,
 }
 
@@ -95,7 +96,7 @@ impl Life for Visits {
         // After an effect, there is no earlier visit to return to.
         if !other.has_effect {
             self.visits.clear();
-            // There are few visits, so that a loop costs less than a call.
+            // There are few visits, so a loop costs less than a call.
             other
                 .visits
                 .iter()
@@ -123,7 +124,7 @@ impl Life for Visits {
 }
 
 impl Visits {
-    /// Returns whether nothing is known since the last effect.
+    /// Returns whether nothing has been recorded since the last effect.
     #[inline(always)]
     pub(super) fn is_beginning(&self) -> bool {
         self.has_effect
@@ -150,7 +151,7 @@ impl Visits {
         self.has_effect = true;
     }
 
-    /// Returns whether changes of memory are found by comparing it.
+    /// Returns whether changes of memory are found by comparison.
     #[inline(always)]
     pub(super) fn is_watched(&self) -> bool {
         self.is_watched && !self.has_effect
@@ -161,7 +162,8 @@ impl Visits {
         self.learnt.last().copied()
     }
 
-    /// Records an observation. Returns whether it repeats one of the same object at the same place.
+    /// Records an observation. Returns whether it repeats an observation of the same object at the
+    /// same place.
     pub(crate) fn learn(&mut self, seen: Seen) -> bool {
         let before = self.comes_back_to.take();
         let before = before.and_then(|start| self.learnt.get(start));
@@ -186,7 +188,8 @@ pub(super) enum RoundResult {
 
 impl Visits {
     /// Records a visit, after `forget_before_effect`. `raw` is the start of the stack in a raw
-    /// state, which is the first one of its place. `state` receives another buffer in exchange.
+    /// state, which must be the first state of its place. `state` receives another buffer in
+    /// exchange.
     pub(super) fn record_visit(
         &mut self,
         place: Place,
@@ -259,7 +262,7 @@ impl Visits {
         }
     }
 
-    /// Forgets what other threads have written. Usually there is nothing.
+    /// Forgets the writes of other threads. Usually there are none.
     #[inline(always)]
     fn forget_foreign(&mut self) {
         if !self.written_by_others.is_empty() {
@@ -274,7 +277,8 @@ impl Visits {
         self.written_by_others.clear();
     }
 
-    /// Records a visit if it is the first of its place and there is room. Returns whether it did.
+    /// Records a visit if it is the first of its place and there is room. Returns whether the visit
+    /// was recorded.
     #[inline(always)]
     pub(super) fn visits(&mut self, code: usize) -> bool {
         // Clearing `foreign` frees memory, which must not happen while code of the program runs. A
@@ -321,7 +325,7 @@ impl Visits {
         }
     }
 
-    /// Counts a round, and returns whether there were many since the thread's last sure effect.
+    /// Counts a round. Returns whether there were many rounds since the thread's last sure effect.
     pub(super) fn counts_round_without_effect(&mut self, code: usize) -> bool {
         let now = self.sure_effects;
         let (rounds, effects) = self.rounds_without_effect.entry(code).or_insert((0, now));

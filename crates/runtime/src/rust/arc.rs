@@ -6,7 +6,7 @@
 //!
 //! 1. Giving up a share is an event only where the order matters: where the destructor of the value
 //!    performs operations, so that it matters which thread is last (`Coarsening::Ordered`), or
-//!    where a thread reads the count (`Coarsening::Polled`). In the second case taking a share is
+//!    where a thread reads the count (`Coarsening::Polled`). In the second case, taking a share is
 //!    an event, too. Reads of the count are then write accesses, and changes of the count, which
 //!    commute with each other, are read accesses.
 //! 2. Changes of weak shares are events only where a thread reads their count
@@ -31,8 +31,8 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::sync::Arc as Shared;
 
-/// A `std::sync::Arc` whose value must be dropped: otherwise the execution is a failure (see the
-/// `leaks_fail` of the configuration).
+/// A `std::sync::Arc` whose value must be dropped. If it is not dropped, the execution is a failure
+/// (see `leaks_fail` in the configuration).
 ///
 /// ```
 /// use runtime::{Arc, Config, Model};
@@ -82,7 +82,7 @@ impl<T> Arc<T> {
     ///
     /// # Errors
     ///
-    /// Returns the `Arc` if there are other owners.
+    /// Returns the `Arc` as the error if there are other owners.
     #[track_caller]
     pub fn try_unwrap(this: Arc<T>) -> Result<T, Arc<T>> {
         outside!(event(OpKind::ReadModifyWrite, || {
@@ -172,7 +172,7 @@ impl<T: ?Sized> Arc<T> {
 }
 
 impl<T: Clone> Arc<T> {
-    /// Returns the value, and replaces it by a clone first if there are other owners.
+    /// Returns the value. If there are other owners, replaces it with a clone first.
     #[track_caller]
     pub fn make_mut(this: &mut Arc<T>) -> &mut T {
         if Arc::get_mut(this).is_none() {

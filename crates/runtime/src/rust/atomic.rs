@@ -67,7 +67,7 @@ impl Value for u128 {
 
     #[inline]
     fn token(self) -> ValueId {
-        // Two values with one token would be taken for equal, so the halves are mixed.
+        // Two values with the same token would count as equal, so the halves are mixed.
         let (low, high) = (self as u64, (self >> 64) as u64);
         ValueId(low.wrapping_add(high.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)))
     }
@@ -83,15 +83,15 @@ impl<T> Value for *mut T {
     }
 }
 
-/// An atomic variable. It is `Sync` for all values that it can hold.
+/// An atomic variable, which is `Sync` for all values that it can hold.
 ///
-/// Every operation is an event. Orderings matter for data races only (sequential consistency). The
-/// caller must check which orderings are valid.
+/// Every operation is an event. The semantics is sequentially consistent: orderings matter only for
+/// data races. The caller must check which orderings are valid.
 pub struct Atomic<V> {
-    /// The object's id with all bits inverted. It is 0 until the variable has settled, so that
-    /// zeroed memory is a valid variable, as with `std`.
+    /// The object's id with all bits inverted. This number is 0 until the variable has settled, so
+    /// that zeroed memory is a valid variable, as with `std`.
     object: Cell<u32>,
-    /// None in zeroed memory.
+    /// The place of creation, or `None` in zeroed memory.
     location: Option<Place>,
     value: UnsafeCell<V>,
 }
@@ -100,7 +100,7 @@ pub struct Atomic<V> {
 // operating system that runs the model; operations on other threads panic before they touch it. The
 // content of a static is never written, only that of its copies.
 unsafe impl<V: Value> Sync for Atomic<V> {}
-// SAFETY: an atomic of the standard library is `Send`, too, and so is one of pointers.
+// SAFETY: an atomic of the standard library is `Send`, too, even if it holds a pointer.
 unsafe impl<V: Value> Send for Atomic<V> {}
 
 impl<V: Value> UnwindSafe for Atomic<V> {}
@@ -115,7 +115,7 @@ const fn op(kind: OpKind, access: Access, object: ObjectId) -> Op {
 }
 
 impl<V: Value> Atomic<V> {
-    /// Creates a variable, which settles at its first use.
+    /// Creates a variable that settles at its first use.
     #[inline]
     #[track_caller]
     pub const fn new(value: V) -> Atomic<V> {
@@ -126,11 +126,12 @@ impl<V: Value> Atomic<V> {
         }
     }
 
-    /// Settles the variable at once: it is named by the running thread and its number there.
+    /// Settles the variable at once. Its name consists of the running thread and the variable's
+    /// number there.
     ///
     /// # Panics
     ///
-    /// Outside of a model.
+    /// Panics outside of a model.
     #[must_use]
     #[track_caller]
     pub fn settled(self) -> Atomic<V> {
@@ -163,7 +164,8 @@ impl<V: Value> Atomic<V> {
         self.object.set(!object.0);
     }
 
-    /// Returns where the variable was created. In zeroed memory this is where it is used.
+    /// Returns the place where the variable was created. In zeroed memory, this is the place of its
+    /// use.
     #[track_caller]
     fn made_at(&self) -> Place {
         self.location.unwrap_or(Location::caller())
@@ -240,7 +242,7 @@ impl<V: Value> Atomic<V> {
         });
     }
 
-    /// Replaces the value and returns the old one. `name` is the name of the operation, such as
+    /// Replaces the value and returns the old value. `name` is the name of the operation, such as
     /// `fetch_add`. `change` must not have side effects.
     #[inline(always)]
     #[track_caller]
@@ -260,8 +262,8 @@ impl<V: Value> Atomic<V> {
         })
     }
 
-    /// Replaces the value by `new` if it is `current`. Returns the old value, as `Err` if it is not
-    /// `current`.
+    /// Replaces the value with `new` if it is `current`. Returns the old value, as `Err` if it is
+    /// not `current`.
     #[inline(always)]
     #[track_caller]
     pub fn compare_exchange(
@@ -310,7 +312,7 @@ impl<V: Value> Atomic<V> {
     /// Returns the value of this variable itself without an event, for an exclusive owner.
     #[inline(always)]
     pub fn own(&self) -> V {
-        // SAFETY: one thread of the operating system copies values in and out. They are never
+        // SAFETY: one thread of the operating system copies values in and out. The values are never
         // borrowed.
         unsafe { *self.value.get() }
     }
@@ -369,7 +371,7 @@ fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
     });
 }
 
-/// Records a write. A write of the value that the variable already has has no effect, like a read.
+/// Records a write. A write that does not change the value has no effect, like a read.
 fn wrote(engine: &mut Engine) {
     if engine.before == engine.after {
         engine.see(Seen::Value(engine.op.object, engine.before));
@@ -405,7 +407,8 @@ fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, orde
     });
 }
 
-/// Records a compare-exchange. `values`: found, expected, new. `orders`: on success, on failure.
+/// Records a compare-exchange. `values` are the found, expected and new values. `orders` are the
+/// orderings on success and on failure.
 #[cold]
 #[inline(never)]
 fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orders: [Ordering; 2]) {

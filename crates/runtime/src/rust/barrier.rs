@@ -61,7 +61,7 @@ impl Barrier {
         }
     }
 
-    /// Creates a barrier for this many threads.
+    /// Creates a barrier for the given number of threads.
     #[track_caller]
     pub fn new(places: usize) -> Barrier {
         let location = Location::caller();
@@ -84,7 +84,7 @@ impl Barrier {
         }
     }
 
-    /// Waits until as many threads as the barrier has places have arrived.
+    /// Waits until the number of arrived threads equals the number of places.
     #[track_caller]
     pub fn wait(&self) -> Arrival {
         let location = Location::caller();

@@ -1,5 +1,5 @@
-//! Operations on the objects of the mirrors: those of the model or, with the feature `enforce` and
-//! outside of a model, those of the real object beside it.
+//! Operations on the objects of the mirrors: operations of the model or, with the feature `enforce`
+//! and outside of a model, of the real object beside it.
 
 use crate::rust::outside::outside;
 use crate::rust::settle::Born;

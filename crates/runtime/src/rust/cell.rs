@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::panic::Location;
 
-/// A `std::cell::Cell` whose accesses are checked for data races. It is not shared between threads,
-/// unless unsafe code claims that it may be.
+/// A `std::cell::Cell` whose accesses are checked for data races. The cell is not shared between
+/// threads, unless unsafe code claims that it may be.
 pub struct Cell<T> {
     plain: Plain,
     value: std::cell::Cell<T>,
@@ -58,7 +58,7 @@ impl<T> Cell<T> {
         self.replace(T::default())
     }
 
-    /// Replaces the value by the result of the closure.
+    /// Replaces the value with the result of the closure.
     #[track_caller]
     pub fn update(&self, change: impl FnOnce(T) -> T)
     where

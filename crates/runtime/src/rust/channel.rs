@@ -20,8 +20,8 @@ use std::time::Duration;
 /// A function that shows a value in a trace.
 type Show<T> = fn(&T) -> String;
 
-/// A channel with its messages. The caller controls which threads may send and receive. There is
-/// one receiver at a time.
+/// A channel with its messages. The caller controls which threads may send and receive. A channel
+/// has one receiver at a time.
 pub struct Channel<T> {
     pub(crate) object: ObjectId,
     number: u32,
@@ -45,7 +45,7 @@ unsafe impl<T: Send> Sync for Channel<T> {}
 /// The reason why a message was not sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendError<T> {
-    /// There is no room (a try), or there was none in time (a timed send).
+    /// The channel has no room (a try), or had none in time (a timed send).
     Full(T),
     /// The receiver is gone.
     Disconnected(T),
@@ -54,14 +54,15 @@ pub enum SendError<T> {
 /// The reason why no message was received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReceiveError {
-    /// There is no message (a try), or there was none in time (a timed receive).
+    /// The channel has no message (a try), or had none in time (a timed receive).
     Empty,
-    /// There is no message and all senders are gone.
+    /// The channel has no message, and all senders are gone.
     Disconnected,
 }
 
 impl<T> Channel<T> {
-    /// Creates a channel with one sender. `capacity`: none is unbounded, 0 is a rendezvous.
+    /// Creates a channel with one sender. A `capacity` of `None` is unbounded, and 0 is a
+    /// rendezvous.
     #[track_caller]
     pub fn new(capacity: Option<usize>) -> Channel<T> {
         outside!(Channel::outside(capacity));
@@ -91,7 +92,8 @@ impl<T> Channel<T> {
         self.show.set(Some(show));
     }
 
-    /// Returns the text of a message for traces. Empty in executions that are not recorded.
+    /// Returns the text of a message for traces. The text is empty in executions that are not
+    /// recorded.
     fn text_of(&self, message: &T) -> String {
         match self.show.get() {
             Some(show) if perform::is_recorded() => show(message),
@@ -188,7 +190,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Sends by a try or with a time limit: takes a place, and leaves it again if there is no room.
+    /// Sends by a try or with a time limit: takes a place, and gives it up if there is no room.
     // Place numbers differ between rounds: keep them out of the program's frames (await rule).
     #[inline(never)]
     fn send_by_try(&self, message: T, location: Place) -> Result<(), SendError<T>> {
@@ -287,7 +289,8 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Waits for a message with a time limit, which a model ignores. `Empty`: none came in time.
+    /// Waits for a message with a time limit, which a model ignores. Returns `Empty` if no message
+    /// came in time.
     #[track_caller]
     #[cfg_attr(not(feature = "enforce"), allow(unused_variables))]
     pub fn receive_timed(&self, limit: Duration) -> Result<T, ReceiveError> {
@@ -305,8 +308,8 @@ impl<T> Channel<T> {
         result
     }
 
-    /// Checks whether all senders are gone. This check comes first: otherwise the try could miss a
-    /// message that is sent before the last sender is dropped.
+    /// Checks whether all senders are gone. This check comes first, because a later check could
+    /// miss a message that is sent before the last sender is dropped.
     fn look_for_senders(&self, location: Place) -> bool {
         self.note_try();
         perform(Order::CLOSED_CHECK.on(self.object), location, |engine| {
@@ -326,7 +329,8 @@ impl<T> Channel<T> {
         self.result(received)
     }
 
-    /// Receives by a try or with a time limit: takes a place, and leaves it if there is no message.
+    /// Receives by a try or with a time limit: takes a place, and gives it up if there is no
+    /// message.
     // Place numbers differ between rounds: keep them out of the program's frames (await rule).
     #[inline(never)]
     fn receive_by_try(&self, was_hung_up: bool, location: Place) -> Result<T, ReceiveError> {
@@ -392,7 +396,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Adds a sender. This is no event.
+    /// Adds a sender. This is not an event.
     #[track_caller]
     pub fn add_sender(&self) {
         outside!(self.real().add_sender());
@@ -479,7 +483,7 @@ impl<T> Channel<T> {
     }
 
     fn with_messages<R>(&self, change: impl FnOnce(&mut Vec<Option<(Ticket, T)>>) -> R) -> R {
-        // SAFETY: the threads of a model take turns, and `change` does not let another one run.
+        // SAFETY: the threads of a model take turns, and `change` does not run another thread.
         change(unsafe { &mut *self.messages.get() })
     }
 }

@@ -55,7 +55,7 @@ pub fn spurious() -> bool {
     happens
 }
 
-/// Ends the thread for good if the condition does not hold. This is not a bug.
+/// Stops the thread permanently if the condition does not hold. This is not a bug.
 #[inline]
 #[track_caller]
 pub fn assume(condition: bool) {

@@ -164,7 +164,7 @@ impl Condvar {
         ticket
     }
 
-    /// Wakes any one of the waiting threads.
+    /// Wakes one of the waiting threads; the exploration tries each of them.
     #[track_caller]
     pub fn signal(&self) {
         let location = Location::caller();

@@ -2,7 +2,7 @@
 //! are dropped, so that the remaining values are leaks.
 //!
 //! `std` never drops statics. So the operations of their destructors belong to no execution: they
-//! take effect at once and are no events. A destructor that waits for something that never happens
+//! take effect at once and are not events. A destructor that waits for something that never happens
 //! is abandoned. Executions with remaining threads or with panics do not drop their statics.
 
 use crate::engine::Engine;
@@ -11,7 +11,8 @@ use explore::{Pending, ValueId};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
-/// The state to restore after the statics are dropped: the drops do not belong to the last event.
+/// The state to restore after the statics are dropped, because the drops do not belong to the last
+/// event.
 pub(crate) struct Ending {
     before: ValueId,
     after: ValueId,
@@ -19,11 +20,11 @@ pub(crate) struct Ending {
     is_recorded: bool,
 }
 
-/// Drops the values that the statics own, if the thread that ends is the last one.
+/// Drops the values that the statics own, if the thread that ends is the last thread.
 ///
 /// # Safety
 ///
-/// The engine is alive, the checker runs, and no reference to the engine is held.
+/// The engine must be alive, the checker must run, and no reference to the engine may be held.
 pub(crate) unsafe fn drop_statics(engine: NonNull<Engine>) {
     // SAFETY: as promised by the caller. No reference exists while a destructor runs.
     let owned = unsafe { &mut *engine.as_ptr() }.begin_end_of_statics();
@@ -42,7 +43,7 @@ pub(crate) unsafe fn drop_statics(engine: NonNull<Engine>) {
 
 impl Engine {
     /// Returns the destructors of all values that statics own, if the running thread is the last
-    /// one. Until [`drop_statics`] is done, a signal ends nothing but the destructor.
+    /// thread. Until [`drop_statics`] is done, a signal ends only the destructor.
     #[inline]
     fn begin_end_of_statics(&mut self) -> Vec<Box<dyn FnOnce()>> {
         let is_last = self.life.live == 1 && !self.is_tearing_down;
@@ -88,7 +89,8 @@ impl Engine {
         }
     }
 
-    /// Gives up the running thread if it drops statics. The execution continues without it.
+    /// Gives up the running thread if it drops statics. The execution continues without this
+    /// thread.
     pub(crate) fn lose_destructor(&mut self) {
         if self.ending.is_some() {
             self.end_ending(true);

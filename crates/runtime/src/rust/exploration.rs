@@ -18,13 +18,13 @@ pub(crate) enum Exploration {
     OffForGood,
 }
 
-/// Stops trying alternatives to the operations from here on, whichever thread performs them.
+/// Stops trying alternatives to the operations from now on, whichever thread performs them.
 #[track_caller]
 pub fn stop_exploring() {
     change(Exploration::Off);
 }
 
-/// Ends the effect of [`stop_exploring`].
+/// Makes alternatives be tried again after [`stop_exploring`].
 #[track_caller]
 pub fn explore() {
     change(Exploration::On);

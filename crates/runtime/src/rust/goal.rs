@@ -1,8 +1,8 @@
 //! Goals: states that at least one execution must reach.
 //!
-//! Goals do not belong to an execution: a goal that was reached once stays reached. Runs beside the
-//! exploration count, since they are executions of the program. Code that runs after the end of an
-//! execution does not count.
+//! Goals do not belong to an execution: a goal that was reached once stays reached. Runs outside
+//! the exploration count, because they are executions of the program. Code that runs after the end
+//! of an execution does not count.
 
 use crate::engine::Engine;
 use crate::engine::perform::silently;

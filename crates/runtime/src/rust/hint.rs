@@ -9,11 +9,11 @@ use std::time::Duration;
 /// The duration of one round of a thread that waits for time to pass.
 const PAUSE: Duration = Duration::from_micros(20);
 
-/// Ends a round of a spin loop (`spin_loop`, `yield_now`). This is no event.
+/// Ends a round of a spin loop (`spin_loop`, `yield_now`). This is not an event.
 ///
-/// A thread halts if it calls this twice with the same stack and registers and has only read or
-/// failed a try in between: it would do the same again until another thread writes a value that it
-/// reads.
+/// A thread halts if it calls this twice with the same stack and registers, and has only read or
+/// failed a try in between. Such a thread would repeat this until another thread writes a value
+/// that it reads.
 #[inline(always)]
 #[track_caller]
 pub fn hint() {
@@ -23,8 +23,8 @@ pub fn hint() {
     end_round();
 }
 
-/// Lets other threads go first (`sched_yield`, a sleep): a switch at the next operation is no
-/// preemption. This is no event.
+/// Yields to other threads (`sched_yield`, a sleep): a switch at the next operation is not a
+/// preemption. This is not an event.
 pub fn yields() {
     perform::silently(|engine| engine.thread().life.has_yielded = true);
 }
@@ -49,11 +49,11 @@ fn end_round() {
 ///
 /// # Safety
 ///
-/// None is needed; the signature is that of `std`.
+/// There are no conditions; the signature is that of `std`.
 ///
 /// # Panics
 ///
-/// If this call is reached.
+/// Panics if this call is reached.
 #[track_caller]
 pub unsafe fn unreachable_unchecked() -> ! {
     unreachable!("unreachable_unchecked was reached");

@@ -1,8 +1,8 @@
 //! Lazy statics that are initialised anew in each execution.
 //!
-//! The value belongs to the execution: the first thread that needs it creates it, and it is dropped
-//! when all threads have ended. Which thread is first depends on the schedule. So objects that are
-//! created with the value get their names from the static, not from the thread.
+//! The value belongs to the execution: the first thread that needs the value creates it, and the
+//! value is dropped when all threads have ended. Which thread is first depends on the schedule. So
+//! objects that are created with the value get their names from the static, not from the thread.
 
 #[cfg(feature = "enforce")]
 mod outside;
@@ -19,7 +19,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::rc::Rc;
 
-/// A static that its first user initialises, anew in each execution. `lazy_static!` expands to it.
+/// A static that its first user initialises, anew in each execution. `lazy_static!` expands to this
+/// type.
 ///
 /// ```
 /// use runtime::{Atomic, Config, Lazy, Model};
@@ -47,7 +48,7 @@ pub struct Lazy<T: 'static> {
 pub(crate) struct Static {
     address: usize,
     once: Rc<Once>,
-    /// None before it is created and after it was dropped.
+    /// The value, or `None` before it is created and after it was dropped.
     pub(crate) value: Option<Box<dyn Any>>,
 }
 
@@ -68,16 +69,16 @@ impl<T: 'static> Lazy<T> {
         }
     }
 
-    /// Returns the value. Creates it, or waits for the thread that does. It must not be used after
-    /// the execution.
+    /// Returns the value. Creates it, or waits for the thread that creates it. The value must not
+    /// be used after the execution.
     #[track_caller]
     pub fn get(&'static self) -> &'static T {
         outside!(outside::at((&raw const *self).addr(), self.make));
         Lazy::at((&raw const *self).addr(), self.make)
     }
 
-    /// Returns the value of a static at this address, which must have the same type each time. In
-    /// models only.
+    /// Returns the value of a static at this address, inside models only. The type must be the same
+    /// each time.
     #[track_caller]
     pub fn at(address: usize, make: fn() -> T) -> &'static T {
         let location = Location::caller();

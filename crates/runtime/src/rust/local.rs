@@ -14,7 +14,7 @@ pub struct LocalKey<T: 'static> {
     make: fn() -> T,
 }
 
-/// The error if the value was dropped or is being dropped, like `std::thread::AccessError`.
+/// The error for a value that was dropped or is being dropped, like `std::thread::AccessError`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AccessError;
 
@@ -27,7 +27,7 @@ pub(crate) struct Locals {
 struct Local {
     /// The address of the key.
     key: usize,
-    /// None once it is dropped.
+    /// The value, or `None` once it is dropped.
     value: Option<Box<dyn Any>>,
 }
 
@@ -41,7 +41,7 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Panics
     ///
-    /// If the value was dropped.
+    /// Panics if the value was dropped.
     #[track_caller]
     pub fn with<F, R>(&'static self, access: F) -> R
     where
@@ -55,7 +55,7 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Errors
     ///
-    /// If the value was dropped.
+    /// Returns an error if the value was dropped.
     #[track_caller]
     pub fn try_with<F, R>(&'static self, access: F) -> Result<R, AccessError>
     where
@@ -183,8 +183,8 @@ impl Locals {
         self.values.iter().all(|local| local.value.is_none())
     }
 
-    /// Leaks the values. Called when a thread begins, or when it was abandoned and its stack leaks,
-    /// too.
+    /// Leaks the values. This is called when a thread begins, or when it was abandoned and its
+    /// stack leaks, too.
     pub(crate) fn forget(&mut self) {
         self.values
             .drain(..)

@@ -17,12 +17,12 @@ use std::panic::Location;
 /// The reaction to a possible mistake.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Policy {
-    /// Nothing.
+    /// The mistake is ignored.
     #[default]
     Allow,
-    /// The report mentions it.
+    /// The report mentions the mistake.
     Warn,
-    /// It is a bug.
+    /// The mistake is a bug.
     Fail,
 }
 
@@ -130,9 +130,9 @@ impl Mailbox {
         self.object
     }
 
-    /// Returns the spawn path of the running thread, and how many objects it has created. Called
-    /// where a mailbox is created. The result is the same in all processes of a check, so it gives
-    /// mailboxes an order that does not depend on the schedule.
+    /// Returns the spawn path of the running thread, and how many objects it has created. This is
+    /// called where a mailbox is created. The result is the same in all processes of a check, so it
+    /// provides an order of mailboxes that does not depend on the schedule.
     pub fn birth() -> (Vec<u32>, u32) {
         silently(|engine| {
             let path = engine.names.path(engine.running);
@@ -153,7 +153,7 @@ impl Mailbox {
         silently(|engine| engine.notice(policy, FailureKind::DeadLetter, message()));
     }
 
-    /// Sends a letter that arrives at once. Returns its position, or none if it comes too late.
+    /// Sends a letter that arrives at once. Returns its position, or `None` if it comes too late.
     #[track_caller]
     pub fn send(&self, text: impl FnOnce() -> String) -> Option<usize> {
         self.arrive(Order::SEND, text)
@@ -240,13 +240,13 @@ impl Mailbox {
     }
 }
 
-/// Describes the current event for users. This is no event.
+/// Describes the current event for users. This is not an event.
 pub fn tell(text: impl FnOnce() -> String) {
     silently(|engine| engine.record(|_| text()));
 }
 
 /// Describes for users the contents of an object after the current event. Does so only if the event
-/// is at `part` of the object. This is no event.
+/// is at `part` of the object. This is not an event.
 pub fn report_contents(whole: ObjectId, part: ObjectId, text: impl FnOnce() -> String) {
     silently(|engine| {
         if engine.watch.records && engine.op.object == part {
@@ -282,12 +282,12 @@ impl Network {
         })
     }
 
-    /// Makes the network's state a part of that of the execution: see [`crate::report_state_of`].
+    /// Makes the network's state a part of the execution's state: see [`crate::report_state_of`].
     pub fn report_state(&self) {
         crate::report_state_of(self.object, || ());
     }
 
-    /// Sends a letter of the current thread to the process with this mailbox. This is no event.
+    /// Sends a letter of the current thread to the process with this mailbox. This is not an event.
     pub fn post(&self, to: &Mailbox) -> Posted {
         let ticket = self.with(|letters, thread| letters.post(thread, to.object));
         Posted {
@@ -296,8 +296,8 @@ impl Network {
         }
     }
 
-    /// Records that the current thread has started another. With causal delivery the child inherits
-    /// the causal past of its letters. This is no event.
+    /// Records that the current thread has started another thread. With causal delivery, the child
+    /// inherits the causal past of the current thread's letters. This is not an event.
     pub fn spawned(&self, child: ThreadId) {
         self.with(|letters, parent| letters.spawn(parent, child));
     }
@@ -311,7 +311,7 @@ impl Network {
 }
 
 impl Posted {
-    /// Describes the current event, which sends the letter, for users. This is no event.
+    /// Describes the current event, which sends the letter, for users. This is not an event.
     pub fn sent(&self, text: impl FnOnce() -> String) {
         silently(|engine| {
             engine.record(|_| text());
@@ -354,8 +354,8 @@ impl Posted {
         });
     }
 
-    /// Records that the current process received the letter. With causal delivery it gets the
-    /// letter's causal past. This is no event.
+    /// Records that the current process received the letter. With causal delivery, the process gets
+    /// the letter's causal past. This is not an event.
     pub fn received(&self) {
         self.network
             .with(|letters, process| letters.receive(process, self.ticket));

@@ -11,8 +11,7 @@ use explore::{Bound, EventId, Halt, ObjectId, ThreadId};
 use objects::{Condition, Ticket};
 use std::panic::Location;
 
-/// A mutex whose holder the model tracks. The mirror handles the data that it guards and the
-/// poison.
+/// A mutex whose holder the model tracks. The mirror handles the guarded data and the poison.
 #[derive(Clone, Copy, Debug)]
 pub struct Mutex {
     pub(crate) object: ObjectId,
@@ -188,7 +187,7 @@ impl Mutex {
         )
     }
 
-    /// Waits for the mutex with a time limit. Returns whether the thread got it.
+    /// Waits for the mutex with a time limit. Returns whether the thread got the mutex.
     #[track_caller]
     pub fn lock_timed(&self) -> bool {
         let is_granted = self.try_lock();
@@ -212,7 +211,7 @@ impl Mutex {
         );
     }
 
-    /// Abandons the mutex, since the thread that holds it ends. The next holder observes this.
+    /// Abandons the mutex, because the thread that holds it ends. The next holder observes this.
     #[track_caller]
     pub fn abandon(&self) {
         perform(
@@ -227,7 +226,8 @@ impl Mutex {
         );
     }
 
-    /// Returns the condition of the mutex for a thread that has just taken it or failed to.
+    /// Returns the condition of the mutex for a thread that has just taken the mutex or failed to
+    /// take it.
     pub fn condition(&self) -> Condition {
         silently(|engine| {
             engine

@@ -11,7 +11,8 @@ use objects::Park;
 use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// A token that any thread gives and one thread takes. Until it is taken there is only one.
+/// A token that any thread gives and one thread takes. Further tokens have no effect until the
+/// token is taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Notify {
     pub(crate) object: ObjectId,
@@ -86,7 +87,7 @@ impl Notify {
                     .happens_before
                     .load(engine.running, self.object, Acquire);
             }
-            // In general a wait is an effect, but this one is not.
+            // In general, a wait is an effect, but this wait is not.
             if let Some(had_effect) = own_round {
                 engine.thread().life.round.set_effect(had_effect);
             }
@@ -95,7 +96,7 @@ impl Notify {
         own_round.is_some()
     }
 
-    /// Makes the running thread the one that waits for the token.
+    /// Registers the running thread as the thread that waits for the token.
     pub fn own(&self) {
         silently(|engine| engine.thread().life.round.owns(self.object));
     }

@@ -1,8 +1,8 @@
 //! Concurrent objects, whose tasks run as one event from one release point to the next.
 //!
 //! The front-end holds the state of an object. This module only controls when its tasks may access
-//! it. A segment that touches several objects merges them for good: they are accessed as one object
-//! from then on, and the exploration starts again.
+//! it. A segment that touches several objects merges them permanently: they are accessed as one
+//! object from then on, and the exploration starts again.
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, silently, visible};
@@ -47,12 +47,12 @@ impl Object {
         crate::report_state_of(self.object, tell);
     }
 
-    /// Stops the current thread for good, since a condition of the object that it awaits does not
+    /// Stops the current thread permanently, because an awaited condition of the object does not
     /// hold.
     ///
-    /// No behaviour is lost: in other executions its segment runs when the condition holds. The
-    /// execution is a deadlock only if no awaited condition [`holds`](Object::now_holds) at its
-    /// end.
+    /// No behaviour is missed, because in other executions the thread's segment runs when the
+    /// condition holds. The execution is a deadlock only if no awaited condition
+    /// [`holds`](Object::now_holds) at its end.
     #[cold]
     pub fn halt_at_condition(self) {
         let condition = Condition {
@@ -83,7 +83,7 @@ impl Object {
 ///
 /// # Panics
 ///
-/// If there is no object.
+/// Panics if there is no object.
 #[track_caller]
 pub fn segment(objects: &[Object], access: Access, name: &'static str) {
     segment_at(Location::caller(), objects, access, name);
@@ -125,7 +125,7 @@ impl Engine {
     }
 
     /// Orders a segment after all earlier segments that wrote. (Reads create no edges to later
-    /// writes: a thread that only reads an object publishes nothing by it.)
+    /// writes, because a thread that only reads an object publishes nothing.)
     fn order_segment(&mut self, access: Access) {
         let (thread, object) = (self.running, self.op.object);
         self.happens_before.load(thread, object, Ordering::Acquire);

@@ -10,7 +10,7 @@ use explore::{EventId, ObjectId};
 use objects::Once as Order;
 use std::panic::Location;
 
-/// A one-time initialisation: the first thread initialises, the others wait for it.
+/// A one-time initialisation: the first thread initialises, and the other threads wait for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Once {
     pub(crate) object: ObjectId,
@@ -34,12 +34,12 @@ impl State {
 /// The task of a thread that entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// Initialise, and then call `done` or `fail`.
+    /// The thread must initialise, and then call `done` or `fail`.
     Initialise {
         /// Whether an earlier initialiser failed.
         after_failure: bool,
     },
-    /// Nothing: the initialisation is done.
+    /// The thread has no task, because the initialisation is done.
     Done,
 }
 
@@ -117,7 +117,7 @@ impl Once {
         })
     }
 
-    /// Waits until another thread has initialised. Returns false if that failed.
+    /// Waits until another thread has initialised. Returns false if the initialisation failed.
     #[track_caller]
     pub fn wait(&self) -> bool {
         let location = Location::caller();
@@ -139,7 +139,7 @@ impl Once {
         })
     }
 
-    /// Waits until another thread has initialised, even if others fail before.
+    /// Waits until another thread has initialised, even if other threads fail before.
     #[track_caller]
     pub fn wait_force(&self) {
         self.wait_for(usize::MAX, Location::caller());
@@ -164,7 +164,8 @@ impl Once {
         });
     }
 
-    /// Records that the initialisation failed. The next thread to enter or wait has to do it.
+    /// Records that the initialisation failed. The next thread that enters or waits becomes the
+    /// initialiser.
     #[track_caller]
     pub fn fail(&self) {
         perform(Order::DONE.on(self.object), Location::caller(), |engine| {

@@ -1,11 +1,12 @@
-//! Objects outside of models. Without the feature `enforce` their use there is an error. With it
-//! they are real: atomics of the processor, threads of the system, and objects that block with the
-//! policy of the model (`enforce::blocking`).
+//! Objects outside of models. Without the feature `enforce`, their use outside is an error. With
+//! the feature, the objects are real: atomics of the processor, threads of the system, and objects
+//! that block with the policy of the model (`enforce::blocking`).
 //!
 //! Each operation performs the same events as in a model, in the same order, so that verified
 //! schedules can be enforced outside.
 
-/// Returns this value if no model runs here. Expands to nothing without the feature `enforce`.
+/// Returns this value from the calling function if no model runs here. Expands to nothing without
+/// the feature `enforce`.
 macro_rules! outside {
     () => {
         #[cfg(feature = "enforce")]
@@ -23,7 +24,8 @@ macro_rules! outside {
 
 pub(crate) use outside;
 
-/// Checks whether a program outside of a model calls this. False without the feature `enforce`.
+/// Checks whether a program outside of a model calls this. Returns false without the feature
+/// `enforce`.
 #[inline(always)]
 pub fn is_outside() -> bool {
     cfg!(feature = "enforce") && crate::engine::perform::current().is_none()
@@ -49,14 +51,14 @@ pub(crate) fn refuse(what: &str) {
     }
 }
 
-/// Publishes the thread's events, then sleeps. Outside of models only.
+/// Publishes the thread's events, then sleeps. This is for use outside of models only.
 pub fn pause(time: std::time::Duration) {
     #[cfg(feature = "enforce")]
     enforce::publish();
     std::thread::sleep(time);
 }
 
-/// Runs `does` as a read-modify-write of the program. Outside of models only.
+/// Runs `does` as a read-modify-write of the program. This is for use outside of models only.
 pub fn modify_outside<R>(does: impl FnOnce() -> R) -> R {
     #[cfg(feature = "enforce")]
     enforce::begin(explore::OpKind::ReadModifyWrite);

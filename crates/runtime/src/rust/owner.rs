@@ -1,4 +1,4 @@
-//! Memory that must be given back before an execution ends: its owners are counted or recorded.
+//! Memory that must be freed before an execution ends, whose owners are counted or recorded.
 
 use crate::engine::Engine;
 use crate::trace::Shown;
@@ -13,8 +13,8 @@ pub(crate) struct Owned {
     location: Place,
     /// The number of owners.
     pub(crate) shares: usize,
-    /// The number of weak shares added since creation minus those removed. Counted only where these
-    /// changes are events.
+    /// The number of weak shares added since creation minus those removed. It is counted only where
+    /// these changes are events.
     pub(crate) weak_shares: usize,
     /// The threads that gave up shares. Two different threads may do so in either order.
     droppers: Droppers,
@@ -35,12 +35,13 @@ enum Droppers {
 /// observable.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct CounterEvents {
-    /// Giving up a share is a write, since the last owner has an effect that other threads observe.
+    /// Whether giving up a share is a write, because the last owner has an effect that other
+    /// threads observe.
     pub(crate) drops: bool,
-    /// Giving up and taking shares are reads, which commute, since a thread reads their number,
-    /// which is a write.
+    /// Whether giving up and taking shares are reads, which commute, because a thread reads the
+    /// number of shares, which is a write.
     pub(crate) counts: bool,
-    /// Changes of weak shares are reads, for the same reason.
+    /// Whether changes of weak shares are reads, for the same reason.
     pub(crate) weak: bool,
 }
 
@@ -76,12 +77,12 @@ impl Engine {
         self.owned.add(|old| *old = owned(), owned)
     }
 
-    /// Records that the value was dropped. Returns false if it had been dropped before.
+    /// Records that the value was dropped. Returns false if the value had been dropped before.
     pub(crate) fn disown(&mut self, number: u32) -> bool {
         std::mem::take(&mut self.owned.get_mut(number).shares) > 0
     }
 
-    /// Gives up a share for the running thread. Returns whether it was the last.
+    /// Gives up a share for the running thread. Returns whether the share was the last one.
     pub(crate) fn give_up_share(&mut self, number: u32) -> bool {
         let own = Droppers::One(self.running);
         let owned = self.owned.get_mut(number);

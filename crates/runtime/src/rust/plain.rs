@@ -11,14 +11,14 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::panic::Location;
 
-/// A detector of data races at one piece of plain memory. Accesses are no events: races follow from
-/// the order that C11 guarantees, whatever the interleaving.
+/// A detector of data races at one piece of plain memory. Accesses are not events: races follow
+/// from the order that C11 guarantees, whatever the interleaving.
 #[derive(Debug)]
 pub struct Plain {
     pub(crate) number: u32,
 }
 
-/// The accesses of a piece of memory that later ones must be ordered after.
+/// The accesses to a piece of memory after which later accesses must be ordered.
 #[derive(Default)]
 pub(crate) struct State {
     write: Option<Touch>,
@@ -72,7 +72,7 @@ impl State {
 
 /// An access that lasts until this is dropped.
 ///
-/// Another access in this time, if one of the two is a write, races or, in the same thread,
+/// While it lasts, a second access of which one is a write is a data race. In the same thread, it
 /// violates Rust's rules for references.
 // Values that differ from round to round of a loop must not lie in a frame of the program (await
 // rule).
@@ -85,13 +85,14 @@ pub struct Lasting {
 }
 
 impl Lasting {
-    /// Makes the end of the access no access. The owner reports each access instead.
+    /// Makes the end of this value no longer count as an access: the owner reports each access
+    /// instead.
     pub(crate) fn told(mut self) -> Lasting {
         self.is_access_at_end = false;
         self
     }
 
-    /// Records an access of the memory.
+    /// Records an access to the memory.
     #[track_caller]
     pub(crate) fn access(&self) {
         let location = Location::caller();
@@ -124,7 +125,7 @@ impl Lasting {
 }
 
 impl Plain {
-    /// Creates memory that is not checked: a program with data races is not verified.
+    /// Creates memory that is not checked, because a program with data races is not verified.
     #[cfg(feature = "enforce")]
     fn outside() -> Plain {
         Plain { number: u32::MAX }
@@ -170,8 +171,8 @@ impl Plain {
         silently(|engine| engine.write_plain(self.number, location));
     }
 
-    /// Records that the owner takes the memory. Other references of the thread do not conflict with
-    /// that, so only other threads race with it.
+    /// Records that the owner takes the memory. This conflicts only with accesses by other threads,
+    /// not with other references of the same thread.
     #[track_caller]
     #[inline]
     pub fn take(&self) {
@@ -203,8 +204,8 @@ impl Plain {
 }
 
 /// A plain variable, as in C, that threads share without synchronization. Two accesses that are
-/// unordered and not both reads are a data race. It is reported but not performed, since the
-/// threads of a model take turns.
+/// unordered and not both reads are a data race. The race is reported but does not really occur,
+/// because the threads of a model take turns.
 ///
 /// A variable belongs to the execution that created it, and panics when it is used elsewhere.
 pub struct PlainCell<T> {
@@ -213,8 +214,8 @@ pub struct PlainCell<T> {
 }
 
 // SAFETY: the one thread of the operating system that runs the model copies values in and out,
-// within a turn of a thread. They are never borrowed. Accesses elsewhere panic before they touch
-// the value.
+// within a turn of a thread. The values are never borrowed. Accesses elsewhere panic before they
+// touch the value.
 unsafe impl<T: Copy + Send> Sync for PlainCell<T> {}
 
 impl<T: Copy> PlainCell<T> {
@@ -380,7 +381,7 @@ impl Engine {
         }
     }
 
-    /// Reports two unordered accesses. The failure is the same in whichever order they came.
+    /// Reports two unordered accesses. The failure is the same in either order.
     #[cold]
     fn race(&mut self, earlier: Touch, later: Touch) {
         if self.is_tearing_down {

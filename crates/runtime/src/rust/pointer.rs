@@ -1,17 +1,19 @@
 //! Pointers to plain memory that report when they are used: when they are created, and each time
 //! that the value is accessed through them. A guard that releases its lock and has such a pointer
-//! in a field drops the pointer afterwards, so the end of a pointer is no access.
+//! in a field drops the pointer afterwards, so the end of a pointer is not an access.
 
 use crate::{Lasting, Plain};
 use std::fmt;
 
-/// A pointer to memory that is read as long as this lives, like `loom::cell::ConstPtr`.
+/// A pointer to memory that counts as being read while the pointer lives, like
+/// `loom::cell::ConstPtr`.
 pub struct ConstPtr<T: ?Sized> {
     pointer: *const T,
     read: Lasting,
 }
 
-/// A pointer to memory that is written as long as this lives, like `loom::cell::MutPtr`.
+/// A pointer to memory that counts as being written while the pointer lives, like
+/// `loom::cell::MutPtr`.
 pub struct MutPtr<T: ?Sized> {
     pointer: *mut T,
     write: Lasting,
@@ -32,7 +34,7 @@ impl<T: ?Sized> ConstPtr<T> {
     ///
     /// # Safety
     ///
-    /// As for a reference made of the raw pointer: the memory must still exist and be a `T`.
+    /// As for a reference made from the raw pointer, the memory must still exist and contain a `T`.
     #[allow(clippy::should_implement_trait, reason = "the signature is loom's")]
     #[track_caller]
     pub unsafe fn deref(&self) -> &T {
@@ -64,8 +66,8 @@ impl<T: ?Sized> MutPtr<T> {
     ///
     /// # Safety
     ///
-    /// As for a reference made of the raw pointer: the memory must still exist and be a `T`, and
-    /// this is its only reference.
+    /// As for a reference made from the raw pointer, the memory must still exist and contain a `T`,
+    /// and there must be no other reference to it.
     #[allow(
         clippy::mut_from_ref,
         clippy::should_implement_trait,

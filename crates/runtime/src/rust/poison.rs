@@ -1,6 +1,6 @@
 //! The poison flag of a lock.
 //!
-//! Holders of the lock read and set the flag in the order of the lock, so these accesses are no
+//! Holders of the lock read and set the flag in the order of the lock, so these accesses are not
 //! events. If a thread is known to read or clear the flag without holding the lock
 //! (`Coarsening::Polled`), the flag is a separate object, and every access to it is an event.
 
@@ -21,7 +21,8 @@ use std::sync::atomic::Ordering::Relaxed;
 pub struct Poison {
     /// The lock, once it has settled.
     lock: Cell<ObjectId>,
-    /// An object if it is known to be accessed without the lock.
+    /// The flag, which is an object of the exploration if accesses to it without the lock are
+    /// known.
     flag: Atomic<bool>,
 }
 
@@ -33,13 +34,14 @@ impl RefUnwindSafe for Poison {}
 /// The name of the flag among the parts of the lock.
 const FLAG: u64 = 0;
 
-/// The refused use. With it the holders of the lock perform additional events, which is unknown
-/// outside of models.
+/// The refused use. After this use, the holders of the lock perform additional events, which is not
+/// known outside of models.
 const POLLED: &str = "queries or clears the poisoning of a lock that it does not hold";
 
 #[allow(clippy::new_without_default, reason = "only locks create it")]
 impl Poison {
-    /// Creates a flag that is not set. Each lock has one, with which it has to settle.
+    /// Creates a flag that is not set. Each lock has a flag, which must settle together with the
+    /// lock.
     #[track_caller]
     pub const fn new() -> Poison {
         Poison {

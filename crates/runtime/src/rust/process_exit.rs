@@ -1,13 +1,15 @@
-//! Makes `std::process::exit` in a model a failure of the model. Otherwise it would end the check,
-//! whatever it has found and whatever is left to explore.
+//! Makes `std::process::exit` in a model a failure of the model. If the call really ended the
+//! process, it would end the check, regardless of its findings and of the executions left to
+//! explore.
 //!
 //! Handlers for the end of a process run too late: the thread-local variables of the thread no
-//! longer exist then. So this library defines `exit`, which the standard library calls. The
-//! standard library lets only one thread of a process call `exit`; others wait in `pause` forever.
-//! If that thread belonged to a model, the others end the process here, as a failure.
+//! longer exist then. So this library defines `exit`, which the standard library calls. In the
+//! standard library, only one thread of a process can call `exit`; other threads wait in `pause`
+//! forever. If that thread belonged to a model, the other threads end the process here, as a
+//! failure.
 //!
-//! The symbols are weak: a program may define its own. Programs that link the C library statically
-//! keep its definitions.
+//! The symbols are weak: a program may have its own definitions. Programs that link the C library
+//! statically keep the definitions of the C library.
 
 use crate::engine::current;
 use crate::engine::trap;
@@ -78,7 +80,7 @@ fn real_exit(status: c_int) -> ! {
     }
 }
 
-/// Returns the definition that this one hides.
+/// Returns the definition that this library's definition hides.
 fn next(name: &CStr) -> Option<*mut libc::c_void> {
     // SAFETY: the name is a string that ends with 0.
     let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };

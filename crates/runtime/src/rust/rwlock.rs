@@ -22,14 +22,15 @@ pub struct RwLock {
     prefers_readers: bool,
 }
 
-/// The right of a holder, to be given back by `release`. The lock stores which place it is.
+/// The right of a holder, which `release` gives back. The lock stores the place that belongs to
+/// this right.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     is_writer: bool,
 }
 
 impl Place {
-    /// Checks whether it is a writer's place.
+    /// Checks whether this is a writer's place.
     pub fn is_writer(&self) -> bool {
         self.is_writer
     }
@@ -40,9 +41,9 @@ impl Place {
 }
 
 impl Engine {
-    /// Checks whether a reader waits behind a waiting writer at a lock that lets readers pass. The
-    /// execution in which the reader came first covers the continuation. Locks of enforced programs
-    /// let no reader pass, so there the wait is a deadlock.
+    /// Checks whether a reader waits after a waiting writer at a lock where readers pass. The
+    /// execution in which the reader comes first covers the continuation. At locks of enforced
+    /// programs, readers do not pass, so the wait is a deadlock.
     pub(crate) fn is_passed_over(&self) -> bool {
         if self.config.is_enforceable {
             return false;
@@ -275,7 +276,7 @@ impl RwLock {
         });
     }
 
-    /// Turns a writer into a reader without letting another writer in between.
+    /// Turns a writer into a reader, with no other writer in between.
     // Numbers of places and events must not lie in a frame of the program; see `read`.
     #[inline(never)]
     #[track_caller]

@@ -15,8 +15,8 @@ use std::io;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
-/// Threads that may borrow everything that outlives `'scope`, as in `std::thread::scope`. They are
-/// started while [`scope`] runs for it.
+/// Threads that may borrow everything that outlives `'scope`, as in `std::thread::scope`. The
+/// threads are started while [`scope`] runs for this value.
 ///
 /// ```
 /// use runtime::{Config, Model, Scope, scope};
@@ -35,7 +35,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 /// ```
 #[derive(Default)]
 pub struct Scope<'scope> {
-    /// The threads that are not joined. None before and after [`scope`] runs.
+    /// The threads that are not joined, or `None` before and after [`scope`] runs.
     threads: RefCell<Option<Vec<ThreadId>>>,
     /// The threads that are not joined, outside of models.
     #[cfg(feature = "enforce")]
@@ -47,9 +47,9 @@ pub struct Scope<'scope> {
 // runs.
 unsafe impl Sync for Scope<'_> {}
 
-/// Runs `body`, which may start threads in the scope, and joins those that it has not joined.
-/// Panics with "a scoped thread panicked" if one of these did, and if it already runs for this
-/// scope.
+/// Runs `body`, which may start threads in the scope, and joins the threads that `body` has not
+/// joined. Panics with "a scoped thread panicked" if one of these threads panicked. Also panics if
+/// it already runs for this scope.
 #[track_caller]
 pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) -> R {
     outside!(scope.outside.scope(body));
@@ -96,11 +96,11 @@ impl<'scope> Scope<'scope> {
     ///
     /// # Errors
     ///
-    /// Outside of a model, if the system cannot start a thread.
+    /// Returns an error if the system cannot start a thread, outside of a model.
     ///
     /// # Panics
     ///
-    /// Unless [`scope`] runs for it.
+    /// Panics unless [`scope`] runs for this scope.
     #[inline(always)]
     #[track_caller]
     pub fn start(
@@ -116,15 +116,15 @@ impl<'scope> Scope<'scope> {
     ///
     /// # Panics
     ///
-    /// Unless [`scope`] runs for it.
+    /// Panics unless [`scope`] runs for this scope.
     #[track_caller]
     pub fn spawn(&'scope self, name: Option<String>, body: impl FnOnce() + 'scope) -> ThreadId {
         let body: Box<dyn FnOnce() + 'scope> = Box::new(body);
-        // SAFETY: the body runs only if the scope is open when the thread starts. `'scope` lasts
-        // for all of `scope`, which does not return or unwind before the thread has ended and has
-        // dropped its captures. If the execution ends before, threads are unwound before those that
-        // started them. Everything that outlives `'scope` belongs to a thread that, directly or
-        // indirectly, started the others of the scope.
+        // SAFETY: the body runs only if the scope is open when the thread starts. `'scope` outlasts
+        // the call of `scope`, which does not return or unwind before the thread has ended and has
+        // dropped its captures. If the execution ends earlier, threads are unwound before the
+        // threads that started them. Everything that outlives `'scope` belongs to a thread that,
+        // directly or indirectly, started the other threads of the scope.
         let body: Body = unsafe { std::mem::transmute(body) };
         let mut refused = None;
         let thread = start(
@@ -149,7 +149,7 @@ impl<'scope> Scope<'scope> {
         thread
     }
 
-    /// Joins the youngest threads as long as they have ended and joins are no steps.
+    /// Joins the youngest threads as long as they have ended and joins are not steps.
     #[track_caller]
     fn join_ended(&self, ended: &mut Vec<ThreadId>) {
         let mut threads = self.threads.borrow_mut();
@@ -164,9 +164,9 @@ impl<'scope> Scope<'scope> {
         });
     }
 
-    /// Returns a thread of the scope that is not joined. Joins commute. Traces for users have them
-    /// in the order of the spawns. A search begins with the youngest thread, which is usually the
-    /// last to end, since that is faster.
+    /// Returns a thread of the scope that is not joined. Joins commute. In traces for users, they
+    /// are in the order of the spawns. A search begins with the youngest thread, because that is
+    /// faster: it is usually the last thread to end.
     #[track_caller]
     fn next_to_join(&self) -> Option<ThreadId> {
         let mut threads = self.threads.borrow_mut();

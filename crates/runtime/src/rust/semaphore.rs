@@ -12,7 +12,7 @@ use objects::{Coarsening, Form, Semaphore as Order, Ticket};
 use report::quantity::counted;
 use std::panic::Location;
 
-/// A semaphore of a native program with more initial permits than this may reach its limit.
+/// The number of initial permits above which a semaphore of a native program may reach its limit.
 const NEAR_LIMIT: usize = 1 << 30;
 
 /// A counting semaphore that hands out one permit at a time.
@@ -20,12 +20,13 @@ const NEAR_LIMIT: usize = 1 << 30;
 pub struct Semaphore {
     pub(crate) object: ObjectId,
     number: u32,
-    /// Whether its permits are known to be read. Then all its operations access one object.
+    /// Whether the number of permits is known to be read. If so, all operations of the semaphore
+    /// access one object.
     is_counted: bool,
 }
 
 impl Engine {
-    /// Orders the running thread after the release that its permit comes from.
+    /// Orders the running thread after the release from which its permit comes.
     fn hold_permit(&mut self, semaphore: u32, ticket: Ticket) {
         self.take_effect();
         if self.watch.races {
@@ -78,7 +79,7 @@ impl Semaphore {
         }
     }
 
-    /// Creates a semaphore with this many permits.
+    /// Creates a semaphore with the given number of permits.
     #[track_caller]
     pub fn new(permits: usize) -> Semaphore {
         let location = Location::caller();
@@ -150,7 +151,7 @@ impl Semaphore {
         })
     }
 
-    /// Waits for a permit with a time limit. Returns whether the thread got one.
+    /// Waits for a permit with a time limit. Returns whether the thread got a permit.
     #[track_caller]
     pub fn acquire_timed(&self) -> bool {
         let is_granted = self.try_acquire();
@@ -166,7 +167,8 @@ impl Semaphore {
         self.release_below(usize::MAX);
     }
 
-    /// Adds a permit unless there are this many. Returns whether it did.
+    /// Adds a permit unless the semaphore has the given number of permits. Returns whether the
+    /// permit was added.
     #[track_caller]
     pub fn release_below(&self, most: usize) -> bool {
         perform(self.op(Order::RELEASE), Location::caller(), |engine| {
@@ -185,8 +187,9 @@ impl Semaphore {
         })
     }
 
-    /// Returns the number of permits that were not requested. After its first use all requests and
-    /// releases of the semaphore access one object, since the number depends on both.
+    /// Returns the number of permits that were not requested. After the first use of this function,
+    /// all requests and releases of the semaphore access one object, because the number depends on
+    /// both.
     #[track_caller]
     pub fn permits(&self) -> usize {
         silently(|engine| engine.coarsen_object(self.object, Coarsening::Tried));

@@ -1,10 +1,10 @@
-//! Objects whose `new` is `const`, so that they have no part in a model until they are used.
+//! Objects with a `const` constructor, which have no state in a model before their first use.
 //!
-//! An object *settles* at its first use in an execution: it gets its state in the model and its
-//! name, which comes from the memory in which it lies (see `names/sites.rs`). In memory of the
-//! model it settles in place. A static is used by many executions, and by models of other threads
-//! at the same time. It is never written: each execution copies it as it was initialised and uses
-//! the copy.
+//! An object *settles* at its first use in an execution: it gets its state in the model, and a name
+//! that comes from its location in memory (see `names/sites.rs`). An object in memory of the model
+//! settles in place. A static is used by many executions, and by models of other threads at the
+//! same time. So a static is never written: each execution copies its initial value and uses the
+//! copy.
 
 use crate::engine::Engine;
 use crate::engine::names::Site;
@@ -26,13 +26,14 @@ pub trait Settle {
     fn settle(&self, settling: &Settling);
 }
 
-/// Proof that an object settles that is in the memory of the model, where only the model's thread
-/// of the operating system has access.
+/// Proof that an object in the model's memory settles. Only the model's operating-system thread has
+/// access to that memory.
 #[derive(Debug)]
 pub struct Settling {
     start: usize,
     size: usize,
-    /// None if its creator and number name the object, which is not yet at its final address.
+    /// The location of the object, or `None` if its creator and number name the object, because it
+    /// is not yet at its final address.
     site: Option<Site>,
 }
 
@@ -41,7 +42,7 @@ impl Settling {
     ///
     /// # Panics
     ///
-    /// If the object is not part of the settling object.
+    /// Panics if the object is not part of the settling object.
     #[inline]
     pub(crate) fn object(&self, engine: &mut Engine, address: usize, parts: u32) -> ObjectId {
         let offset = address.wrapping_sub(self.start);
@@ -56,7 +57,7 @@ impl Settling {
     }
 }
 
-/// A value that settles. In a static it is a fresh one in each execution.
+/// A value that settles. In a static, each execution has a fresh value.
 #[repr(transparent)]
 pub struct Placed<T: ?Sized>(T);
 
@@ -73,12 +74,12 @@ impl<T> Placed<T> {
 }
 
 impl<T: Settle> Placed<T> {
-    /// Settles at once, in the current execution. The running thread and its number there give the
-    /// name.
+    /// Settles at once, in the current execution. The name consists of the running thread and the
+    /// value's number there.
     ///
     /// # Panics
     ///
-    /// Outside of a model.
+    /// Panics outside of a model.
     #[must_use]
     #[track_caller]
     pub fn settled(self) -> Placed<T> {
@@ -124,14 +125,14 @@ pub trait Inborn: Copy {
     /// The parameters of its creation.
     type Size: Copy;
 
-    /// The number of objects that it is for the exploration.
+    /// The number of objects that represent the part in the exploration.
     const PARTS: u32;
 
     /// The real object outside of models.
     #[cfg(feature = "enforce")]
     type Real: Send + Sync;
 
-    /// A new real object.
+    /// Returns a new real object.
     #[cfg(feature = "enforce")]
     const REAL: Self::Real;
 
@@ -184,7 +185,7 @@ impl<O: Inborn> Born<O> {
     ///
     /// # Panics
     ///
-    /// If it has not settled.
+    /// Panics if the owner has not settled.
     #[inline(always)]
     pub fn get(&self) -> O {
         match self.made.get() {
@@ -219,7 +220,7 @@ impl<O: Inborn> Settle for Born<O> {
 pub(crate) fn settled<T: Settle + ?Sized>(value: &T) -> &T {
     let mut here = value;
     // This code is inlined into the program, whose stack must look the same whichever thread
-    // settles the object. So it checks the object again.
+    // settles the object. So this code checks the object again.
     while !here.is_settled() {
         here = settle(here);
         clean_after_first_use();

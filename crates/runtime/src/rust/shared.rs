@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 /// even after this process has died.
 ///
 /// # Errors
-/// If the file cannot be opened or mapped.
+/// Returns an error if the file cannot be opened or mapped.
 #[cfg(target_os = "linux")]
 pub fn shared_words(path: &Path) -> io::Result<&'static [AtomicU64]> {
     use std::fs::File;
@@ -38,10 +38,10 @@ pub fn shared_words(path: &Path) -> io::Result<&'static [AtomicU64]> {
     Ok(unsafe { std::slice::from_raw_parts(start.cast(), words) })
 }
 
-/// Fails, since this is only available on Linux.
+/// Returns an error, because this is only available on Linux.
 ///
 /// # Errors
-/// Always.
+/// Always returns an error.
 #[cfg(not(target_os = "linux"))]
 pub fn shared_words(_path: &Path) -> io::Result<&'static [AtomicU64]> {
     Err(io::ErrorKind::Unsupported.into())

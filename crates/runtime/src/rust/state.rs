@@ -1,4 +1,5 @@
-//! Parts of the state of processes and tables that others read and write. Each part is one object.
+//! Parts of the state of processes and tables that other processes read and write. Each part is one
+//! object.
 
 use crate::engine::perform::{perform, silently};
 use crate::rust::thread::place;
@@ -11,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// A value that is an object: reading it is one event, changing it is another.
 ///
-/// Accesses of the value run no code of the program under test.
+/// Accesses to the value do not run code of the program under test.
 pub struct State<T> {
     object: ObjectId,
     /// The value, and the number of times that it was written.
@@ -40,7 +41,7 @@ impl<T> State<T> {
     }
 
     /// Creates a part of the object `whole`. `key` names it in all executions. Keys with the same
-    /// number share one object, which is only coarser.
+    /// number share one object, which is sound but coarser.
     pub fn part_of<U>(whole: &State<U>, key: u64, value: T) -> State<T> {
         State {
             object: silently(|engine| engine.names.part(whole.object, key)),
@@ -98,14 +99,14 @@ impl<T> State<T> {
         }
     }
 
-    /// Uses the value without an event. For uses whose order no schedule can change.
+    /// Uses the value without an event. This is for uses whose order no schedule can change.
     pub fn silently<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
         let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         act(&mut value.0)
     }
 
-    /// Checks whether this coarsening of the state is known to be needed. If `learn`, it is needed:
-    /// the exploration starts again if that was unknown.
+    /// Checks whether this coarsening of the state is known to be needed. If `learn` is true, the
+    /// coarsening is needed from now on, and the exploration starts again if this was unknown.
     pub fn is_coarse(&self, coarsening: Coarsening, learn: bool) -> bool {
         silently(|engine| {
             let is_known = engine.names.is_coarse(self.object, coarsening);

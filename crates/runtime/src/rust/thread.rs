@@ -21,7 +21,7 @@ use std::panic::Location;
 /// The payload of a thread's panic.
 pub type Panic = Box<dyn Any + Send + 'static>;
 
-/// Leaks the panic of a thread that was not joined, unless it is a message: destructors of other
+/// Leaks the panic of a thread that was not joined, unless it is a message. Destructors of other
 /// payloads are code of the program, whose execution is over.
 pub(crate) fn forget_panic(panic: Panic) {
     if !panic.is::<String>() && !panic.is::<&str>() {
@@ -30,14 +30,14 @@ pub(crate) fn forget_panic(panic: Panic) {
 }
 
 /// Starts a thread. It returns its results through the closure's captures. A panic is passed to the
-/// joining thread, and is a failure if there is none.
+/// joining thread, and is a failure if no thread joins.
 #[inline(always)]
 #[track_caller]
 pub fn spawn(name: Option<String>, body: impl FnOnce() + 'static) -> ThreadId {
     spawn_at(Location::caller(), name, Box::new(body))
 }
 
-/// Requests a stack of at least this many bytes for the running thread's next child.
+/// Requests a stack of at least the given number of bytes for the running thread's next child.
 #[track_caller]
 pub fn ask_for_stack(bytes: usize) {
     outside!(system::ask_for_stack(bytes));
@@ -58,7 +58,8 @@ pub fn spawn_at(
     start(location, name, body, |_, body| body)
 }
 
-/// Starts a thread that performs a call of an object. Traces show it as a message to the thread.
+/// Starts a thread that performs a call of an object. Traces show this call as a message to the
+/// thread.
 pub fn call_at(
     location: &'static Location<'static>,
     method: &str,
@@ -117,14 +118,14 @@ pub fn join(thread: ThreadId) -> Result<(), Panic> {
     panic.map_or(Ok(()), Err)
 }
 
-/// Returns the child that the current thread starts after this many others.
+/// Returns the child that the current thread starts after the given number of other children.
 #[track_caller]
 pub fn upcoming_child(others: u32) -> ThreadId {
     silently(|engine| engine.upcoming_child(others))
 }
 
-/// Waits for the end of a thread, any number of times. Waits forever if it panics, which is then
-/// the failure.
+/// Waits for the end of a thread, which is allowed any number of times. If the thread panics, the
+/// panic is the failure, and the wait never ends.
 pub fn await_end(location: &'static Location<'static>, thread: ThreadId) {
     let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
     perform::wait(op, Wait::Return(thread), location, |engine| {
@@ -184,13 +185,13 @@ pub fn panics_fail() -> bool {
     silently(|engine| engine.config.panics_fail)
 }
 
-/// Marks the current thread as a server: it may wait for letters at the end without a deadlock.
+/// Marks the current thread as a server, whose wait for letters at the end is not a deadlock.
 pub fn serve() {
     silently(|engine| engine.thread().life.serves = true);
 }
 
 /// Sets the place that traces show for operations of the current thread at mailboxes and states.
-/// Without one they show where the operation is called. Returns the previous setting.
+/// Without this setting, traces show the place of the call. Returns the previous setting.
 #[track_caller]
 pub fn stand_at(
     location: Option<&'static Location<'static>>,
@@ -235,7 +236,7 @@ pub fn park() {
     );
 }
 
-/// Waits for the park token with a time limit. Returns whether the thread got it.
+/// Waits for the park token with a time limit. Returns whether the thread got the token.
 #[track_caller]
 pub fn park_timed() -> bool {
     let is_granted = park_some_time(Location::caller());

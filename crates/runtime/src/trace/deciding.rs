@@ -1,14 +1,14 @@
 //! Determines which races of an execution decide its failure, so that a user sees them first.
 //!
-//! A race decides the failure if its first event happens before it: reversing the race changes the
-//! values that the failing thread reads. Of these races, those at the object that the failing check
-//! read weigh most, then the nearest ones.
+//! A race decides the failure if its first event happens before the failure: reversing the race
+//! changes the values that the failing thread reads. Of these races, the races at the object that
+//! the failing check read weigh most, then the races nearest to the failure.
 
 use explore::{Access, EventId, Execution, ObjectId, Race};
 use std::cmp::Reverse;
 
-/// Returns the event in which a failure began that appeared in `event`: a join may have propagated
-/// a panic. `failed` are the events in which panics began.
+/// Returns the event in which the failure that appeared in `event` began, because a join may have
+/// propagated a panic. `failed` are the events in which panics began.
 pub(crate) fn cause(
     event: EventId,
     execution: &Execution,
@@ -40,7 +40,7 @@ pub(crate) fn by_weight(execution: &Execution, failed: Option<EventId>) -> Vec<R
     races
 }
 
-/// Returns the object of the last access of the event's thread, up to this event.
+/// Returns the object of the last access by the event's thread, up to this event.
 fn checked_by(execution: &Execution, event: EventId) -> Option<ObjectId> {
     let thread = execution.event(event).thread();
     let mut own = execution.events().rev();

@@ -15,7 +15,7 @@ const BLOCKED: &str = "is blocked in a lock or channel that is not from mazurka,
     the model holds it across an operation of mazurka: all threads of a model run on one thread of the operating \
     system, so it cannot be released. Use the types of mazurka::sync there, or release the lock before the operation";
 
-/// The failure of a thread that runs on without an operation.
+/// The failure of a thread that runs endlessly without an operation.
 const ENDLESS: &str = "runs without performing an operation of mazurka: it is in an endless loop, waits for a variable \
     that is not from mazurka, or computes for longer than Checker::patience allows";
 
@@ -26,17 +26,17 @@ const EXIT: &str = "calls std::process::exit, which would end the process and wi
 /// The panic of a second call of `std::process::exit`, which occurs when the execution is recorded.
 const EXIT_AGAIN: &str = "std::process::exit called re-entrantly";
 
-/// A panic as the hook observed it.
+/// A panic, as observed by the hook.
 #[derive(Clone, Debug)]
 pub(crate) struct Noticed {
     pub(crate) message: String,
     pub(crate) location: String,
 }
 
-/// Addresses below this are null pointers plus the offset of a field.
+/// The limit below which addresses are null pointers plus the offset of a field.
 const NULL_PAGE: usize = 4096;
 
-/// The properties that distinguish a failure from others of the same execution.
+/// The properties that distinguish a failure from other failures of the same execution.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The kind of the failure.
@@ -99,7 +99,7 @@ impl Failures {
         true
     }
 
-    /// Returns the wanted failure, or the first one.
+    /// Returns the wanted failure, or the first failure.
     fn chosen(&self) -> Option<&Shown> {
         let likeness = |own: &Shown| match &self.wanted {
             Some(wanted) if own.kind == wanted.kind => {
@@ -108,7 +108,7 @@ impl Failures {
             }
             Some(_) | None => 0,
         };
-        // The first of several that match equally well.
+        // The first of several failures that match equally well.
         self.shown.iter().rev().max_by_key(|own| likeness(own))
     }
 
@@ -169,7 +169,8 @@ impl Engine {
         });
     }
 
-    /// Returns the panic of a thread whose join was unwrapped, so that the message is lost.
+    /// Returns the panic of a thread whose join was unwrapped, so that the failure does not include
+    /// the message.
     fn cause_of(&self, shown: &Shown, id: ThreadId) -> Option<String> {
         let is_unwrapped = shown.message.ends_with("Any { .. }");
         let mut others = self
@@ -295,7 +296,8 @@ impl Engine {
             return Outcome::Failed;
         }
         match self.outcome_but_for_panics() {
-            // In another execution a polling thread may continue and join the thread that panicked.
+            // In another execution, a polling thread may continue and join the thread that
+            // panicked.
             Outcome::Halted if !self.is_cut() => Outcome::Halted,
             _ if self.is_panic_left() => Outcome::Failed,
             outcome => outcome,
@@ -308,7 +310,7 @@ impl Engine {
             return self.completed();
         }
         let outcome = match Outcome::of(&self.life.pending, |thread| self.goes_on(thread)) {
-            // Tasks whose conditions never become true wait for each other; they do not spin.
+            // Tasks whose conditions never become true wait for each other and do not spin.
             Outcome::Stuck if !self.spins() => Outcome::Deadlock,
             other => other,
         };
@@ -341,7 +343,8 @@ impl Engine {
         self.started().iter().any(spins)
     }
 
-    /// Returns the outcome without other failures: completed, unless letters or values remain.
+    /// Returns the outcome if there are no other failures: completed, unless letters or values
+    /// remain.
     fn completed(&self) -> Outcome {
         let goes_on = |pending: &Pending| pending.enabled().is_some();
         if (self.life.objects.mailboxes.is_empty() && self.owned.is_empty())
@@ -378,7 +381,7 @@ impl Engine {
             })
     }
 
-    /// Checks whether a thread of a native program waits whose wait ends in another execution.
+    /// Checks whether a thread of a native program waits, but its wait ends in another execution.
     fn is_excused(&self) -> bool {
         let waits =
             |thread: &ThreadId| matches!(self.life.pending[thread.index()], Pending::Waiting(_));
@@ -398,7 +401,7 @@ impl Engine {
         })
     }
 
-    /// Checks whether a thread panicked that no other thread has joined.
+    /// Checks whether a thread panicked and no other thread has joined it.
     fn is_panic_left(&self) -> bool {
         let panicked = |thread: &ThreadId| self.threads[thread.index()].panic.is_some();
         self.started().iter().any(panicked)

@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(crate) struct Recorder {
     pub(crate) events: Vec<Recorded>,
-    /// The accesses to plain memory, which are no events, each with the number of events before it.
+    /// The accesses to plain memory, which are not events, each with the number of events before
+    /// it.
     pub(crate) touches: Vec<(usize, Recorded)>,
     /// Indices of entries in `touches` that are not accesses, but messages of the program.
     pub(crate) notes: Vec<u32>,
@@ -35,17 +36,16 @@ pub(crate) struct Recorder {
     text: Option<String>,
     /// The variable of the current event, and its value afterwards.
     variable: Option<(String, String)>,
-    /// The content afterwards of the current event's object, or of the object containing this one.
+    /// The content, after the event, of the current event's object or of its container.
     stock: Option<(ObjectId, String)>,
     failed: bool,
     sent_to: Option<ThreadId>,
     sent_in: Option<EventId>,
     /// The events that sent the letters of the networks, by network and letter.
     sends: BTreeMap<(u32, Ticket), EventId>,
-    /// The events of calls (`call_at`) whose threads have done nothing yet.
+    /// The events of calls (`call_at`) whose threads have no events yet.
     calls: BTreeMap<ThreadId, EventId>,
-    /// The place where a thread took a lock. Most are released by the end of a guard, without a
-    /// line.
+    /// The place where a thread took a lock. Most releases, by the end of a guard, have no line.
     taken: BTreeMap<(ThreadId, ObjectId), Spot>,
 }
 
@@ -56,9 +56,9 @@ pub(crate) struct Recorded {
     pub(crate) thread: ThreadId,
     pub(crate) location: Spot,
     pub(crate) text: String,
-    /// The variable that the event is about, and its value afterwards.
+    /// The variable of the event, and its value after the event.
     pub(crate) variable: Option<(String, String)>,
-    /// The content afterwards of the event's object, or the one containing it, such as `2 permits`.
+    /// The content, after the event, of its object or of its container, such as `2 permits`.
     pub(crate) stock: Option<(ObjectId, String)>,
     pub(crate) failed: bool,
     /// The receiver of the message or result that the event sent or delivered.
@@ -79,7 +79,7 @@ impl Recorder {
     }
 
     /// Returns the number of an equal touch since the last event, if only this thread has touched
-    /// memory since. Loops repeat touches.
+    /// memory since then. Loops repeat touches.
     fn repeated(&mut self, thread: ThreadId, touch: NativeTouch) -> Option<u32> {
         let (position, last) = self.touches.last()?;
         if *position != self.position() || last.thread != thread {
@@ -106,8 +106,8 @@ impl Recorder {
         self.calls.insert(callee, call);
     }
 
-    /// Records that the current event gets the result of `callee`, whose last event leads here if
-    /// it sent no message.
+    /// Records that the current event gets the result of `callee`. If no message was sent, the last
+    /// event of `callee` leads to the current event.
     pub(crate) fn note_return(&mut self, callee: ThreadId) {
         let awaiting = self.thread.map(|(thread, _)| thread);
         let last = self.events.iter().rposition(|own| own.thread == callee);
@@ -166,7 +166,7 @@ impl Recorder {
         });
     }
 
-    /// Returns the place where the lock that the event releases was taken, if that is known.
+    /// Returns the place, if known, where the lock that the event releases was taken.
     fn taken_in(&mut self, op: Op, thread: ThreadId, location: Spot) -> String {
         use OpKind::{
             MutexRequest, MutexTryPlace, MutexUnlock, ReadRelease, ReadRequest, TryRead, TryWrite,
@@ -195,7 +195,7 @@ impl Recorder {
         }
     }
 
-    /// Records that a failure shows in the current event.
+    /// Records that a failure appears in the current event.
     pub(crate) fn mark_failed(&mut self) {
         self.failed = true;
     }
@@ -216,7 +216,8 @@ impl Recorder {
             .map(|(position, _)| EventId::at(position))
     }
 
-    /// Formats a value for users. Addresses vary by process: they are numbered as they appear.
+    /// Formats a value for users. Addresses vary by process, so they are numbered in order of
+    /// appearance.
     fn shown<V: Value>(&mut self, value: V) -> String {
         let token = value.token();
         if !V::IS_POINTER {
@@ -278,12 +279,13 @@ impl Engine {
         }
     }
 
-    /// Records the content of the current event's object, or the one containing it, afterwards.
+    /// Records the content, after the event, of the current event's object or of its container.
     pub(crate) fn record_stock(&mut self, object: ObjectId, stock: String) {
         self.recorder.stock = Some((object, stock));
     }
 
-    /// Records that the current event is no access of a variable, but a call that `text` describes.
+    /// Records that the current event is not an access to a variable, but a call that `text`
+    /// describes.
     pub(crate) fn record_call(&mut self, text: impl FnOnce() -> String) {
         if self.watch.records {
             self.recorder.variable = None;
@@ -296,7 +298,7 @@ impl Engine {
         self.recorder.variable = Some((name, value));
     }
 
-    /// Records a plain access of memory by the running thread. Returns the number of the touch.
+    /// Records a plain access to memory by the running thread. Returns the number of the touch.
     #[cold]
     pub(crate) fn record_touch(&mut self, memory: u32, location: Place, kind: &str) -> u32 {
         let name = self.recorder.memory.get(&memory);
@@ -360,7 +362,7 @@ impl Engine {
         }
     }
 
-    /// Sets the text of the current event, given the name of the thread that it is about.
+    /// Sets the text of the current event, given the name of the thread that the event concerns.
     #[inline]
     pub(crate) fn record_thread(&mut self, thread: ThreadId, text: impl FnOnce(&str) -> String) {
         if self.watch.records {
@@ -459,7 +461,7 @@ impl Engine {
     }
 }
 
-/// Returns a name such as `Mutex@a.rs:12`, followed by a number if others were created there.
+/// Returns a name such as `Mutex@a.rs:12`, with a number if other objects were created there.
 fn distinct_name<'n>(
     others: impl Iterator<Item = &'n String>,
     kind: &str,
@@ -470,7 +472,7 @@ fn distinct_name<'n>(
     distinct(others, name)
 }
 
-/// Returns the name, followed by a number if others have it.
+/// Returns the name, followed by a number if other objects have the same name.
 pub(crate) fn distinct<'n>(others: impl Iterator<Item = &'n String>, name: String) -> String {
     let same = others.filter(|other| other.split('#').next() == Some(&name));
     match same.count() {

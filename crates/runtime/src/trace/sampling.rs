@@ -37,7 +37,7 @@ impl Model {
         }
     }
 
-    /// Returns `file:line:column`. None in a library, or if the place is unknown.
+    /// Returns the place as `file:line:column`, or `None` if it is in a library or unknown.
     pub fn place(&self, spot: Spot) -> Option<String> {
         self.engine().shown_spot(spot)
     }

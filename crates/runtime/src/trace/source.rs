@@ -28,8 +28,8 @@ impl Thread {
 }
 
 impl Engine {
-    /// Returns the place of the running thread in the program's own source. Called only where an
-    /// execution is shown.
+    /// Returns the place of the running thread in the program's own source. This is called only
+    /// where an execution is shown.
     #[cold]
     pub(crate) fn own_spot(&mut self) -> Spot {
         let spot = self.thread().spot();
@@ -41,7 +41,7 @@ impl Engine {
         }
     }
 
-    /// Returns `file:line`, as far as it is known.
+    /// Returns the place as `file:line`, if known.
     pub(crate) fn shown_spot(&self, spot: Spot) -> Option<String> {
         match (spot, self.config.native) {
             (Spot::Source(place), _) => self.shown_place(place),
@@ -60,8 +60,8 @@ impl Engine {
         self.shown_spot(self.threads[thread.index()].spot())
     }
 
-    /// Returns `file:line:column`. None if the place is in a library: for example, the drop of a
-    /// guard is at no line of the program.
+    /// Returns the place as `file:line:column`, or `None` if it is in a library. For example, the
+    /// drop of a guard has no line in the program.
     pub(crate) fn shown_place(&self, place: Place) -> Option<String> {
         let file = place.file();
         let own = file!().strip_suffix("source.rs");

@@ -1,22 +1,23 @@
 //! The await rule: a thread whose spin loop makes no progress stops.
 //!
-//! At each hint the thread's stack and registers are compared with those at its last hints. Suppose
-//! that they are the same, and that since then the thread has only read, failed a try, written
-//! values that were already there, or had effects that it has [undone](crate::watch::undone) before other
-//! threads observed them. Then it repeats this until another thread writes a value that it reads,
-//! so it stops. The executions in which it reads later are explored anyway. The values that it read
-//! are kept. If it would read another value at the end of the execution, the thread is only halted.
-//! Otherwise its loop never ends, which is a bug.
+//! At each hint, the thread's stack and registers are compared with those at its last hints.
+//! Suppose that they are the same. Suppose also that since then the thread has only read, failed a
+//! try, written values that were already there, or had effects that it has
+//! [undone](crate::watch::undone) before other threads observed them. Then the thread would repeat
+//! this until another thread writes a value that it reads, so the thread stops. The executions in
+//! which it reads later are explored anyway. The values that it read are kept. If the thread would
+//! read another value at the end of the execution, it is only halted. If not, its loop never ends,
+//! which is a bug.
 //!
 //! If other threads have observed an effect before it was undone, the thread continues. Two threads
-//! may observe each other's rounds forever, so it stops at a bound.
+//! may observe each other's rounds forever, so the thread stops at a bound.
 //!
-//! A comparison of bytes must cover nothing but the state of the thread. So its stack begins clean
-//! in each execution, the remains of the model's own calls below the frames of the program are
-//! zeroed, and registers that a switch leaves undefined are cleared.
+//! A comparison of bytes must cover only the state of the thread. So its stack begins clean in each
+//! execution, the remains of the model's own calls below the frames of the program are zeroed, and
+//! registers that a switch leaves undefined are cleared.
 //!
-//! [`heap_changes`](crate::watch::heap_changes) finds writes to the heap between two hints. On other
-//! machines than x86-64 there is no await rule, and these loops run into the bound on events.
+//! [`heap_changes`](crate::watch::heap_changes) finds writes to the heap between two hints. The
+//! await rule exists only on x86-64. On other machines, these loops run into the bound on events.
 
 use crate::engine::Engine;
 use crate::engine::life::{Life, NotCopied, life};
@@ -28,7 +29,8 @@ use rustc_hash::FxHasher;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-/// The maximum number of visits that are kept: the last ones, and an older one for longer rounds.
+/// The maximum number of visits that are kept: the last visits, and an older visit for longer
+/// rounds.
 const MOST_VISITS: usize = 128;
 
 /// The state of a thread at a hint.
@@ -36,7 +38,7 @@ const MOST_VISITS: usize = 128;
 struct Visit {
     /// The stack pointer.
     pointer: usize,
-    /// The content of the stack from the stack pointer on, registers first.
+    /// The content of the stack from the stack pointer on, preceded by the registers.
     stack: Vec<u8>,
     /// The digest of `stack`.
     digest: u64,
@@ -51,26 +53,27 @@ struct Visit {
 /// The result of comparing a thread at a hint with its earlier visits.
 #[repr(u8)]
 pub(crate) enum RoundResult {
-    /// The state differs from all earlier ones.
+    /// The state differs from all earlier states.
     Changed,
-    /// The state is as before, and no other thread has observed an effect of the thread since.
+    /// The state is as before, and no other thread has observed an effect of the thread since then.
     NoProgress,
-    /// The state has recurred too often, although others have observed effects of the thread.
+    /// The state has recurred too often, although other threads have observed effects of the
+    /// thread.
     Observed,
 }
 
 life! {
-    /// A record of what a thread has done since its last hint.
+    /// A record of a thread's actions since its last hint.
     pub(crate) struct Round {
-        /// What only the rule at hints uses, which native programs do not have.
+        /// The part that only the rule at hints uses, which does not apply to native programs.
         pub(crate) at_hints: NotCopied<AtHints>,
-        /// The number of rounds without progress after which the thread continued nevertheless.
+        /// The number of rounds without progress after which the thread, being alone, continued.
         alone: u32,
         /// Whether the thread had an effect that cannot be undone: not just reads and failed tries.
         has_effect: bool,
         seen: Vec<Seen>,
-        /// The lock that the thread did not get in a round of `std::lock`. Kept until the beginning of
-        /// the next round.
+        /// The lock that the thread did not get in a round of `std::lock`. It is kept until the
+        /// beginning of the next round.
         pub(crate) missed: Option<Seen>,
     }
 }
@@ -78,24 +81,26 @@ life! {
 life! {
     /// The part of the record for the rule at hints.
     pub(crate) struct AtHints {
-        /// The last hints since the thread had an effect that was not undone.
+        /// The last visits of hints since the thread had an effect that was not undone.
         visits: Vec<Visit>,
-        /// The number of hints that the thread has reached since then.
+        /// The number of hints that the thread has reached since that effect.
         hints: u32,
-        /// The number of times that the state recurred although other threads had observed an effect.
+        /// The number of times that the state recurred after other threads had observed an effect.
         returns: u32,
-        /// Its effects that can be undone.
+        /// The thread's effects that can be undone.
         pub(crate) effects: Effects,
-        /// The bytes of the heap that the thread has changed since, with their values before and after.
+        /// The bytes of the heap that the thread has changed since then, with their values before
+        /// and after.
         changed: BTreeMap<usize, (u8, u8)>,
-        /// The number of heap objects that the thread has allocated, minus those that it has freed.
+        /// The number of heap objects that the thread has allocated, minus the number that it has
+        /// freed.
         live: u32,
         /// The token that the thread waits for, or last waited for.
         token: Option<ObjectId>,
         /// The last event by which the thread gave this token to itself.
         gift: Option<EventId>,
-        /// Whether the thread's last operation on the token gave it to itself, or took a token that it
-        /// had given itself.
+        /// Whether the thread's last operation on the token gave the token to itself, or took a
+        /// token that it had given to itself.
         wakes_itself: bool,
         /// Whether the token that the thread last gave was already there.
         gave_redundantly: bool,
@@ -110,8 +115,8 @@ impl Round {
     }
 
     /// Records that the thread has changed a byte of the heap, with its values before and after.
-    /// Differences that other threads have made since the thread's last change do not count: a
-    /// count of readers or shares depends on the order of independent events.
+    /// Differences that other threads have made since the thread's last change do not count,
+    /// because a count of readers or shares depends on the order of independent events.
     pub(crate) fn changes(&mut self, address: usize, before: u8, after: u8) {
         let (first, last) = self
             .at_hints
@@ -128,7 +133,7 @@ impl Round {
         self.at_hints.0.live = self.at_hints.0.live.wrapping_add(live);
     }
 
-    /// Records that the thread is the one that waits for this token.
+    /// Records that the thread waits for this token.
     pub(crate) fn owns(&mut self, token: ObjectId) {
         self.at_hints.0.token = Some(token);
         self.at_hints.0.gift = None;
@@ -144,7 +149,8 @@ impl Round {
         self.at_hints.0.gift.is_some()
     }
 
-    /// Records that the thread gives this token by `event`. `was_given`: it was already there.
+    /// Records that the thread gives this token by `event`. `was_given` is true if the token was
+    /// already there.
     pub(crate) fn gives(&mut self, token: ObjectId, event: EventId, was_given: bool) {
         self.at_hints.0.gave_redundantly = was_given;
         if self.waits_for(token) {
@@ -153,8 +159,8 @@ impl Round {
         }
     }
 
-    /// Records that the thread begins to wait for this token. `given` is the event that gave it, if
-    /// it is there. Returns whether the thread gave it to itself.
+    /// Records that the thread begins to wait for this token. `given` is the event that gave the
+    /// token, if the token is there. Returns whether the thread gave the token to itself.
     pub(crate) fn takes(&mut self, token: ObjectId, given: Option<EventId>) -> bool {
         let gift = self.at_hints.0.gift.take();
         self.at_hints.0.wakes_itself =
@@ -187,7 +193,7 @@ impl Round {
         self.has_effect = has_effect;
     }
 
-    /// Records what the thread observed in its last round, which made no progress.
+    /// Records the thread's observations in its last round, which made no progress.
     pub(crate) fn learnt(&mut self, seen: &[Seen]) {
         self.seen.clear();
         self.seen.extend_from_slice(seen);
@@ -229,8 +235,8 @@ impl Round {
             }
             self.at_hints.0.returns += 1;
         } else if self.at_hints.0.visits.len() == MOST_VISITS {
-            // The first visit is kept twice as long each time, so that it finally lies in the loop,
-            // however long a round is (Brent).
+            // The first visit is kept twice as long each time, so that the first visit finally lies
+            // in the loop, however long a round is (Brent).
             match self.at_hints.0.hints.is_power_of_two() {
                 true => self.at_hints.0.visits.clear(),
                 false => drop(self.at_hints.0.visits.remove(1)),
@@ -252,9 +258,10 @@ impl Round {
 }
 
 impl Engine {
-    /// Checks whether the running thread continues after a round without effect. It does if it has
-    /// joined all other threads, so that it can only wait for time to pass. (It is not enough that
-    /// the others have ended: in an equivalent execution they may end later.)
+    /// Checks whether the running thread continues after a round without effect. The thread
+    /// continues if it has joined all other threads, so that it can only wait for time to pass. (It
+    /// is not enough that the other threads have ended, because in an equivalent execution they may
+    /// end later.)
     #[cold]
     pub(crate) fn waits_for_time(&mut self) -> bool {
         let most = self.config.waits_alone;
@@ -269,7 +276,8 @@ impl Engine {
     ///
     /// # Safety
     ///
-    /// `pointer` is an address in the stack of the running thread, and nothing writes above it.
+    /// `pointer` must be an address in the stack of the running thread, and nothing may write above
+    /// it.
     pub(crate) unsafe fn arrive(&mut self, pointer: usize) -> RoundResult {
         self.look_at_reads();
         self.end_heap_segment();
@@ -287,7 +295,7 @@ impl Engine {
     }
 
     /// Makes the stacks of threads begin clean and observations be recorded from now on. The
-    /// executions so far had neither, so the exploration starts again.
+    /// executions so far had neither property, so the exploration starts again.
     fn look_at_reads(&mut self) {
         if !self.watch.stacks {
             self.names.meet_hint();
@@ -387,7 +395,7 @@ impl Engine {
                 let is_in_vain = op.kind == OpKind::Unpark && round.at_hints.0.gave_redundantly;
                 is_in_vain || round.at_hints.0.wakes_itself && round.waits_for(op.object)
             }
-            // Locks count when they are released.
+            // Locks count at their release.
             kind => is_of_lock(kind),
         };
         if !may_change_nothing {
@@ -395,8 +403,8 @@ impl Engine {
         }
     }
 
-    /// Checks whether a thread that the await rule halted could continue by now: the condition that
-    /// it waits for holds, or it would observe something else in its round.
+    /// Checks whether a thread that the await rule halted could continue now: its condition holds,
+    /// or the thread would observe a different value in its round.
     pub(crate) fn goes_on(&self, id: ThreadId) -> bool {
         let thread = &self.threads[id.index()];
         if let Some(condition) = thread.life.condition {

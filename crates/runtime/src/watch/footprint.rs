@@ -1,9 +1,9 @@
 //! The dependencies of a single step, for algorithms that compare states: the thread, the object
 //! that it accesses, and all threads that continue in the same step because their waits end.
 //!
-//! A process receives letters of its own mailbox without an event, so its mailbox belongs to it.
-//! How a network handles a letter depends on the other letters, so all letters in transit belong to
-//! each step.
+//! A process receives letters of its own mailbox without an event, so the mailbox belongs to the
+//! state of the process. How a network handles a letter depends on the other letters, so all
+//! letters in transit belong to each step.
 
 use crate::engine::Engine;
 use explore::{Fingerprint, Footprint, ObjectId, Op, Pending, ThreadId};
@@ -26,9 +26,9 @@ impl Engine {
         })
     }
 
-    /// Checks whether letters that others send can change the step. They can if letters have
-    /// arrived at the process, or if the step delivers one to another process that may be waiting
-    /// for it. (Other threads receive values only by their own events.)
+    /// Checks whether letters from other threads can change the step. Letters can do so if letters
+    /// have arrived at the process, or if the step delivers a letter to another process that may be
+    /// waiting for it. (Other threads receive values only by their own events.)
     fn is_exposed(&self, thread: ThreadId, op: Op) -> bool {
         let mut mailboxes = self.life.objects.mailboxes.iter();
         mailboxes.any(|own| {
@@ -36,7 +36,8 @@ impl Engine {
         })
     }
 
-    /// Returns the state of the object, of those accessed with it, and of threads that wait for it.
+    /// Returns the state of the object, of the objects accessed with it, and of the threads that
+    /// wait for it.
     fn object_footprint(&self, op: Op) -> Option<Fingerprint> {
         if !op.is_access() {
             return Some(Fingerprint::of(()));
@@ -48,7 +49,8 @@ impl Engine {
         (!parts.is_empty()).then(|| Fingerprint::of((parts, waiting)))
     }
 
-    /// Returns the states, with mailboxes, of these threads and of those that wait for their ends.
+    /// Returns the states, with mailboxes, of these threads and of the threads that wait for their
+    /// ends.
     fn closure(&self, mut threads: BTreeSet<ThreadId>) -> Fingerprint {
         let mut number = 0;
         while number != threads.len() {

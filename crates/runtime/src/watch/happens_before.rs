@@ -1,24 +1,27 @@
 //! Happens-before of C11 and C++20, for data races (FastTrack, Flanagan and Freund, PLDI 2009).
 //!
-//! It uses separate vector clocks with fewer edges than those of the exploration: relaxed accesses,
-//! failed tries, requests and the capacity of channels create no synchronization edges here.
+//! This relation has separate vector clocks, with fewer edges than the clocks of the exploration:
+//! relaxed accesses, failed tries, requests and the capacity of channels create no synchronization
+//! edges here.
 //!
 //! 1. A release store heads a release sequence. Read-modify-writes continue it. Later stores of the
 //!    same thread continue it, too, in C and in C++ before C++20 (`continues`). Any other store
-//!    ends it. Variables are objects where all accesses have one place and size (`Variable`).
-//!    Otherwise each accessed byte is a variable, so an access does not order neighbouring bytes.
+//!    ends it. A variable is an object if all accesses have the same place and size (`Variable`).
+//!    In all other cases, each accessed byte is a variable, so that an access does not order
+//!    neighbouring bytes.
 //! 2. Fences: a release fence makes later relaxed stores releases, and an acquire fence makes
 //!    earlier relaxed loads acquires. A sequentially consistent fence is both.
 //! 3. Objects: an event with synchronization edges to later events (unlock, send, arrival, done,
-//!    release of a permit) stores its clock, and the wait that it grants joins that clock. So does
-//!    the drop of the last sender, which the standard library does not promise but all
-//!    implementations do.
+//!    release of a permit) stores its clock, and the wait that it grants joins that clock. The same
+//!    holds for the drop of the last sender. The standard library does not promise this, but all
+//!    implementations provide it.
 
 use explore::{EventId, ObjectId, ThreadId};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering;
 
-/// Implements `Clone`. A clone into a value reuses its memory, since savepoints copy all clocks.
+/// Implements `Clone`. A clone into an existing value reuses its memory, because savepoints copy
+/// all clocks.
 macro_rules! clone_in_place {
     ($name:ident { $($field:ident),* } $($fresh:ident)?) => {
         impl Clone for $name {
@@ -92,10 +95,10 @@ pub(crate) struct Epoch {
 pub(crate) struct HappensBefore {
     /// Indexed by thread.
     threads: Vec<Known>,
-    /// Indexed by atomic variable: the clock of the release sequence that its value belongs to.
+    /// The release sequence to which the value of each atomic variable belongs.
     variables: Vec<Sequence>,
-    /// The same for memory that is accessed in several sizes, by granule, for disjoint sets of its
-    /// bytes.
+    /// The release sequences for memory that is accessed in several sizes, by granule, for disjoint
+    /// sets of its bytes.
     bytes: FxHashMap<usize, Vec<(u8, Sequence)>>,
     /// Clocks that events have stored, sorted by event.
     left: Vec<(EventId, Clock)>,
@@ -107,9 +110,9 @@ pub(crate) struct HappensBefore {
 #[derive(Default)]
 struct Known {
     now: Clock,
-    /// The clock that a relaxed store publishes: that of the last release fence.
+    /// The clock that a relaxed store publishes, which is the clock of the last release fence.
     released: Clock,
-    /// The clock that the next acquire fence joins: the join of those that relaxed loads read.
+    /// The clock that the next acquire fence joins: the join of the clocks that relaxed loads read.
     met: Clock,
     /// The join of the clocks of the threads that unparked this thread.
     unparked: Clock,
@@ -120,7 +123,7 @@ struct Known {
 pub(crate) enum Variable {
     /// An object that is always accessed as a whole.
     Object(ObjectId),
-    /// Memory from this address on, of this length.
+    /// Memory at this address, of this length.
     Bytes(usize, usize),
 }
 
@@ -149,7 +152,8 @@ impl Sequence {
         self.heads.clear();
     }
 
-    /// Prepares for a store of the thread, whose own part stays if the store continues it.
+    /// Prepares for a store of the thread. The thread's own part of the sequence stays if the store
+    /// continues it.
     fn store(&mut self, thread: ThreadId, continues: bool) {
         let heads = std::mem::take(&mut self.heads);
         self.clock.clear();
@@ -196,7 +200,7 @@ impl HappensBefore {
         &mut self.threads[thread.index()]
     }
 
-    /// Starts a thread. `parent` is none for the main thread.
+    /// Starts a thread. `parent` is `None` for the main thread.
     pub(crate) fn started(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
         let mut clock = std::mem::take(&mut self.known(thread).now);
         if let Some(parent) = parent {
@@ -296,8 +300,8 @@ impl HappensBefore {
         });
     }
 
-    /// Performs an atomic store that is no read-modify-write. `continues`: the store continues the
-    /// release sequence of its thread.
+    /// Performs an atomic store that is not a read-modify-write. `continues` is true if the store
+    /// continues the release sequence of its thread.
     pub(crate) fn store(
         &mut self,
         thread: ThreadId,
@@ -353,7 +357,7 @@ impl HappensBefore {
         }
     }
 
-    /// Checks whether that point happens before the present of the thread.
+    /// Checks whether the point happens before the present of the thread.
     pub(crate) fn knows(&mut self, thread: ThreadId, epoch: Epoch) -> bool {
         self.known(thread).now.at(epoch.thread) >= epoch.number
     }
@@ -372,7 +376,7 @@ fn granules(address: usize, length: usize) -> impl Iterator<Item = (usize, u8)> 
     })
 }
 
-/// Splits sequences so that each one has either only bytes of the set or none of it.
+/// Splits sequences so that the bytes of each sequence are all in the set or all outside it.
 fn split(parts: &mut Vec<(u8, Sequence)>, bytes: u8) {
     let mut rest = bytes;
     for index in 0..parts.len() {

@@ -3,7 +3,7 @@
 //! Between two switches only one thread runs. So this thread has made all changes between the
 //! beginning and the end of such a segment. Segments are compared only for threads that have
 //! reached a hint and have had no effect since. Memory that a thread allocates and frees within a
-//! segment is no change. Memory from other allocators is not compared.
+//! segment does not count as a change. Memory that comes from other allocators is not compared.
 
 use crate::engine::Engine;
 use crate::memory::arena::Span;
@@ -15,8 +15,8 @@ pub(crate) struct HeapSegment {
     is_known: bool,
     spans: Vec<Span>,
     content: Vec<u8>,
-    /// The number of spans that are large objects. Other threads may free them, so they are not
-    /// read again.
+    /// The number of spans that are large objects. Other threads may free these objects, so they
+    /// are not read again.
     large: usize,
     /// The number of objects that have not been freed.
     live: u32,
@@ -65,7 +65,7 @@ impl Engine {
         segment.is_known = false;
         let large = segment.large;
         let round = &mut self.thread().life.round;
-        // A large object that is gone must not be read. Its size is part of the list.
+        // A large object that no longer exists must not be read. Its size is part of the list.
         let is_there = |span: &Span| {
             let same = |now: &Span| now.0 == span.0 && now.1 >= span.1;
             spans.iter().any(same)

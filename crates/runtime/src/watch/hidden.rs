@@ -3,14 +3,16 @@
 //! Programs in safe Rust have no data races. So if two threads write to the same memory, and no
 //! operation in the model orders the writes ([`order`]), something outside the model synchronizes
 //! the threads, and interleavings are left out. Between two switches only one thread runs, so every
-//! difference afterwards ([`copy`]) is one of its writes. Memory is compared in some executions of
-//! a search, while they run. Reads, and memory that is not compared, are left to [`reordered`].
+//! difference afterwards ([`copy`]) is a write by that thread. Memory is compared in some
+//! executions of a search, while they run. Reads, and memory that is not compared, are left to
+//! [`reordered`].
 //!
 //! The compared memory is the heap of the model except blocks above 63 KiB, the stacks of suspended
-//! threads, and copies of statics. Allocated memory is fresh, since memory is not reused within an
-//! execution. Not detected are reads, writes that are undone between two switches, and memory of
-//! bytes (text and buffers, which all threads that print share). Counts of a `std::sync::Arc` are
-//! recognised by their position at the beginning of a block and by their values.
+//! threads, and copies of statics. Allocated memory is fresh, because memory is not reused within
+//! an execution. Reads, writes that are undone between two switches, and writes to memory of bytes
+//! (text and buffers, which all threads that print share) are not detected. Counts of a
+//! `std::sync::Arc` are recognised by their position at the beginning of a block and by their
+//! values.
 
 mod copy;
 mod order;
@@ -44,7 +46,7 @@ const LARGEST_COUNT: u64 = 1 << 20;
 
 /// The data of the current execution, if it is compared.
 pub(crate) struct Hidden {
-    /// Number of bytes that may still be compared.
+    /// The number of bytes that may still be compared.
     budget: usize,
     order: Order,
     copy: Copy,
@@ -71,7 +73,7 @@ struct Block {
 struct Write {
     by: By,
     period: u32,
-    /// Bit i stands for byte i.
+    /// The written bytes. Bit i stands for byte i.
     bytes: u8,
 }
 
@@ -162,8 +164,8 @@ impl Hidden {
         writes.map(|writes| Conflict { change, writes })
     }
 
-    /// Returns whether the change looks like a count of owners at the beginning of a standard
-    /// `Arc`.
+    /// Returns whether the change looks like a change of a count of owners at the beginning of a
+    /// standard `Arc`.
     fn counts_owners(&self, change: Change) -> bool {
         let address = change.granule * GRANULE;
         let Some((start, block)) = self.block(address) else {
@@ -199,8 +201,8 @@ impl Hidden {
     }
 }
 
-/// Returns whether these can be the values of one of two counts of owners before and after, if the
-/// other count is `other` now.
+/// Returns whether `before` and `after` can be values of one of two counts of owners, if the other
+/// count is `other` now.
 fn are_counts(offset: usize, [before, after]: [u64; 2], other: u64) -> bool {
     let is_count = |value: u64| value < LARGEST_COUNT;
     // The maximum value locks the count of weak shares.
@@ -212,7 +214,8 @@ fn are_counts(offset: usize, [before, after]: [u64; 2], other: u64) -> bool {
     }
 }
 
-/// Runs `change`, whose writes belong to an object of the model but are no effect of an operation.
+/// Runs `change`, whose writes belong to an object of the model but are not the effect of an
+/// operation.
 #[track_caller]
 pub fn in_object<R>(change: impl FnOnce() -> R) -> R {
     let compare = |compare: fn(&mut Engine)| {
@@ -231,8 +234,8 @@ pub fn in_object<R>(change: impl FnOnce() -> R) -> R {
 }
 
 impl Model {
-    /// Starts to search for synchronization that the model does not see. It is reported as left out
-    /// of the search ([`Model::left_out`]).
+    /// Starts to search for synchronization that the model does not see. Such synchronization is
+    /// reported as left out of the search ([`Model::left_out`]).
     pub fn begin_comparing(&mut self) {
         let engine = self.engine_mut();
         let has_told = !engine.hidden.told.is_empty();
@@ -240,8 +243,8 @@ impl Model {
             engine.config.native.is_none() && engine.hidden.budget > 0 && !has_told;
     }
 
-    /// Records that the threads' behaviour `what` shows synchronization that the model does not
-    /// see.
+    /// Records that the behaviour `what` of the threads shows synchronization that the model does
+    /// not see.
     pub fn hides(&mut self, what: &str) {
         self.engine_mut().leave_out_hidden(what);
     }
@@ -261,7 +264,7 @@ impl Model {
 }
 
 impl Engine {
-    /// Ends comparing for good, because the program has processes or concurrent objects: their
+    /// Ends comparing permanently, because the program has processes or concurrent objects, whose
     /// library changes their data after the event.
     pub(crate) fn forgo_comparing(&mut self) {
         self.hidden.budget = 0;
@@ -276,7 +279,7 @@ impl Engine {
         self.hidden.place = is_begun.then_some(place);
     }
 
-    /// Records that the thread has run: all differences are its writes.
+    /// Records that the thread has run, so that all differences are its writes.
     #[cold]
     pub(crate) fn end_comparison(&mut self, thread: ThreadId) {
         self.order_event(thread);

@@ -17,25 +17,26 @@ pub(crate) enum Seen {
     Locked(u32),
     /// The reader-writer lock with this number is held.
     Held(u32),
-    /// The reader-writer lock with this number is held or wanted by a writer.
+    /// A writer holds or waits for the reader-writer lock with this number.
     Written(u32),
     /// The semaphore with this number has no permit.
     NoPermit(u32),
-    /// The semaphore with this number has this many permits.
+    /// The semaphore with this number has the given number of permits.
     Permits(u32, usize),
     /// The channel with this number has no message.
     NoMessage(u32),
     /// The channel with this number has no room.
     NoRoom(u32),
-    /// The mailbox with this number has this many letters.
+    /// The mailbox with this number has the given number of letters.
     Letters(u32, usize),
     /// The once with this number is not done.
     NotDone(u32),
     /// The thread has not ended.
     Runs(ThreadId),
-    /// The value with this number has this many owners.
+    /// The value with this number has the given number of owners.
     Shares(u32, usize),
-    /// The value with this number has this many weak owners, not counting those from its creation.
+    /// The value with this number has the given number of weak owners, not counting those from its
+    /// creation.
     WeakShares(u32, usize),
     /// The thread has its park token.
     Unparked(ThreadId),
@@ -44,7 +45,8 @@ pub(crate) enum Seen {
 }
 
 impl Seen {
-    /// Checks whether both observations are about the same object or place, whatever was observed.
+    /// Checks whether both observations concern the same object or place, regardless of the
+    /// observed value.
     pub(crate) fn is_about_the_same(self, other: Seen) -> bool {
         use Seen::{
             Held, Letters, Locked, Memory, NoMessage, NoPermit, NoRoom, NotDone, Notified, Permits,

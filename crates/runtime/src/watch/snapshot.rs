@@ -2,7 +2,7 @@
 //!
 //! The stack of a coroutine cannot be compared. So a comparable thread is written as a state
 //! machine that reports its local state, and each object reports its state, too. If every thread
-//! and every object of an execution does, the model has a fingerprint.
+//! and every object of an execution reports its state, the model has a fingerprint.
 
 use crate::engine::Engine;
 use crate::engine::perform::silently;
@@ -16,16 +16,18 @@ type Tell = Box<dyn Fn() -> Fingerprint>;
 
 /// Declares that the current thread is a state machine. `tell` returns all of its local state.
 ///
-/// Call this at the start of the thread, before its first operation. From then on `tell` is called
+/// Call this at the start of the thread, before its first operation. From then on, `tell` is called
 /// while the thread waits at an operation. Two runs in which the thread waits at the same operation
-/// and reported equal states must continue in the same way. So the state includes all values that
-/// the code keeps from one operation to a later one, and its position. It must not contain
-/// addresses, counters of steps of other threads, or anything else that depends on the schedule.
+/// and reported equal states must continue in the same way. So the state includes the thread's
+/// position, and all values that the code keeps from one operation to a later operation. It must
+/// not contain addresses, counters of steps of other threads, or anything else that depends on the
+/// schedule.
 ///
-/// `tell` is called outside of the program: it must not perform operations of a model.
+/// `tell` is called outside of the program, so it must not perform operations of a model.
 ///
-/// The main thread needs no state as long as it only starts and joins threads. Without the states
-/// of all other threads and of all objects (see [`report_state_of`]) the model has no fingerprint.
+/// The main thread need not report a state as long as it only starts and joins threads. Without the
+/// states of all other threads and of all objects (see [`report_state_of`]) the model has no
+/// fingerprint.
 ///
 /// ```
 /// use explore::{Program, Step, ThreadId};
@@ -69,8 +71,8 @@ pub fn report_state<S: Eq + Hash + 'static>(tell: impl Fn() -> S + 'static) {
     });
 }
 
-/// Registers `tell`, which returns all state that an object's operations depend on, except for the
-/// threads that wait for it, which the model tracks.
+/// Registers `tell`, which returns all state on which an object's operations depend. The model
+/// itself tracks the threads that wait for the object.
 ///
 /// A model has a fingerprint only if every object that was created in the execution reports its
 /// state.
@@ -100,9 +102,9 @@ pub fn report_state_of_part<S: Eq + Hash + 'static>(
 /// Adds a result of the current operation to the local state of the current thread, until the
 /// thread [forgets](forget) it.
 ///
-/// The position of the main thread and all its results determine its behaviour. So it has a state
-/// if its operations other than starting and joining threads call this. In a thread that
-/// [reports](report_state) its state, results are values that are on its stack for a while.
+/// The position of the main thread and all its results determine its behaviour. So the main thread
+/// has a state if all its operations other than starting and joining threads call this. In a thread
+/// that [reports](report_state) its state, results are values that are on its stack temporarily.
 pub fn learn<V: Clone + Eq + Hash + 'static>(value: &V) {
     silently(|engine| {
         let thread = engine.running;
@@ -116,7 +118,8 @@ pub fn learn<V: Clone + Eq + Hash + 'static>(value: &V) {
     });
 }
 
-/// Removes the current thread's results: its reported state has them, or they are not needed.
+/// Removes the current thread's results, because its reported state includes them or they are not
+/// needed.
 pub fn forget() {
     silently(|engine| {
         let thread = engine.running;
@@ -136,9 +139,10 @@ pub fn operations() -> u32 {
 pub(crate) struct Snapshots {
     threads: BTreeMap<ThreadId, Tell>,
     objects: BTreeMap<ObjectId, Tell>,
-    /// The number of these objects that threads created. Others belong to a thread from its start.
+    /// The number of these objects that threads created. Other objects belong to a thread from its
+    /// start.
     created: u32,
-    /// Whether the main thread's state is unknown, since it got a result that it did not report.
+    /// Whether the main thread's state is unknown, because it got a result that it did not report.
     main_has_learnt: bool,
     /// The digests of the results of threads, in order, that are not in their reported states.
     learnt: BTreeMap<ThreadId, Fingerprint>,
@@ -202,14 +206,15 @@ pub(crate) struct ThreadState {
     thread: ThreadId,
     pending: Pending,
     local: Option<Fingerprint>,
-    /// Results of its operations that are not in its local state.
+    /// Results of the thread's operations that are not in its local state.
     learnt: Option<Fingerprint>,
-    /// The message of its panic, for the thread that joins it.
+    /// The message of the thread's panic, for the thread that joins it.
     panic: Option<String>,
-    /// The number of its operations, which has a bound; the position of a thread without a state.
+    /// The number of the thread's operations, which has a bound. For a thread without a state, this
+    /// is its position.
     operations: u32,
     expiries: u32,
-    /// The numbers that the names of its next child and of its next object depend on.
+    /// The numbers that determine the names of the thread's next child and next object.
     named: (u32, u32),
 }
 
@@ -272,7 +277,7 @@ impl Engine {
         }
     }
 
-    /// Checks whether all created objects report their state, and no others are in use.
+    /// Checks whether all created objects report their state, and no other objects are in use.
     fn all_objects_tell(&self) -> bool {
         let threads = || self.life.started.iter().map(|thread| thread.index());
         let created: u32 = threads().map(|thread| self.threads[thread].named().1).sum();

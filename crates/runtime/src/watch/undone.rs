@@ -1,12 +1,12 @@
 //! Effects that a round of a loop undoes before another thread observes them: a lock is taken and
-//! released, or a variable gets its old value back. Without the round all other threads would see
-//! the same, so the await rule treats the round as one without effect.
+//! released, or a variable gets its old value back. Without the round, all other threads would
+//! observe the same values. So the await rule treats this round as a round without effect.
 //!
 //! An effect is *open* from the event that has it to the event that undoes it. Whether another
-//! thread has observed it is a function of the trace, since the observation happens between these
-//! two events: an access of the variable, or a try that fails because of the lock. For memory that
-//! is no variable of the model, a chain of conflicts has to lead from a write of the thread to
-//! another thread and back.
+//! thread has observed the effect depends only on the trace, because the observation happens
+//! between these two events. An observation is an access to the variable, or a try that fails
+//! because of the lock. For memory that is not a variable of the model, a chain of conflicts has to
+//! lead from a write of the thread to another thread and back.
 
 use crate::engine::Engine;
 use crate::engine::life::life;
@@ -16,7 +16,7 @@ use explore::{Access, EventId, ObjectId, OpKind, ThreadId, ValueId};
 use objects::Ticket;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A lock that a thread has taken: its number and the place.
+/// A lock that a thread has taken: its number, and the thread's place in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Hold {
     Mutex(u32, Ticket),
@@ -36,7 +36,7 @@ life! {
         released: Vec<Hold>,
         /// The number of effects that other threads observed before they were undone.
         noticed: u32,
-        /// The first event that might show another thread memory while it is changed: a write, or the
+        /// The first event that might expose changed memory to another thread: a write, or the
         /// release of a lock.
         published: Option<EventId>,
     }
@@ -86,7 +86,7 @@ struct Accessed {
     thread: ThreadId,
     object: ObjectId,
     access: Access,
-    /// Whether it changed the value and does not belong to a round without progress.
+    /// Whether the event changed the value and does not belong to a round without progress.
     has_effect: bool,
 }
 
@@ -117,8 +117,8 @@ impl History {
         events.any(|event| event.object == object && event.thread != thread)
     }
 
-    /// Checks whether another event has changed the object since, and may have changed the data
-    /// that it guards.
+    /// Checks whether another event has changed the object since then, and may have changed the
+    /// data that it guards.
     fn is_overtaken(&self, object: ObjectId, since: EventId) -> bool {
         let mut events = self.since(since).iter().skip(1);
         events.any(|event| event.object == object && event.has_effect)
@@ -130,8 +130,8 @@ impl History {
     }
 
     /// Checks whether a chain of conflicts and synchronization edges leads from the thread, at
-    /// `since` or later, to another thread and back to an event up to `last`. (`pending`:
-    /// synchronization edges to the thread's next event.)
+    /// `since` or later, to another thread and back to an event up to `last`. `pending` are the
+    /// synchronization edges to the thread's next event.
     fn comes_back(
         &self,
         thread: ThreadId,
@@ -140,7 +140,7 @@ impl History {
         pending: &[EventId],
     ) -> bool {
         let mut threads = BTreeSet::new();
-        // Events of the thread itself, and events of others that follow one of them.
+        // Events of the thread itself, and later events of other threads that depend on them.
         let mut later = BTreeSet::new();
         let is_foreign = |event: &EventId| {
             let at = (event.0 - self.start) as usize;
@@ -213,7 +213,7 @@ impl Engine {
         history.edges.extend(edges);
     }
 
-    /// Records that the thread has changed a variable's value, which it may undo.
+    /// Records that the thread has changed a variable's value, and may undo this change.
     pub(crate) fn note_write(&mut self, thread: ThreadId) {
         let (object, before, after) = (self.op.object, self.before, self.after);
         let event = self.event();
@@ -317,7 +317,7 @@ impl Engine {
         }
     }
 
-    /// Records that the round of the running thread made no progress: it changed no data that a
+    /// Records that the round of the running thread made no progress, so it changed no data that a
     /// lock guards.
     pub(crate) fn made_no_progress(&mut self) {
         let released = std::mem::take(&mut self.thread().life.round.at_hints.0.effects.released);
@@ -344,7 +344,7 @@ impl Engine {
     }
 
     /// Checks whether other threads have since taken the locks of the thread's round, and may have
-    /// changed the data that these guard.
+    /// changed the data that these locks guard.
     pub(crate) fn is_overtaken(&self, thread: ThreadId) -> bool {
         let released = self.threads[thread.index()]
             .life
@@ -369,8 +369,8 @@ impl Engine {
     }
 }
 
-/// Checks whether operations of this kind belong to a lock, so that they are effects until it is
-/// released.
+/// Checks whether operations of this kind belong to a lock, so that they are effects until the lock
+/// is released.
 pub(crate) fn is_of_lock(kind: OpKind) -> bool {
     matches!(
         kind,

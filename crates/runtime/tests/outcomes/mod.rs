@@ -38,7 +38,7 @@ pub fn outcomes_with(
     }
 }
 
-/// Explores the program by an optimal algorithm. Returns the number of executions by outcome.
+/// Explores the program with an optimal algorithm. Returns the number of executions by outcome.
 pub fn outcomes(body: impl Fn() + 'static) -> Vec<(Outcome, u64)> {
     outcomes_with(Config::default(), Algorithm::Optimal, body)
 }

@@ -1,4 +1,5 @@
-//! Runs programs in every interleaving, naively: stores all states, and tries each enabled thread.
+//! Runs programs in every interleaving. This is naive: all states are stored, and each enabled
+//! thread is tried.
 
 mod compile;
 mod order;
@@ -26,8 +27,8 @@ pub struct Behaviour {
     pub states: usize,
 }
 
-/// Returns the behaviour of the program; `None` if it has more than `most` states. Condition
-/// variables wake each thread without a signal at most `spurious` times.
+/// Returns the behaviour of the program, or `None` if the program has more than `most` states.
+/// Condition variables wake each thread without a signal at most `spurious` times.
 pub fn behaviour(program: &CProgram, most: usize, spurious: u8) -> Option<Behaviour> {
     let code = Code::of(program);
     let mut found = Behaviour::default();
@@ -53,7 +54,7 @@ pub fn behaviour(program: &CProgram, most: usize, spurious: u8) -> Option<Behavi
 
 /// Checks whether an execution has accesses that race by C11's happens-before, adjacent or not.
 /// With `only_objects`, counts only races with the destruction or initialisation of objects.
-/// Returns `None` if that is not found within `most` states.
+/// Returns `None` if no such accesses are found within `most` states.
 pub fn has_unordered_accesses(program: &CProgram, only_objects: bool, most: usize) -> Option<bool> {
     let code = Code::of(program);
     let order = Order::new(program.threads.len(), program.regions.len() * REGION);
@@ -72,7 +73,8 @@ enum Ends {
     Done,
 }
 
-/// Passes each reachable state to `look` once. Returns their number; `None` if it exceeds `most`.
+/// Passes each reachable state to `look` once. Returns the number of states, or `None` if it
+/// exceeds `most`.
 fn explore(
     code: &Code,
     start: State,
@@ -85,7 +87,7 @@ fn explore(
         let (mut is_stuck, mut is_late) = (true, true);
         for thread in 0..state.threads.len() {
             for next in code.steps(&state, thread) {
-                // A thread need not ever wake without a signal.
+                // A thread may never wake without a signal.
                 is_stuck &= code.waits_for_signal(&state, thread);
                 is_late &= code.expires(&state, thread);
                 if seen.contains(&next) {
@@ -160,7 +162,7 @@ struct ThreadState {
     at: usize,
     phase: Phase,
     registers: [u64; REGISTERS],
-    /// In a compare-exchange: the expected value, then the value found.
+    /// In a compare-exchange, first the expected value, then the value found.
     temporary: u128,
     /// How often the thread can still wake without a signal.
     spurious: u8,

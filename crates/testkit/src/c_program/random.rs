@@ -68,8 +68,8 @@ struct Maker<'a> {
     threads: usize,
 }
 
-/// Generates a program, which may deadlock and have races. It has the theme `about`, if that is
-/// given, and perhaps others.
+/// Generates a program, which may deadlock and have races. The program has the theme `about`, if a
+/// theme is given, and perhaps others.
 pub fn program(random: &mut Random, about: Option<Theme>) -> CProgram {
     loop {
         let program = any(random, about);
@@ -191,7 +191,8 @@ impl Maker<'_> {
         self.create_and_join();
     }
 
-    /// Adds statements that create and join each thread but the main one, in an earlier thread.
+    /// Adds statements that create and join each thread except the main thread, in an earlier
+    /// thread.
     fn create_and_join(&mut self) {
         for child in (1..self.threads).rev() {
             let parent = match self.has(Theme::Nested) {
@@ -237,7 +238,7 @@ impl Maker<'_> {
         (!fit.is_empty()).then(|| fit[self.random.index(fit.len())])
     }
 
-    /// Returns a place in a region, mostly one of two, so that threads share places.
+    /// Returns a place in a region, mostly one of two places, so that threads share places.
     fn place_in(&mut self, region: usize, largest: usize) -> Place {
         let sizes = [4, 4, 4, 8, 8, 2, 1, 16];
         let size = sizes[self.random.index(sizes.len())].min(largest);

@@ -36,7 +36,8 @@ fn candidates(program: &CProgram) -> Vec<CProgram> {
     candidates
 }
 
-/// Returns bodies with one statement less, or its inner ones instead. Creates and joins stay.
+/// Returns bodies with one statement less, or with its inner statements in its place. Creates and
+/// joins stay.
 fn bodies(body: &[Statement]) -> Vec<Vec<Statement>> {
     let mut smaller = Vec::new();
     for (index, statement) in body.iter().enumerate() {

@@ -1,10 +1,11 @@
-//! Prints programs as C: many in one file, whose executable runs the one with a given number.
+//! Prints programs as C: many programs in one file, whose executable runs the program with a given
+//! number.
 //!
-//! The text is also C++: there `head.hpp` overloads POSIX functions for types of the C++ library.
+//! The text is also C++. In C++, `head.hpp` overloads POSIX functions for types of the C++ library.
 //!
 //! With `CHECKED` defined, an executable runs a program once and reports its outcome by
-//! `mazurka_goal`. Otherwise it runs one many times from the same start, with noise, and prints the
-//! outcomes.
+//! `mazurka_goal`. Without `CHECKED`, it runs a program many times from the same start, with noise,
+//! and prints the outcomes.
 
 mod statement;
 
@@ -453,7 +454,8 @@ impl Source<'_> {
         let _ = number;
     }
 
-    /// Returns a register as an lvalue; `None` if it is a value of `pthread_getspecific`.
+    /// Returns a register as an lvalue, or `None` if the register is a value of
+    /// `pthread_getspecific`.
     fn register(&self, thread: usize, register: usize) -> Option<String> {
         let state = self.state();
         match self.program.threads[thread].registers {
@@ -488,7 +490,7 @@ impl Source<'_> {
     }
 }
 
-/// Checks whether a statement has a deadline. The C++ library has special types for that.
+/// Checks whether a statement has a deadline. The C++ library has special types for deadlines.
 fn waits_for_time(body: &[Statement]) -> bool {
     body.iter().any(|statement| {
         let how = match *statement {

@@ -23,11 +23,12 @@ const MESSAGE: u64 = 10;
 /// The behaviour of an operation that cannot be performed at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Patience {
-    /// Waits until it can be performed.
+    /// Waits until the operation can be performed.
     Waits,
     /// Gives up at once.
     Tries,
-    /// Waits, possibly visible to others, until it can be performed or, at any time, gives up.
+    /// Waits, possibly visible to others, until the operation can be performed, or gives up at any
+    /// time.
     Expires,
 }
 
@@ -187,7 +188,7 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// Performs `take` with the result 1 if `can`; otherwise a try fails with the result 0.
+    /// Performs `take` with the result 1 if `can` is true. Otherwise a try fails with the result 0.
     fn takes(&mut self, patience: Patience, can: bool, take: impl FnOnce(&mut State)) {
         if can {
             self.ends_with(1, take);
@@ -386,7 +387,7 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// Sends at a rendezvous: waits for a receiver, or serves one that waits.
+    /// Sends at a rendezvous: waits for a receiver, or serves a waiting receiver.
     fn offer(&mut self, patience: Patience, message: u64) {
         let is_waiting = self.thread().stage == Stage::Waiting;
         match patience {

@@ -28,7 +28,7 @@ pub struct Compiled {
 pub struct Way {
     pub algorithm: Option<&'static str>,
     pub interleaves_plain: bool,
-    /// How often condition variables wake a thread without a signal.
+    /// The number of times that condition variables wake a thread without a signal.
     pub spurious: u8,
     pub without: Vec<&'static str>,
 }

@@ -10,17 +10,17 @@ use testkit::c_program::machine::Behaviour;
 pub struct Difference(pub String);
 
 impl Difference {
-    /// Returns whether the check reports an endless wait or spin, unlike the interpreter.
+    /// Checks whether the check reports an endless wait or spin, unlike the interpreter.
     pub fn waits_for_ever(&self) -> bool {
         self.0.starts_with("false deadlock") || self.0.starts_with("endless")
     }
 
-    /// Returns whether the check misses an outcome of the interpreter.
+    /// Checks whether the check misses an outcome of the interpreter.
     pub fn misses_outcome(&self) -> bool {
         self.0.starts_with("missed outcome")
     }
 
-    /// Checks whether both are of the same kind, which the text up to the colon names.
+    /// Checks whether both differences are of the same kind, which the text up to the colon names.
     pub fn is_like(&self, other: &Difference) -> bool {
         let kind = |text: &str| text.split(':').next().map(str::to_owned);
         kind(&self.0) == kind(&other.0)
@@ -36,7 +36,7 @@ impl fmt::Display for Difference {
 /// Prefix of the difference that a reported race does not exist in the program.
 pub const FALSE_RACE: &str = "false race";
 
-/// Returns how much could be compared. Optimising compilers may drop or move racing accesses.
+/// Returns the extent of the comparison. Optimising compilers may drop or move racing accesses.
 pub fn compare(
     behaviour: &Behaviour,
     checked: &Checked,

@@ -33,7 +33,8 @@ impl Laws<'_> {
             seen.limit = seen.executions() + 1 + random.below(EXECUTIONS);
             let end = self.explore(&mut search, &mut seen)?;
             if seen.restarts > restarts {
-                // The executions of the other parts are forgotten, so these must not continue.
+                // The executions of the other parts are forgotten, so the other parts must not
+                // continue.
                 waiting.clear();
             }
             if seen.executions() > expected {

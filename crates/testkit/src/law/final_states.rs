@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 impl Laws<'_> {
     /// Checks that context-sensitive search finds every final state and outcome, although it leaves
-    /// out traces. At a random point it is saved and resumed.
+    /// out traces. At a random point the search is saved and resumed.
     pub(super) fn finds_every_final_state(
         &self,
         random: &mut Random,

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 impl Laws<'_> {
     /// Checks that a bounded search finds exactly the traces of interleavings within the bound, and
-    /// random walks some of them. Every execution that is begun must reach its end.
+    /// that random walks find some of them. Every execution that is begun must reach its end.
     pub(super) fn keeps_within_preemptions(
         &self,
         algorithm: Algorithm,
@@ -97,7 +97,7 @@ struct Met<'a> {
     order: &'a [usize],
     bound: usize,
     traces: BTreeMap<Key, usize>,
-    /// The search stops after this number of executions.
+    /// The number of executions after which the search stops.
     left: u64,
 }
 

@@ -100,8 +100,8 @@ impl Watched {
         Ok(())
     }
 
-    /// Checks that all traces with the prefix were executed (by an optimal algorithm no others),
-    /// and that the constraints admit exactly these traces.
+    /// Checks that all traces with the prefix were executed (and by an optimal algorithm no other
+    /// traces), and that the constraints admit exactly these traces.
     fn is_verified(&self, algorithm: Algorithm) -> Result<(), String> {
         let first = self.verification.first();
         let first = first.expect("a prefix that is verified is one of an execution");

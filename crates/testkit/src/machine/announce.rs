@@ -221,7 +221,7 @@ impl Machine {
         let thread = &self.threads[number];
         let mut edges = Vec::new();
         if thread.events == 0 {
-            // The spawn, for a thread that does not exist from the start.
+            // This is the spawn, for a thread that does not exist from the start.
             edges.extend(thread.last);
         }
         if let Phase::Wait(wait) = self.phase(number) {

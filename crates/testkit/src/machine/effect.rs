@@ -199,7 +199,7 @@ impl Machine {
                     return Flow::Done;
                 }
                 self.messages[event.object()].extend(message);
-                // This is the result if no further phase follows.
+                // This is the result of the action if no further phase follows.
                 match self.plan.channels[event.object()].bound {
                     None => Sent::Accepted,
                     Some(_) => return Flow::Next,

@@ -18,7 +18,7 @@ pub enum Place {
     At {
         /// Number of the instruction.
         instruction: usize,
-        /// Whether it waits at a condition variable and is not signalled.
+        /// Whether the thread waits at a condition variable and has not been signalled.
         for_signal: bool,
     },
 }

@@ -5,12 +5,12 @@ use crate::code::Local;
 use crate::trace::{Record, orders};
 use explore::{Fingerprint, Footprint, Pending, ThreadId};
 
-/// The full state. Objects other than variables and mutexes are compared by their history. That is
+/// The full state. Objects other than variables and mutexes are compared by their history. This is
 /// exact, but may distinguish equal states.
 #[derive(PartialEq, Eq, Hash)]
 struct State {
     variables: Vec<u64>,
-    /// For each mutex, the thread that holds it and those that wait.
+    /// For each mutex, the thread that holds it and the threads that wait.
     mutexes: Vec<Vec<ThreadId>>,
     /// The accesses of the other objects.
     orders: Vec<u64>,
@@ -49,7 +49,8 @@ impl Machine {
 }
 
 impl Machine {
-    /// Returns what an access of a variable depends on; `None` for others, which are always run.
+    /// Returns the footprint of an access to a variable, or `None` for other accesses, which are
+    /// always run.
     pub(super) fn footprint_of(&self, id: ThreadId) -> Option<Footprint> {
         let pending = self.pending[id.index()];
         let op = pending.enabled()?.op;

@@ -17,13 +17,13 @@ pub struct Final {
 pub struct Task {
     /// The method that it runs.
     pub method: usize,
-    /// Index of its next statement; the number of statements at its end.
+    /// Index of its next statement. At the end of the task, this is the number of statements.
     pub next: usize,
     /// Its register.
     pub register: u8,
 }
 
-/// Returns all possible ends of executions; `None` if there are more than `limit` states.
+/// Returns all possible ends of executions, or `None` if there are more than `limit` states.
 pub fn finals(system: &System, limit: usize) -> Option<BTreeSet<Final>> {
     let main = Task {
         method: 0,
@@ -57,7 +57,8 @@ pub fn finals(system: &System, limit: usize) -> Option<BTreeSet<Final>> {
     Some(finals)
 }
 
-/// Returns the state after the task's run to its next release point; `None` if it cannot run.
+/// Returns the state after the task's run to its next release point, or `None` if the task cannot
+/// run.
 fn successor(system: &System, state: &Final, task: usize) -> Option<Final> {
     let mut next = state.clone();
     let (path, own) = &mut next.tasks[task];

@@ -18,8 +18,9 @@ impl System {
 }
 
 impl System {
-    /// Generates a system whose tasks, except the main one, access one object at a time (after an
-    /// await the same as before), begin with a segment and end with one or with calls.
+    /// Generates a system with restrictions on all tasks except the main task. Each of these tasks
+    /// accesses one object at a time, and the same object after an await as before. It begins with
+    /// a segment, and ends with a segment or with calls.
     pub fn random_of_state_machines(random: &mut Random) -> System {
         let objects = 1 + random.index(3);
         let methods = 2 + random.index(3);
@@ -54,7 +55,7 @@ fn machine(random: &mut Random, objects: usize, number: usize, methods: usize) -
     body
 }
 
-/// Generates a method. The main method mostly calls, the others mostly access objects.
+/// Generates a method. The main method mostly calls; the other methods mostly access objects.
 fn method(random: &mut Random, objects: usize, number: usize, methods: usize) -> Vec<Statement> {
     let is_main = number == 0;
     let length = match is_main {

@@ -1,19 +1,19 @@
 //! The meaning of a system of processes: every statement is one step on the whole state.
 //!
-//! Exit signals are asynchronous. So before a statement that others can observe, a process checks
-//! in a separate step whether an exit signal ended it. A receive needs no such step: the process
-//! ends there only if the signal is in the mailbox before a fitting message. The actions of a
-//! process at its end are separate steps, too.
+//! Exit signals are asynchronous. So before a statement that other processes can observe, a process
+//! checks in a separate step whether an exit signal has ended it. A receive needs no such step: the
+//! process ends there only if the signal is in the mailbox before a fitting message. The actions of
+//! a process at its end are also separate steps.
 
 use super::program::{Statement, System};
 use objects::Delivery;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// For each possible end of the system, the observations of each process and whether one waits
-/// forever.
+/// For each possible end of the system, the observations of each process, and whether a process
+/// waits forever.
 pub type Finals = BTreeSet<(Vec<Vec<String>>, bool)>;
 
-/// Returns all possible ends of the system; `None` if it has more than `limit` states.
+/// Returns all possible ends of the system, or `None` if the system has more than `limit` states.
 pub fn finals(system: &System, limit: usize) -> Option<Finals> {
     let mut finals = Finals::new();
     let mut seen = HashSet::new();
@@ -59,16 +59,16 @@ struct Process {
     traps_exits: bool,
     monitors: Vec<usize>,
     phase: Phase,
-    /// Whether it has announced its end.
+    /// Whether the process has announced its end.
     has_ended: bool,
     sent: u32,
     losses: u32,
     duplicates: u32,
-    /// Whether it has checked for signals since its last statement.
+    /// Whether the process has checked for signals since its last statement.
     has_looked: bool,
     /// The second copy of a message, which the next step sends.
     copy: Option<(usize, Content)>,
-    /// The parcels whose sending happened before its next step.
+    /// The parcels that were sent before its next step, in the happens-before order.
     past: BTreeSet<Parcel>,
 }
 
@@ -116,7 +116,7 @@ struct Parcel {
     number: u32,
     to: usize,
     content: Content,
-    /// The names of the parcels whose sending happened before.
+    /// The names of the parcels that were sent before, in the happens-before order.
     past: BTreeSet<(usize, u32, usize)>,
 }
 
@@ -291,7 +291,7 @@ impl State {
         self.under_way.sort();
     }
 
-    /// Returns the states after a statement; none if the process has to wait.
+    /// Returns the states after a statement. There are no states if the process has to wait.
     fn perform(&self, own: usize, statement: Statement, system: &System) -> Vec<State> {
         if let Statement::Receive { odd } = statement {
             return self.receive(own, odd).into_iter().collect();
@@ -363,7 +363,7 @@ impl State {
         self.processes[own].notes.push(note.to_owned());
     }
 
-    /// Returns the state after receiving the first message that fits; `None` if there is none.
+    /// Returns the state after receiving the first message that fits, or `None` if no message fits.
     fn receive(&self, own: usize, odd: bool) -> Option<State> {
         let mailbox = &self.processes[own].mailbox;
         let fits = |content: &Content| content.number() % 2 == 1 || !odd;
@@ -386,7 +386,7 @@ impl State {
         Some(state)
     }
 
-    /// Adds a received parcel, and all that its sender had in its past, to the past of a process.
+    /// Adds a received parcel, and the past of its sender, to the past of a process.
     fn learn(&mut self, own: usize, parcel: Parcel) {
         let all = self.under_way.iter().chain(&self.delivered);
         let known: Vec<Parcel> = all

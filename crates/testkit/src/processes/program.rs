@@ -6,13 +6,13 @@ use objects::Delivery;
 /// A system of processes that all start together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct System {
-    /// How messages are delivered.
+    /// The way in which messages are delivered.
     pub delivery: Delivery,
     /// Number of messages of each process that may be lost.
     pub losses: u32,
     /// Number of messages of each process that may be duplicated.
     pub duplicates: u32,
-    /// Whether the first process owns the table, which is gone when it ends.
+    /// Whether the first process owns the table, so that the table is gone when this process ends.
     pub is_owned: bool,
     /// The statements of each process.
     pub processes: Vec<Body>,
@@ -28,14 +28,14 @@ pub enum Statement {
     Send(usize, u32),
     /// Sends the number received last, plus ten.
     Forward(usize),
-    /// Receives the first message, or the first one that is odd.
+    /// Receives the first message, or the first odd message.
     Receive {
-        /// Whether it must be odd.
+        /// Whether the message must be odd.
         odd: bool,
     },
-    /// Receives with a limit of zero, or of some time.
+    /// Receives with a time limit, which may be zero.
     ReceiveWithin {
-        /// Whether it must be odd.
+        /// Whether the message must be odd.
         odd: bool,
         /// Whether the limit is zero.
         zero: bool,

@@ -12,7 +12,7 @@ pub(super) fn call(name: &str) -> Option<fn(&Arguments, &mut Reporter)> {
             _ => |arguments, reporter| read(arguments, 10, reporter),
         });
     }
-    // How much is written is unknown before the call: at least one character.
+    // The number of written characters is unknown before the call; it is at least one.
     name.starts_with("_ZSt8to_charsPcS_")
         .then_some(|arguments, reporter| {
             let [start, end] = [0, 1].map(|number| arguments.word(number));
@@ -20,11 +20,11 @@ pub(super) fn call(name: &str) -> Option<fn(&Arguments, &mut Reporter)> {
         })
 }
 
-/// Reports the reading of a number from the text in the first two arguments into the third one.
+/// Reports the read of a number from the text in the first two arguments into the third argument.
 fn read(arguments: &Arguments, size: usize, reporter: &mut Reporter) {
     let [start, end, to] = [0, 1, 2].map(|number| arguments.word(number));
     let is_of_number = |&at: &usize| {
-        // SAFETY: the function that the program calls reads as far.
+        // SAFETY: the function that the program calls reads up to here.
         let byte = unsafe { std::ptr::with_exposed_provenance::<u8>(at).read() };
         byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
     };

@@ -105,7 +105,7 @@ fn operand_of_member(name: &str) -> Operand {
             width,
             is_written: false,
         },
-        // How many characters are written is unknown before the call: at least one.
+        // The number of written characters is unknown before the call; it is at least one.
         () if ["3getER", "3getEP", "7getlineEP", "8readsomeEP"]
             .iter()
             .any(|own| name.contains(own)) =>

@@ -7,7 +7,7 @@ use super::super::spans::{NONE, count};
 use super::super::vectors;
 use super::{Row, TIMESPEC, prints, prints_wide};
 
-/// Returns the rest of a buffer of `iconv`; arguments point to its address and its size.
+/// Returns the rest of a buffer of `iconv`. Two arguments point to its address and its size.
 fn converted(a: &Arguments, start: usize, size: usize) -> Span {
     match (a.word(start), a.word(size)) {
         (0, _) | (_, 0) => NONE,

@@ -6,7 +6,7 @@ use crate::sync::constructor::constructor;
 use std::fmt;
 use std::sync::atomic::Ordering;
 
-/// As `std::sync::atomic::AtomicBool`.
+/// Like `std::sync::atomic::AtomicBool`.
 ///
 /// ```
 /// use mazurka::sync::Arc;

@@ -6,8 +6,8 @@ use crate::sync::constructor::constructor;
 use std::fmt;
 use std::sync::atomic::Ordering;
 
-/// As `std::sync::atomic::AtomicPtr`. With the feature `allocator`, memory allocated inside a model
-/// has the same address in all executions, so that compare-exchanges of pointers are repeatable.
+/// Like `std::sync::atomic::AtomicPtr`. With the feature `allocator`, memory allocated in a model
+/// has the same address in all executions, so compare-exchanges of pointers are repeatable.
 ///
 /// ```
 /// use mazurka::sync::Arc;
@@ -47,9 +47,9 @@ macro_rules! address_operations {
 }
 
 address_operations! {
-    /// Adds `value` elements, as `wrapping_add`; returns the old pointer.
+    /// Adds `value` elements, like `wrapping_add`; returns the old pointer.
     fetch_ptr_add(value) |old| old.wrapping_add(value);
-    /// Subtracts `value` elements, as `wrapping_sub`; returns the old pointer.
+    /// Subtracts `value` elements, like `wrapping_sub`; returns the old pointer.
     fetch_ptr_sub(value) |old| old.wrapping_sub(value);
     /// Adds `value` bytes; returns the old pointer.
     fetch_byte_add(value) |old| old.wrapping_byte_add(value);

@@ -20,8 +20,8 @@ macro_rules! shared_operations {
                 Self(self.0.settled())
             }
 
-            /// Names the variable in traces, instead of the place of its creation. Costs nothing in
-            /// executions that are not shown.
+            /// Sets the name of the variable in traces, which otherwise show the place of its
+            /// creation. The name costs nothing in executions that are not shown.
             #[track_caller]
             pub fn named(self, name: &str) -> Self {
                 self.0.call(name);
@@ -51,7 +51,7 @@ macro_rules! shared_operations {
                 self.0.modify("swap", order, |_| value)
             }
 
-            /// Replaces the value by `new` if it is `current`. Returns the old value.
+            /// Replaces the value with `new` if it is `current`. Returns the old value.
             ///
             /// # Errors
             ///
@@ -69,7 +69,7 @@ macro_rules! shared_operations {
                 self.0.compare_exchange(current, new, success, failure)
             }
 
-            /// As the deprecated function of `std`. Returns the value found.
+            /// Like the deprecated function of `std`. Returns the value found.
             #[track_caller]
             pub fn compare_and_swap(&self, current: $Value, new: $Value, order: Ordering) -> $Value {
                 let failure = order::of_failure(order);
@@ -77,7 +77,7 @@ macro_rules! shared_operations {
                 found
             }
 
-            /// As `compare_exchange`. Fails spuriously only with
+            /// Like `compare_exchange`. It fails spuriously only with
             /// [`Checker::spurious`](crate::Checker::spurious).
             ///
             /// # Errors
@@ -98,7 +98,7 @@ macro_rules! shared_operations {
                 self.compare_exchange(current, new, success, failure)
             }
 
-            /// Replaces the value by the closure's result, and retries until no other thread has
+            /// Replaces the value with the closure's result, and retries until no other thread has
             /// interfered or the closure returns `None`. Returns the old value.
             ///
             /// # Errors
@@ -124,7 +124,7 @@ macro_rules! shared_operations {
                 Err(value)
             }
 
-            /// As `fetch_update`, with a closure that always returns a value.
+            /// Like `fetch_update`, with a closure that always returns a value.
             #[track_caller]
             pub fn update(
                 &self,
@@ -137,7 +137,7 @@ macro_rules! shared_operations {
                 }
             }
 
-            /// As `fetch_update`.
+            /// Like `fetch_update`.
             ///
             /// # Errors
             ///
@@ -167,7 +167,7 @@ macro_rules! shared_operations {
                 change(self.0.get_mut())
             }
 
-            /// Returns the value without an event; unsafe in loom. No thread may write it
+            /// Returns the value without an event; unsafe in loom. The value must not be written
             /// concurrently.
             pub fn unsync_load(&self) -> $Value {
                 self.0.peek()

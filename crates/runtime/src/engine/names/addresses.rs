@@ -20,13 +20,13 @@ pub(super) struct Addresses {
     loops: BTreeSet<u64>,
     /// Code to which threads return in the same state.
     spins: BTreeSet<u64>,
-    /// Threads have repeated a read or a try, so hooks wipe the stack below them.
+    /// Whether hooks wipe the stack below them, because threads have repeated a read or a try.
     #[serde(default)]
     has_wiped_stacks: bool,
-    /// A round of `std::lock` has failed, and the rest of its loop was left out.
+    /// Whether a round of `std::lock` has failed and the rest of its loop was left out.
     #[serde(default)]
     has_left_out_rounds: bool,
-    /// A try to lock outside `std::lock` has failed, so no rounds are left out.
+    /// Whether a try to lock outside `std::lock` has failed, so that no rounds are left out.
     #[serde(default)]
     keeps_rounds: bool,
     /// Bytes of a stack, from its base, that comparisons have reached; 0 if they are few.
@@ -42,10 +42,10 @@ const USUAL_DEPTH: usize = 2048;
 pub(crate) struct Range {
     /// The first address of the range.
     pub(crate) start: u64,
-    /// Length in bytes.
+    /// The length in bytes.
     pub(crate) length: u32,
     pub(crate) object: ObjectId,
-    /// Whether accesses of different places or sizes share the range or its object.
+    /// Whether accesses at different places or of different sizes share the range or its object.
     pub(crate) is_merged: bool,
 }
 
@@ -155,7 +155,7 @@ impl Names {
         self.addresses.loops.contains(&code)
     }
 
-    /// Returns whether code with this property is known.
+    /// Returns whether any code of this kind is known.
     pub(crate) fn has_loops(&self) -> bool {
         !self.addresses.loops.is_empty()
     }
@@ -211,7 +211,7 @@ impl Names {
         self.addresses.has_left_out_rounds = true;
     }
 
-    /// Lets threads continue after failed rounds from now on.
+    /// Makes threads continue after failed rounds from now on.
     pub(crate) fn keep_rounds(&mut self) {
         self.addresses.keeps_rounds = true;
     }

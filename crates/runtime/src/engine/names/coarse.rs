@@ -65,7 +65,7 @@ impl Names {
         format!("{}#{number}/{parts}", self.spawn_path(thread))
     }
 
-    /// Adds the coarsenings that another process knew.
+    /// Adds the coarsenings that another process has saved.
     pub fn load_coarse(&mut self, saved: &[String]) -> Result<(), UnknownThread> {
         for text in saved {
             self.load_one(text)
@@ -108,7 +108,7 @@ impl Names {
         Some(self.object(thread, u32::from(number), u32::from(parts)))
     }
 
-    /// Makes room for the objects before this one, whose numbers of parts are not known yet.
+    /// Makes room for the objects before this object, whose numbers of parts are not known yet.
     fn skip_objects(&mut self, thread: ThreadId, number: usize) {
         let objects = &mut self.threads[thread.index()].objects;
         while objects.len() < number {

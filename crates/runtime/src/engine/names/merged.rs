@@ -1,10 +1,10 @@
-//! Objects that are accessed as one: a union-find structure over their ids.
+//! Objects that are accessed as one object: a union-find structure over their ids.
 
 use super::Names;
 use explore::ObjectId;
 
 impl Names {
-    /// Returns the object that stands for all objects that are accessed together with this one.
+    /// Returns the representative of all objects that are accessed together with this object.
     #[inline]
     pub(crate) fn representative(&self, object: ObjectId) -> ObjectId {
         if self.merged.is_empty() {
@@ -17,7 +17,7 @@ impl Names {
         representative
     }
 
-    /// Makes the two objects one from now on. Returns whether they were two before.
+    /// Merges the two objects into one from now on. Returns whether they were not merged before.
     pub(crate) fn merge(&mut self, first: ObjectId, second: ObjectId) -> bool {
         let (first, second) = (self.representative(first), self.representative(second));
         let is_news = first != second;

@@ -2,9 +2,9 @@
 //!
 //! A thread's heap, its stack and the program's statics have the same layout in every execution,
 //! relative to their beginnings. The contents of a location depend on the past of the thread that
-//! owns the memory: an object can replace another one only when no thread uses that one any more.
-//! So neither the location nor the number of earlier objects there depends on the order of
-//! independent operations.
+//! owns the memory: an object can replace another object only when no thread uses the other object
+//! any more. So neither the location nor the number of earlier objects there depends on the order
+//! of independent operations.
 
 use super::Names;
 use explore::{ObjectId, ThreadId};
@@ -27,13 +27,13 @@ pub(crate) enum Region {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct Site {
     pub(crate) region: Region,
-    /// The thread that owns the memory, or the main thread if there is none.
+    /// The thread that owns the memory, or the main thread if no thread owns it.
     pub(crate) thread: ThreadId,
     pub(crate) offset: u64,
 }
 
 impl Site {
-    /// Returns the location `distance` bytes behind this one.
+    /// Returns the location `distance` bytes after this location.
     #[inline(always)]
     pub(crate) fn at(self, distance: usize) -> Site {
         Site {
@@ -47,7 +47,7 @@ impl Site {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct Resident {
     pub(crate) site: Site,
-    /// Number of earlier objects there in the execution.
+    /// The number of earlier objects at this location in the execution.
     pub(crate) predecessors: u32,
     pub(crate) parts: u32,
 }

@@ -1,4 +1,4 @@
-//! Statics that hold an object of the model beside plain data, for example a lazy value with a
+//! Statics that contain plain data besides an object of the model, for example a lazy value with a
 //! function and a state. Each execution needs its own copy, so the plain data is reset when the
 //! first of the objects is used.
 
@@ -18,7 +18,7 @@ static STATICS: LazyLock<BTreeMap<usize, usize>> =
 /// object before it changes the data that the object guards, so this is the initial content.
 static CONTENTS: Mutex<BTreeMap<usize, Vec<u8>>> = Mutex::new(BTreeMap::new());
 
-/// Returns the static around this object, if it holds more than the object.
+/// Returns the static around this object, if the static contains more than the object.
 pub(crate) fn static_around(object: &Range<usize>) -> Option<Range<usize>> {
     let (&start, &size) = STATICS.range(..=object.start).next_back()?;
     let whole = start..start + size;
@@ -29,7 +29,7 @@ pub(crate) fn static_around(object: &Range<usize>) -> Option<Range<usize>> {
 ///
 /// # Safety
 ///
-/// The range is that of a static, and no thread uses it.
+/// The range must be that of a static, and no thread may use the static.
 pub(crate) unsafe fn put_back(whole: &Range<usize>) {
     let mut contents = CONTENTS.lock().unwrap_or_else(PoisonError::into_inner);
     let memory = whole.start as *mut u8;
@@ -39,7 +39,7 @@ pub(crate) unsafe fn put_back(whole: &Range<usize>) {
             let now = unsafe { std::slice::from_raw_parts(memory, whole.len()) };
             vacant.insert(now.to_vec());
         }
-        // SAFETY: as above. The list has only statics that can be written.
+        // SAFETY: as above. The list contains only statics that can be written.
         Entry::Occupied(old) => unsafe {
             memory.copy_from_nonoverlapping(old.get().as_ptr(), whole.len());
         },

@@ -43,7 +43,7 @@ impl<T> Arc<T> {
     ///
     /// # Panics
     ///
-    /// If the closure returns another value than its argument.
+    /// Panics if the closure returns a value other than its argument.
     pub fn unsize<U: ?Sized>(this: Arc<T>, coerce: impl FnOnce(Shared<T>) -> Shared<U>) -> Arc<U> {
         let counter = this.counter;
         let shared = this.into_shared();
@@ -75,7 +75,7 @@ impl<T> Arc<MaybeUninit<T>> {
     ///
     /// # Safety
     ///
-    /// As for `std::sync::Arc::assume_init`: the value must be initialised.
+    /// As for `std::sync::Arc::assume_init`, the value must be initialised.
     pub unsafe fn assume_init(self) -> Arc<T> {
         let counter = self.counter;
         // SAFETY: as promised by the caller.
@@ -88,7 +88,7 @@ impl<T> Arc<[MaybeUninit<T>]> {
     ///
     /// # Safety
     ///
-    /// As for `std::sync::Arc::assume_init`: the values must be initialised.
+    /// As for `std::sync::Arc::assume_init`, the values must be initialised.
     pub unsafe fn assume_init(self) -> Arc<[T]> {
         let counter = self.counter;
         // SAFETY: as promised by the caller.
@@ -114,7 +114,7 @@ impl<T: ?Sized> Arc<T> {
     ///
     /// # Panics
     ///
-    /// If the value has other owners or weak references.
+    /// Panics if the value has other owners or weak references.
     #[track_caller]
     pub fn from_std(mut value: Shared<T>) -> Arc<T> {
         assert!(
@@ -143,12 +143,12 @@ impl<T: ?Sized> Arc<T> {
     ///
     /// # Safety
     ///
-    /// As for `std::sync::Arc::from_raw`: the pointer is from `into_raw` (or `as_ptr`) in this
-    /// execution, and it stands for a share that exists.
+    /// Like for `std::sync::Arc::from_raw`, the pointer must come from `into_raw` (or `as_ptr`) in
+    /// this execution, and must stand for a share that exists.
     ///
     /// # Panics
     ///
-    /// If the pointer does not belong to an `Arc` of this execution.
+    /// Panics if the pointer does not belong to an `Arc` of this execution.
     #[track_caller]
     pub unsafe fn from_raw(pointer: *const T) -> Arc<T> {
         #[cfg(feature = "enforce")]
@@ -169,7 +169,7 @@ impl<T: ?Sized> Arc<T> {
     ///
     /// # Safety
     ///
-    /// As for [`Arc::from_raw`], except that no share is taken over.
+    /// The conditions are those of [`Arc::from_raw`], except that no share is taken over.
     #[track_caller]
     pub unsafe fn increment_strong_count(pointer: *const T) {
         // SAFETY: as promised by the caller.
@@ -181,7 +181,7 @@ impl<T: ?Sized> Arc<T> {
     ///
     /// # Safety
     ///
-    /// As for [`Arc::from_raw`].
+    /// The conditions are those of [`Arc::from_raw`].
     #[track_caller]
     pub unsafe fn decrement_strong_count(pointer: *const T) {
         // SAFETY: as promised by the caller.
@@ -190,11 +190,11 @@ impl<T: ?Sized> Arc<T> {
 }
 
 impl Arc<dyn Any + Send + Sync> {
-    /// Returns the value as a `T`, if it is one.
+    /// Returns the value as a `T`, if its type is `T`.
     ///
     /// # Errors
     ///
-    /// Returns the `Arc` if the value is of another type.
+    /// Returns the `Arc` as the error if the value is of another type.
     pub fn downcast<T: Any + Send + Sync>(self) -> Result<Arc<T>, Arc<dyn Any + Send + Sync>> {
         let counter = self.counter;
         match self.into_shared().downcast() {

@@ -78,7 +78,7 @@ impl Counter {
         }
     }
 
-    /// Removes a share. Returns whether it was the last.
+    /// Removes a share. Returns whether the share was the last one.
     #[track_caller]
     #[inline]
     pub fn give_up(self) -> bool {
@@ -122,7 +122,7 @@ impl Counter {
         }
     }
 
-    /// Takes the share if it is the only one.
+    /// Takes the share if it is the only share.
     #[track_caller]
     pub fn take_last(self) -> bool {
         self.coarsen(Coarsening::Polled);
@@ -138,9 +138,9 @@ impl Counter {
         })
     }
 
-    /// Runs the destructor of the value. It matters which thread dropped its share last if several
-    /// threads did, and if the destructor has effects that other threads can observe or runs in a
-    /// loop that the await rule watches.
+    /// Runs the destructor of the value. The order of the drops matters if several threads dropped
+    /// shares, and the destructor has effects that other threads can observe or runs in a loop that
+    /// the await rule watches.
     pub fn watch_destructor(self, destructor: impl FnOnce()) {
         if perform::current().is_none() {
             return destructor();
@@ -211,7 +211,7 @@ impl Counter {
         engine.see(Seen::WeakShares(self.number, shares));
     }
 
-    /// Adds a share for a weak reference if the value is alive. Returns whether it is.
+    /// Adds a share for a weak reference if the value is alive. Returns whether the value is alive.
     #[track_caller]
     pub fn upgrade(self) -> bool {
         self.coarsen(Coarsening::Polled);
@@ -229,8 +229,8 @@ impl Counter {
         silently(|engine| engine.coarsen_object(self.object, coarsening));
     }
 
-    /// Reads the counter. This is a write access for the exploration, since changes of shares are
-    /// read accesses, but it changes nothing.
+    /// Reads the counter. The read changes nothing, but is a write access for the exploration,
+    /// because changes of shares are read accesses.
     #[track_caller]
     fn read(self, what: &'static str, count: impl FnOnce(&mut Engine) -> usize) -> usize {
         let op = self.op(OpKind::Load, Access::Write);

@@ -15,7 +15,7 @@ use std::sync::Weak as WeakShared;
 /// A weak reference, like `std::sync::Weak`.
 pub struct Weak<T: ?Sized> {
     value: ManuallyDrop<WeakShared<T>>,
-    /// None if the reference belongs to no value.
+    /// The counter, or `None` if the reference belongs to no value.
     counter: Option<Counter>,
 }
 
@@ -90,8 +90,8 @@ impl<T: ?Sized> Weak<T> {
     ///
     /// # Safety
     ///
-    /// As for `std::sync::Weak::from_raw`: the pointer is from `into_raw` in this execution, and it
-    /// stands for a reference that exists.
+    /// Like for `std::sync::Weak::from_raw`, the pointer must come from `into_raw` in this
+    /// execution, and must stand for a reference that exists.
     #[track_caller]
     pub unsafe fn from_raw(pointer: *const T) -> Weak<T> {
         #[cfg(feature = "enforce")]

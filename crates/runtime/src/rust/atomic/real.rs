@@ -1,4 +1,4 @@
-//! Atomic variables outside of models: those of the processor, sequentially consistent regardless
+//! Atomic variables outside of models: atomics of the processor, sequentially consistent regardless
 //! of the orderings that the program requests.
 
 use super::{Atomic, Value};
@@ -12,25 +12,26 @@ pub trait Real: Sized {
     ///
     /// # Safety
     ///
-    /// For this and the following functions: the place is valid, and all accesses to it are atomic.
+    /// For this and the following functions, the place must be valid, and all accesses to it must
+    /// be atomic.
     unsafe fn load(place: *mut Self) -> Self;
 
     /// Writes a value.
     ///
     /// # Safety
     ///
-    /// As for [`Real::load`].
+    /// The conditions are those of [`Real::load`].
     unsafe fn store(place: *mut Self, value: Self);
 
     /// Writes `new` if the value is `current`.
     ///
     /// # Errors
     ///
-    /// Returns the value found, if it is not `current`.
+    /// Returns the value found as the error if it is not `current`.
     ///
     /// # Safety
     ///
-    /// As for [`Real::load`].
+    /// The conditions are those of [`Real::load`].
     unsafe fn exchange(place: *mut Self, current: Self, new: Self) -> Result<Self, Self>;
 }
 
@@ -73,7 +74,7 @@ real! {
     [T] *mut T, std::sync::atomic::AtomicPtr<T>;
 }
 
-/// The lock for accesses that the processor has no atomic instructions for.
+/// The lock for accesses for which the processor has no atomic instructions.
 static LARGE: Mutex<()> = Mutex::new(());
 
 impl Real for u128 {

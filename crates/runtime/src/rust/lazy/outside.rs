@@ -1,4 +1,4 @@
-//! Statics outside of models, which are initialised once and never dropped.
+//! Statics outside of models, which are initialised only once and never dropped.
 
 use enforce::blocking::{Entry, Once};
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{io, mem};
 
-/// The threads of a scope. None before and after it is open.
+/// The threads of a scope, or `None` before the scope is opened and after it is closed.
 #[derive(Default)]
 pub(super) struct Threads(Mutex<Option<Vec<Arc<SystemThread>>>>);
 
@@ -46,9 +46,9 @@ impl Threads {
         let mut all = self.all();
         let threads = all.as_mut();
         let threads = threads.expect("a thread is started in a scope that is not open");
-        // SAFETY: the scope is open. It does not return or unwind before the thread has ended and
-        // has dropped its captures: the thread is in the list, under the lock, before it begins.
-        // `'scope` lasts at least as long.
+        // SAFETY: the scope is open. The call of `scope` does not return or unwind before the
+        // thread has ended and has dropped its captures, because the thread is in the list, under
+        // the lock, before it begins. `'scope` lasts at least as long.
         let body: Box<dyn FnOnce() + Send> = unsafe { mem::transmute(body) };
         let thread = SystemThread::spawn(name, body)?;
         threads.push(Arc::clone(&thread));

@@ -1,5 +1,5 @@
-//! The threads of the mirrors: those of the model or, with the feature `enforce` and outside of a
-//! model, those of the system.
+//! The threads of the mirrors: threads of the model or, with the feature `enforce` and outside of a
+//! model, threads of the system.
 
 use super::Panic;
 #[cfg(feature = "enforce")]
@@ -24,7 +24,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// Outside of a model, if the system cannot start a thread.
+    /// Returns an error if the system cannot start a thread, outside of a model.
     #[inline(always)]
     #[track_caller]
     pub fn spawn(name: Option<String>, body: impl FnOnce() + Send + 'static) -> io::Result<Handle> {
@@ -32,11 +32,11 @@ impl Handle {
         Ok(Handle::Model(crate::spawn(name, body)))
     }
 
-    /// Starts a thread with a body that cannot be sent to another thread of the system.
+    /// Starts a thread of a model, with a body that cannot be sent to another thread of the system.
     ///
     /// # Panics
     ///
-    /// Outside of a model.
+    /// Panics outside of a model.
     #[inline(always)]
     #[track_caller]
     pub fn spawn_local(name: Option<String>, body: impl FnOnce() + 'static) -> Handle {
@@ -54,7 +54,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// Returns the payload if the thread panicked.
+    /// Returns the payload of the panic as the error if the thread panicked.
     #[inline(always)]
     #[track_caller]
     pub fn join(&self) -> Result<(), Panic> {

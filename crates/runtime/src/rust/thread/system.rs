@@ -17,7 +17,7 @@ pub struct SystemThread {
     number: u64,
     name: Option<String>,
     token: ValueId,
-    /// None if the thread is not enforced.
+    /// The enforced child, or `None` if the thread is not enforced.
     child: Option<Child>,
     end: Mutex<End>,
     has_ended: Condvar,
@@ -39,7 +39,7 @@ thread_local! {
     static STACK: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Requests a stack of at least this many bytes for the current thread's next child.
+/// Requests a stack of at least the given number of bytes for the current thread's next child.
 pub(crate) fn ask_for_stack(bytes: usize) {
     STACK.set(Some(bytes));
 }

@@ -4,14 +4,14 @@ use explore::{ObjectId, OpKind, ThreadId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The state of an object, as its events so far show it.
+/// The state of an object according to its events so far.
 #[derive(Default)]
 struct Known {
     /// The threads that hold a lock, or that initialise a once.
     holders: Vec<ThreadId>,
     /// The threads that wait for the object.
     waiting: Vec<ThreadId>,
-    /// Number of messages that were sent and not received.
+    /// The number of messages that were sent and not received.
     count: usize,
     /// The content of the object.
     stock: String,
@@ -41,8 +41,8 @@ pub(crate) fn ends_wait(kind: OpKind) -> bool {
 }
 
 impl States {
-    /// Applies an event at an object. Returns the object's state afterwards, if it is worth
-    /// showing.
+    /// Applies an event at an object. Returns the object's state after the event, if the state is
+    /// worth showing.
     pub(crate) fn after(
         &mut self,
         object: &(ObjectId, String),

@@ -1,4 +1,4 @@
-//! Descriptions of kinds of operations and objects, used when nothing more is known of them.
+//! Descriptions of kinds of operations and objects, used when nothing else is known.
 
 use explore::OpKind;
 

@@ -1,4 +1,5 @@
-//! A copy of the memory that threads may share. Each difference from it is a change made meanwhile.
+//! A copy of the memory that threads may share. Each difference between the memory and the copy is
+//! a change since the last comparison.
 
 use crate::memory::arena::Span;
 use rustc_hash::FxHashMap;
@@ -30,7 +31,7 @@ struct Piece {
 pub(super) struct Change {
     /// The number of the granule.
     pub(super) granule: usize,
-    /// Bit i stands for byte i.
+    /// The changed bytes. Bit i stands for byte i.
     pub(super) bytes: u8,
     /// The granule's bytes before and after the change.
     pub(super) values: [u64; 2],
@@ -54,7 +55,7 @@ impl Copy {
     ///
     /// # Safety
     ///
-    /// The memory is readable, and is not written meanwhile.
+    /// The memory must be readable, and must not be written meanwhile.
     pub(super) unsafe fn compare(
         &mut self,
         key: usize,
@@ -74,7 +75,7 @@ impl Copy {
             content: Vec::new(),
             round: 0,
         });
-        // A piece that was missing in between is a new one.
+        // A piece that was missing in between is a new piece.
         if piece.round + 1 != self.round {
             piece.content.clear();
         }

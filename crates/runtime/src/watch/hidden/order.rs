@@ -7,12 +7,13 @@
 use explore::{Access, EventId, ObjectId, Op, ThreadId};
 use rustc_hash::FxHashMap;
 
-/// The vector clocks of an execution. A thread's own entry numbers its period; each event ends one.
+/// The vector clocks of an execution. A thread's own entry is the number of its period. Each event
+/// ends a period.
 #[derive(Default)]
 pub(super) struct Order {
     /// Indexed by thread.
     threads: Vec<Clock>,
-    /// Indexed by event: the clock that is passed to events ordered after it.
+    /// The clock that each event passes to events ordered after it.
     events: Vec<Clock>,
     objects: FxHashMap<ObjectId, Accesses>,
 }
@@ -113,7 +114,7 @@ impl Order {
         self.events.len()
     }
 
-    /// Orders what the thread does next after these events.
+    /// Orders the thread's next actions after these events.
     pub(super) fn take_up(&mut self, thread: ThreadId, after: &[EventId]) {
         self.thread(thread);
         let Order {
@@ -126,7 +127,7 @@ impl Order {
         }
     }
 
-    /// Orders the thread after what `of` has done up to the end of this period.
+    /// Orders the thread after the actions of `of` up to the end of this period.
     pub(super) fn learn(&mut self, thread: ThreadId, of: ThreadId, period: u32) {
         let clock = self.thread(thread);
         if thread != of {
@@ -143,7 +144,7 @@ impl Order {
         self.known(thread, thread)
     }
 
-    /// Returns the last period of `of` that the thread is ordered after.
+    /// Returns the last period of `of` after which the thread is ordered.
     pub(super) fn known(&self, thread: ThreadId, of: ThreadId) -> u32 {
         let clock = self.threads.get(thread.index());
         clock.map_or(0, |clock| clock.at(of))
@@ -175,8 +176,8 @@ mod tests {
         order
     }
 
-    /// Returns whether the second thread is ordered after the present action of the first, once
-    /// `rest` has been done.
+    /// Returns whether, after `rest`, the second thread is ordered after the present action of the
+    /// first thread.
     fn knows(order: &mut Order, rest: impl FnOnce(&mut Order)) -> bool {
         let period = order.period(FIRST);
         rest(order);

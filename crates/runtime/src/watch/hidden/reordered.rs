@@ -1,23 +1,23 @@
-//! Equivalent executions. Independent events may come in any order, and each thread does the same
-//! in all of these orders. If a thread does not, threads synchronize by something that the model
-//! does not see.
+//! Equivalent executions. Independent events may come in any order, and each thread behaves the
+//! same in all of these orders. If a thread behaves differently, threads synchronize by means that
+//! the model does not see.
 
 use crate::engine::model::Model;
 use explore::{EventId, Execution, Interrupt, Outcome, Pending, Program, Step, ThreadId};
 
-/// A difference between an execution and an equivalent one.
+/// A difference between an execution and an equivalent execution.
 #[derive(Debug)]
 pub struct Difference {
     /// A description for users.
     pub what: String,
-    /// Number of events before the difference.
+    /// The number of events before the difference.
     pub at: usize,
 }
 
-/// The course of an execution compared with another one.
+/// The course of an execution compared with another execution.
 enum Course {
     Same,
-    /// After this number of events, this thread does something different.
+    /// After this number of events, this thread behaves differently.
     Otherwise(usize, ThreadId),
     /// A thread cannot continue.
     Unknown,
@@ -26,15 +26,15 @@ enum Course {
 /// The time at which a started thread runs the code before its first event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Beginning {
-    /// Right before that event.
+    /// Right before the thread's first event.
     Late,
-    /// Before the thread that starts it continues.
+    /// Before the parent of the thread continues.
     AtOnce,
 }
 
 impl Model {
     /// Runs the events of an execution, which ended with `outcome`, in an equivalent order. Returns
-    /// the difference. Returns None if nothing differs, or if a thread cannot continue, for
+    /// the difference. Returns `None` if nothing differs, or if a thread cannot continue, for
     /// instance because it waits for a thread that moves.
     pub fn run_reordered(
         &mut self,
@@ -81,8 +81,8 @@ impl Model {
             let event = execution.event(id);
             let Step { thread, choice } = event.step;
             self.begin_late(|late| late == thread);
-            // Its parent may have no event before, and it may wait for the end of a thread without
-            // any.
+            // The thread's parent may have no event before, and the thread may wait for the end of
+            // a thread without events.
             while !self.is_enabled(thread) && self.begin_late(|_| true) {}
             match self.pending().get(thread.index()) {
                 Some(Pending::Enabled(request)) if choice < request.alternatives => {}
@@ -115,7 +115,7 @@ impl Model {
     }
 
     /// Runs the last of these threads that has been started but has not begun, up to its first
-    /// step. Returns whether there was one.
+    /// step. Returns whether there was such a thread.
     fn begin_late(&mut self, begins: impl Fn(ThreadId) -> bool) -> bool {
         let late = self.engine_mut().late.as_mut();
         let late = late.and_then(|late| {

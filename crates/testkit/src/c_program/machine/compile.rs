@@ -23,7 +23,7 @@ pub(super) enum Instruction {
     Load(Place, usize),
     Store(Place, Value),
     Modify(Rmw, Place, Value, Option<usize>),
-    /// Compare-exchange that expects the temporary. On failure that gets the value found.
+    /// Compare-exchange that expects the temporary. On failure the temporary gets the value found.
     CompareExchange(Place, Value, usize),
     /// Moves the expected value from a register or memory into the temporary, or back.
     ReadExpected(Expected, usize),
@@ -37,7 +37,7 @@ pub(super) enum Instruction {
     Set(usize, u64),
     JumpUnless(usize, bool, u64, usize),
     Lock(usize, Acquire),
-    /// Takes the mutex if it is free, otherwise jumps.
+    /// Takes the mutex if the mutex is free, otherwise jumps.
     LockOrJump(usize, usize),
     Unlock(usize),
     ReadLock(usize, Acquire),
@@ -61,7 +61,7 @@ pub(super) enum Instruction {
     EnterOnce(usize, usize),
     EndOnce(usize),
     Renew(Object),
-    /// Continues when the place has the value. Until then adds 1 to a register up to this limit.
+    /// Continues when the place has the value. Before that, adds 1 to a register up to this limit.
     Spin(Place, u64, Option<(usize, u64)>),
     Create(usize),
     Join(usize),
@@ -135,8 +135,8 @@ impl Access {
 }
 
 impl Code {
-    /// Returns the objects that an instruction uses. A thread that wakes uses none: POSIX lets
-    /// others destroy the object that it waited for.
+    /// Returns the objects that an instruction uses. A thread that wakes uses no object, because
+    /// POSIX permits others to destroy the object for which the thread waited.
     pub(super) fn uses(instruction: &Instruction) -> [Option<Object>; 2] {
         use Instruction::*;
         match *instruction {
@@ -232,7 +232,7 @@ fn compile(body: &[Statement], code: &mut Vec<Instruction>) {
     }
 }
 
-/// Compiles a body between two instructions, skipped after a failed try.
+/// Compiles a body between two instructions. The body is skipped after a failed try.
 fn held(
     code: &mut Vec<Instruction>,
     (take, how): (Instruction, Acquire),
@@ -301,7 +301,8 @@ fn one(statement: &Statement, code: &mut Vec<Instruction>) {
             mutexes: [one, two],
             ref body,
         } => {
-            // Like libstdc++: after failing to get the second mutex, it starts with that one.
+            // This is like libstdc++: after failing to get the second mutex, it starts with the
+            // second mutex.
             let start = code.len();
             let (other, again, both) = (start + 3, start + 7, start + 9);
             code.extend([

@@ -1,25 +1,27 @@
 //! Happens-before by vector clocks, as C11 defines it if all atomics are sequentially consistent.
 //!
-//! Two accesses may race although they are never adjacent: an atomic store acquires nothing, so it
-//! does not order its thread's later accesses. Finding these races takes far more states. Objects
-//! order more here than they must, so every race found is real.
+//! Two accesses may race although they are never adjacent: an atomic store acquires nothing, so the
+//! store does not order its thread's later accesses. Finding these races takes far more states.
+//! Objects order more here than they must, so every race found is real.
 
 use super::State;
 use super::compile::{Access, Code, Instruction};
 use crate::c_program::Object;
 use std::collections::BTreeMap;
 
-/// For each thread, how many of its segments happen before a point.
+/// For each thread, the number of its segments that happen before a point.
 type Clock = Vec<u8>;
 
 /// The happens-before order of an execution.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Order {
-    /// For each thread, what happens before its next step. Its own entry is its current segment.
+    /// For each thread, the segments that happen before its next step. Its own entry is its current
+    /// segment.
     threads: Vec<Clock>,
-    /// For each object, by kind and number, what happens before the next operation on it.
+    /// For each object, by kind and number, the segments that happen before the next operation on
+    /// it.
     objects: BTreeMap<(u8, usize), Clock>,
-    /// For each byte, what happens before an atomic read of it.
+    /// For each byte, the segments that happen before an atomic read of it.
     released: Vec<Clock>,
     /// The last segments with plain and atomic reads, plain and atomic writes, by byte and thread.
     last: Vec<Vec<[u8; 4]>>,
@@ -143,7 +145,7 @@ impl Order {
         }
     }
 
-    /// Begins a new segment. The thread has not released what it does in it.
+    /// Begins a new segment. The thread has not released the operations of the new segment.
     fn advance(&mut self, thread: usize) {
         self.threads[thread][thread] += 1;
     }

@@ -29,7 +29,7 @@ impl Code {
         &self.threads[thread][state.threads[thread].at]
     }
 
-    /// Checks whether the next step of the thread is that a timed operation expires.
+    /// Checks whether a timed operation expires in the next step of the thread.
     pub(super) fn expires(&self, state: &State, thread: usize) -> bool {
         match *self.next(state, thread) {
             Instruction::Lock(mutex, Acquire::Timed) => state.mutexes[mutex],
@@ -60,9 +60,9 @@ impl Code {
             | Instruction::ReadExpected(Expected::Register(_), _)
             | Instruction::WriteExpected(Expected::Register(_), _)
             | Instruction::End => true,
-            // These may wait.
+            // These instructions may wait.
             Instruction::Spin(..) | Instruction::TakeFlag(_) | Instruction::EnterOnce(..) => false,
-            // This writes only if the compare-exchange has failed.
+            // This instruction writes only if the compare-exchange has failed.
             Instruction::WriteExpected(_, into) if state.threads[thread].registers[*into] == 1 => {
                 true
             }
@@ -136,7 +136,7 @@ impl Code {
         }
     }
 
-    /// Performs an instruction. Returns false if it waits.
+    /// Performs an instruction. Returns false if the instruction waits.
     fn perform(&self, instruction: &Instruction, state: &mut State, thread: usize) -> bool {
         use Instruction::*;
         match *instruction {
@@ -330,7 +330,8 @@ impl Code {
     }
 }
 
-/// Returns the results of a signal: one for each waiting thread, or one for a broadcast.
+/// Returns the results of a signal: one state for each waiting thread, or one state for a
+/// broadcast.
 fn signal(mut state: State, condvar: usize, is_broadcast: bool) -> Vec<State> {
     let waiting = state.condvars[condvar].clone();
     if is_broadcast || waiting.is_empty() {
@@ -423,7 +424,7 @@ impl State {
         }
     }
 
-    /// Ends an attempt to take an object. Returns false if it must wait.
+    /// Ends an attempt to take an object. Returns false if the thread must wait.
     fn taken(&mut self, thread: usize, is_taken: bool, how: Acquire) -> bool {
         match how {
             Acquire::Lock | Acquire::TryLoop => is_taken,
@@ -443,7 +444,7 @@ impl State {
         match does {
             Library::Fill(register) => bytes.fill(registers[register] as u8),
             Library::Print(register) => {
-                // Like `snprintf`: drops the characters that do not fit.
+                // Like `snprintf`, this drops the characters that do not fit.
                 let mut text = registers[register].to_string().into_bytes();
                 text.truncate(REGION - 1);
                 bytes[..text.len()].copy_from_slice(&text);

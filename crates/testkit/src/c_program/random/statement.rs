@@ -302,7 +302,7 @@ impl Maker<'_> {
 
     fn spin(&mut self) -> Statement {
         let place = self.small_place();
-        // Half of these statements are stores that a spin loop can wait for.
+        // Half of these statements are stores for which a spin loop can wait.
         if self.random.chance(50) {
             return Statement::Store {
                 place,
@@ -351,7 +351,7 @@ impl Maker<'_> {
                         value: Value::Constant(1),
                     },
                 ];
-                // A bug: the flag is set before the data is written.
+                // This is a bug: the flag is set before the data is written.
                 if self.random.chance(25) {
                     parts.swap(0, 1);
                 }
