@@ -25,14 +25,14 @@ impl Inborn for Notify {
     const PARTS: u32 = Park::PARTS;
 
     #[cfg(feature = "enforce")]
-    type Real = enforce::blocking::ValueId;
+    type Real = enforce::blocking::Token;
 
     #[cfg(feature = "enforce")]
     #[allow(
         clippy::declare_interior_mutable_const,
         reason = "each object starts with this value"
     )]
-    const REAL: Self::Real = enforce::blocking::ValueId::new();
+    const REAL: Self::Real = enforce::blocking::Token::new();
 
     fn begin(object: ObjectId, (): (), location: Place) -> Notify {
         silently(|engine| Notify::named(engine, object, location))

@@ -3,7 +3,7 @@
 use super::Panic;
 use crate::rust::local::drop_locals;
 use enforce::Child;
-use enforce::blocking::{Deadline, ValueId};
+use enforce::blocking::{Deadline, Token};
 use explore::OpKind;
 use std::cell::{Cell, OnceCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +16,7 @@ use std::{io, thread};
 pub struct SystemThread {
     number: u64,
     name: Option<String>,
-    token: ValueId,
+    token: Token,
     /// The enforced child, or `None` if the thread is not enforced.
     child: Option<Child>,
     end: Mutex<End>,
@@ -49,7 +49,7 @@ impl SystemThread {
         Arc::new(SystemThread {
             number: NUMBERS.fetch_add(1, Relaxed),
             name,
-            token: ValueId::new(),
+            token: Token::new(),
             child,
             end: Mutex::default(),
             has_ended: Condvar::new(),
