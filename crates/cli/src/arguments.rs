@@ -65,7 +65,7 @@ const VERIFY_EXAMPLES: &str = "\
 Examples:
   mazurka cc -O2 -o queue queue.c            the program as it will be run
   mazurka verify ./queue -o safe.trace
-  mazurka verify ./queue '{n}' --input n=1..4 --stop-when constraints=3 -o safe.trace
+  mazurka verify ./queue '{size}' --input size=1..4 --stop-when constraints=3 -o safe.trace
 
 The file is written as soon as one execution is verified, and improves until all are.
 
@@ -296,8 +296,8 @@ pub struct CheckOptions {
 /// Options of `verify`.
 #[derive(Args)]
 pub struct VerifyOptions {
-    /// A program built with `mazurka cc`, and its arguments, in which `{n}` stands for the value of
-    /// input n; or a corpus program
+    /// A program built with `mazurka cc`, and its arguments, in which `{size}` stands for the value
+    /// of the input `size`; or a corpus program
     #[arg(value_name = "PROGRAM", required = true)]
     pub program: Vec<OsString>,
     /// Further arguments of the program
