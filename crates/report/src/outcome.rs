@@ -39,7 +39,8 @@ pub struct Report {
     /// the program.
     #[serde(default)]
     pub given_up: u64,
-    /// How often the search started again, for each reason.
+    /// How often the search started again, for each reason. With several jobs this depends, like
+    /// `given_up`, on which of them shows a fact first.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub restarts: BTreeMap<Restart, u64>,
     /// The deadlocked executions among `executions`.

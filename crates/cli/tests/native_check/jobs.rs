@@ -133,6 +133,8 @@ fn jobs_learn_late_that_atomic_accesses_order_plain_ones() {
     let folder = built(&[("late", publishes(5, 8))]);
     let seen = [1, 2, 3].map(|jobs| {
         let (mut report, _) = checked(folder.path(), &format!("./late --jobs {jobs}"));
+        // How the search starts again depends on which job learns a fact first.
+        report.as_object_mut().unwrap().remove("restarts");
         let given_up = report.as_object_mut().unwrap().remove("given_up").unwrap();
         let given_up = given_up.as_u64().unwrap();
         assert!(given_up > 1024, "after the first slice: {given_up}");
