@@ -141,6 +141,16 @@ fn cpu_seconds(command: &Path, arguments: &[String]) -> Result<f64, Box<dyn Erro
         .arg(command)
         .args(arguments)
         .output()?;
+    // A bug and a bound are results of a check, too.
+    if !matches!(output.status.code(), Some(0 | 1 | 3)) {
+        return Err(format!(
+            "{} {}: {}",
+            command.display(),
+            arguments.join(" "),
+            output.status
+        )
+        .into());
+    }
     let text = String::from_utf8(output.stderr)?;
     let seconds = text.split_whitespace().map(str::parse::<f64>);
     Ok(seconds.sum::<Result<f64, _>>()?)

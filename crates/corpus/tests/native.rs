@@ -38,6 +38,12 @@ fn every_directory_has_a_program_and_an_expectation() {
             !is_directory || has_program && has("expect.toml"),
             "{path:?}"
         );
+        let sources = ["program.rs", "prog.c", "prog.cpp"].map(|file| path.join(file));
+        let is_fixed = sources.iter().any(|source| {
+            let source = fs::read_to_string(source);
+            source.is_ok_and(|source| source.contains("FIXED"))
+        });
+        assert!(!is_fixed || has("fixed.toml"), "{path:?} has no fixed.toml");
     }
 }
 

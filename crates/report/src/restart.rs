@@ -19,7 +19,7 @@ pub enum Restart {
     LockRounds,
     /// Threads share plain memory, so data races are searched for.
     PlainMemory,
-    /// Threads share memory or a stack that executions so far did not watch.
+    /// Threads share memory that executions so far did not watch.
     SharedMemory,
     /// Whether accesses race depends on the order of atomic accesses.
     AtomicOrder,

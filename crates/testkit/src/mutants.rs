@@ -87,6 +87,12 @@ fn main() -> ExitCode {
 
 fn run(options: &Arguments) -> Result<usize, String> {
     let mutants = mutants(TABLE)?;
+    let is_known = |name: &&String| mutants.iter().any(|mutant| mutant.name == **name);
+    if let Some(unknown) = options.only.iter().find(|name| !is_known(name)) {
+        return Err(format!(
+            "there is no mutant {unknown}; mutants.txt lists them"
+        ));
+    }
     let library = build(&mutants, &options.folder)?;
     let mut chosen: Vec<usize> = (0..mutants.len()).collect();
     if !options.only.is_empty() {

@@ -11,7 +11,7 @@ mod sites;
 
 use crate::engine::step::MOST_PARTS;
 use addresses::Addresses;
-pub(crate) use addresses::Range;
+pub(crate) use addresses::{MOST_COMPARED, Range};
 use explore::{ObjectId, Schedule, Step, ThreadId};
 use objects::Coarsening;
 use report::SavedStep;

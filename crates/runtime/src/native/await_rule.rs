@@ -27,6 +27,7 @@
 use super::visits::{Place, RoundResult};
 use crate::engine::Engine;
 use crate::engine::control_words::ControlWords;
+use crate::engine::names::MOST_COMPARED;
 use crate::watch::seen::Seen;
 use explore::{Bound, Halt};
 use report::{Restart, Shortcut};
@@ -65,9 +66,6 @@ pub static HAS_CALLED_UNKNOWN: AtomicBool = AtomicBool::new(false);
 /// change nothing.
 const MANY_OPERATIONS: u32 = 32;
 
-/// The maximum size in bytes of stacks that are compared. No spin loop is found on larger stacks.
-const LARGEST_STACK: usize = 1 << 20;
-
 impl Engine {
     /// Records that the running thread passes a place that reads. Returns whether the thread stops
     /// there.
@@ -103,7 +101,7 @@ impl Engine {
         let code = unsafe { (*frame).code };
         let unroll = self.config.native.and_then(|native| native.unroll);
         // A recursion passes the place deeper each time; copies of its stack would fill all memory.
-        if unroll.is_none() && self.stack_top() - frame.addr() > LARGEST_STACK {
+        if unroll.is_none() && self.stack_top() - frame.addr() > MOST_COMPARED {
             return false;
         }
         // All threads use a finding at once, so that no execution depends on earlier executions.
@@ -113,7 +111,7 @@ impl Engine {
             is_spin: self.names.is_spin(code as u64),
             is_event,
         };
-        if place.is_loop || unroll.is_some() {
+        if place.is_loop {
             self.compares_stack_from(frame.addr());
         }
         if is_event && !place.is_spin && self.thread().life.operations >= MANY_OPERATIONS {
@@ -185,12 +183,15 @@ impl Engine {
         }
     }
 
-    /// Records that the stack of the running thread is compared from this address on. Savepoints have
-    /// restored less of it so far if the address is deeper than expected.
+    /// Records that the stack of the running thread is compared from this address on. If the address
+    /// is deeper than expected, savepoints have restored less of the stack so far.
     fn compares_stack_from(&mut self, address: usize) {
-        let depth = self.thread().fibre.base() - address;
-        if depth > self.names.compared_depth() {
-            self.names.compare_to_depth(depth);
+        let thread = self.running;
+        // A program may run on a stack of its own, which is memory like any other.
+        let depth = self.thread().fibre.base().checked_sub(address);
+        let depth = depth.filter(|&depth| depth <= MOST_COMPARED).unwrap_or(0);
+        if depth > self.names.compared_depth(thread) {
+            self.names.compare_to_depth(thread, depth);
             self.coarsen(Restart::DeepStacks);
         }
     }

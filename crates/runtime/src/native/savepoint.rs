@@ -260,8 +260,9 @@ impl Engine {
         self.native.shadow.save(&mut point.touches);
         // Frames contain bytes that were never written. Where stacks are compared, these must be
         // restored, too.
-        let depth = match self.names.has_loops() {
-            true => self.names.compared_depth(),
+        let has_loops = self.names.has_loops();
+        let depth = |id: ThreadId| match has_loops {
+            true => self.names.compared_depth(id),
             false => 0,
         };
         let is_told = self.reports_all_writes();
@@ -270,8 +271,8 @@ impl Engine {
             let thread = &self.threads[id.index()];
             match point.threads.get_mut(index) {
                 Some(saved) if saved.run == thread.run && is_told => {}
-                Some(saved) => saved.save(thread, depth),
-                None => point.threads.push(SavedThread::of(thread, depth)),
+                Some(saved) => saved.save(thread, depth(*id)),
+                None => point.threads.push(SavedThread::of(thread, depth(*id))),
             }
         }
         if let Some(native) = self.config.native {

@@ -278,8 +278,8 @@ impl Engine {
             self.native.watch_all();
         }
         self.native.has_met_more_shared |= self.native.ownership.is_of_slices();
-        self.look_for_races();
         self.coarsen(Restart::SharedMemory);
+        self.look_for_races();
     }
 
     /// Searches for races because an object begins or ends. Uses must be ordered with the beginning

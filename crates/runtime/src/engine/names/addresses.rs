@@ -5,7 +5,7 @@
 //! several ranges, or a part of one, they are merged into one range: the objects were too fine.
 
 use super::Names;
-use explore::ObjectId;
+use explore::{ObjectId, ThreadId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,13 +29,17 @@ pub(super) struct Addresses {
     /// Whether a try to lock outside `std::lock` has failed, so that no rounds are left out.
     #[serde(default)]
     keeps_rounds: bool,
-    /// Bytes of a stack, from its base, that comparisons have reached; 0 if they are few.
+    /// For each thread, the bytes of its stack, from the base, that comparisons have reached. The
+    /// number is 0 or missing if they are few.
     #[serde(default)]
-    compared_depth: u32,
+    compared_depths: Vec<u32>,
 }
 
 /// Bytes of a stack that count as reached by comparisons from the beginning.
 const USUAL_DEPTH: usize = 2048;
+
+/// The maximum size in bytes of stacks that are compared. No spin loop is found on larger stacks.
+pub(crate) const MOST_COMPARED: usize = 1 << 20;
 
 /// A range of memory that is one object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -185,15 +189,21 @@ impl Names {
         self.addresses.has_wiped_stacks = true;
     }
 
-    /// Returns how many bytes of a stack, from its base, comparisons may reach.
-    pub(crate) fn compared_depth(&self) -> usize {
-        USUAL_DEPTH.max(self.addresses.compared_depth as usize)
+    /// Returns how many bytes of the thread's stack, from the base, comparisons may reach.
+    pub(crate) fn compared_depth(&self, thread: ThreadId) -> usize {
+        let known = self.addresses.compared_depths.get(thread.index());
+        let known = known.map_or(0, |&depth| depth as usize);
+        known.clamp(USUAL_DEPTH, MOST_COMPARED)
     }
 
-    /// Lets comparisons reach this many bytes in the next executions.
-    pub(crate) fn compare_to_depth(&mut self, depth: usize) {
+    /// Lets comparisons reach this many bytes of the thread's stack in the next executions.
+    pub(crate) fn compare_to_depth(&mut self, thread: ThreadId, depth: usize) {
+        let depths = &mut self.addresses.compared_depths;
+        if depths.len() <= thread.index() {
+            depths.resize(thread.index() + 1, 0);
+        }
         let depth = u32::try_from(depth.next_power_of_two());
-        self.addresses.compared_depth = depth.expect("stacks that are compared are small");
+        depths[thread.index()] = depth.expect("stacks that are compared are small");
     }
 
     /// Returns whether threads stop after a failed round of `std::lock`.
