@@ -130,7 +130,7 @@ fn message(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Checks that the split semantics has the final states of the direct semantics, with the
-/// exceptions in OBJECTS.
+/// exceptions in docs/book/src/algorithms.md, "Requests and waits".
 fn has_the_direct_final_states(
     program: &Program,
     oracle: &Oracle,
@@ -139,8 +139,8 @@ fn has_the_direct_final_states(
     let Some(direct) = direct::finals(program, 50 * effort.states) else {
         return Ok(());
     };
-    // A signal may wake a waiter before the waiter has unlocked, which a try can observe (3.3). A
-    // try to read fails while a writer waits (3.2).
+    // A signal may wake a waiter before the waiter has unlocked, which a try can observe. A
+    // try to read fails while a writer waits.
     let may_have_more = program.does(&[Verb::TryLock])
         && program.does(&[Verb::Wait, Verb::TimedWait])
         || program.does(&[Verb::TryRead, Verb::TryWrite]);

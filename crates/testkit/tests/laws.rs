@@ -8,7 +8,7 @@ use testkit::random::Random;
 use testkit::suite::SUITES;
 use testkit::{Oracle, Program};
 
-/// Programs on which a wrong rule of an algorithm fails (ALGORITHMS 3.2, 4.6, 4.8.4, and found by
+/// Programs on which a wrong rule of an algorithm fails (docs/book/src/algorithms.md, and found by
 /// this test), each with its number of traces if known.
 const TRAPS: [(&str, Option<usize>); 22] = [
     // The augmenting sets of sleep expressions begin with the head.
@@ -72,13 +72,13 @@ const TRAPS: [(&str, Option<usize>); 22] = [
         "r0 = swap x0 1 | r0 = load x0; if r0 == 0 { r1 = cas x0 0 2 }",
         Some(3),
     ),
-    // A signal comes before the unlock of the waiter, which a try observes (OBJECTS 3.3).
+    // A signal comes before the unlock of the waiter, which a try observes.
     (
         "lock m0; wait c0 m0; store x0 1; unlock m0 | signal c0; r0 = trylock m0; \
          if r0 == 0 { store x1 1 } | r0 = load x1; if r0 == 1 { lock m0; r1 = load x0; unlock m0 }",
         None,
     ),
-    // A reader waits after a writer although its thread already holds the lock (OBJECTS 3.2).
+    // A reader waits after a writer although its thread already holds the lock.
     (
         "rdlock l0; rdlock l0; release l0; release l0 | wrlock l0; release l0",
         None,
