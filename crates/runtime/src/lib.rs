@@ -37,6 +37,7 @@
 #[cfg(not(unix))]
 compile_error!("mazurka needs Unix: use Linux, or WSL on Windows");
 
+mod config;
 mod engine;
 mod memory;
 pub mod native;
@@ -44,8 +45,9 @@ mod rust;
 mod trace;
 mod watch;
 
+pub use config::Config;
 pub use engine::ACCESSES;
-pub use engine::model::{Config, Model};
+pub use engine::model::Model;
 pub use engine::names::{Names, UnknownThread};
 pub use engine::panic_hook::contained;
 pub use explore::{Access, Fingerprint, ObjectId, ThreadId};

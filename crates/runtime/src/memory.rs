@@ -1,5 +1,6 @@
 //! The deterministic memory of a model: its heap, and the statics of the program.
 
+pub(crate) mod allocate;
 pub(crate) mod allocator;
 pub(crate) mod arena;
 pub(crate) mod heap;
@@ -7,3 +8,4 @@ pub(crate) mod image;
 pub(crate) mod reclaim;
 pub(crate) mod region;
 pub(crate) mod residents;
+pub(crate) mod value_id;

@@ -2,7 +2,9 @@
 
 pub(crate) mod deciding;
 pub(crate) mod failure;
+pub(crate) mod final_state;
 pub(crate) mod recorder;
+pub(crate) mod results;
 pub(crate) mod sampling;
 pub(crate) mod source;
 

@@ -4,9 +4,10 @@ use super::{Engine, Job, Thread};
 use crate::engine::coroutine::Fibre;
 use crate::engine::granularity::StepGranularity;
 use crate::engine::life::Life;
-use crate::native::SPARE_STACK;
+use crate::engine::place::Place;
+use crate::engine::root;
+use crate::native::{self, SPARE_STACK};
 use crate::rust::exploration::Exploration;
-use crate::trace::source::Place;
 use explore::{EventId, Pending, ThreadId};
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -21,7 +22,7 @@ impl Engine {
     pub(crate) fn begin_again(&mut self, id: ThreadId) {
         let engine = NonNull::from(&mut *self);
         self.threads[id.index()].run = 0;
-        self.threads[id.index()].fibre.begin_again(engine);
+        self.threads[id.index()].fibre.begin_again(root::of(engine));
     }
 
     /// Starts the main thread.
@@ -96,9 +97,8 @@ impl Engine {
     #[cold]
     fn make_room(&mut self, id: ThreadId) {
         while self.threads.len() <= id.index() {
-            let engine = NonNull::from(&mut *self);
             let id = ThreadId::from_index(self.threads.len());
-            let fibre = Fibre::new(engine, self.config.stack_size, self.place_of_stack(id));
+            let fibre = self.new_fibre(id, self.config.stack_size);
             self.threads.push(Thread::new(id, fibre));
             self.life.pending.push(Pending::NotStarted);
             self.residents.add_thread();
@@ -146,12 +146,17 @@ impl Engine {
     fn widen_stack(&mut self, id: ThreadId, bytes: usize) {
         self.make_room(id);
         if self.threads[id.index()].fibre.room() < bytes {
-            let engine = NonNull::from(&mut *self);
-            let place = self.place_of_stack(id);
-            let fibre = &mut self.threads[id.index()].fibre;
-            fibre.end();
-            **fibre = Fibre::new(engine, bytes, place);
+            self.threads[id.index()].fibre.end();
+            *self.threads[id.index()].fibre = self.new_fibre(id, bytes);
         }
+    }
+
+    /// Creates a coroutine for this thread with a stack of `bytes` bytes.
+    fn new_fibre(&mut self, id: ThreadId, bytes: usize) -> Fibre {
+        let place = self.place_of_stack(id);
+        let fibre = Fibre::new(root::of(NonNull::from(&mut *self)), bytes, place);
+        native::meet_stack(fibre.limit(), fibre.base());
+        fibre
     }
 
     /// Returns the fixed place of a stack. Models in Rust have no fixed places, because they may

@@ -3,8 +3,6 @@
 //! The coroutine lives as long as the model. When its thread has ended, the coroutine is suspended
 //! at its root. In the next execution it runs the thread of the same name, at the same addresses.
 
-use crate::engine::Engine;
-use crate::engine::root;
 use crate::engine::stack::{GUARD, Room};
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::trap::CoroutineTrapHandler;
@@ -17,6 +15,15 @@ type Coroutine = corosensei::Coroutine<(), (), (), Room>;
 
 /// The handle by which the code of a coroutine suspends itself.
 pub(crate) type Suspender = Yielder<(), ()>;
+
+/// The code of a coroutine: a function that runs the threads that the engine assigns to the
+/// coroutine.
+#[derive(Clone, Copy)]
+pub(crate) struct Root {
+    pub(crate) run: fn(NonNull<()>, &Suspender),
+    /// The engine, which outlives the coroutine.
+    pub(crate) engine: NonNull<()>,
+}
 
 /// A coroutine that runs one thread after the other.
 pub(crate) struct Fibre {
@@ -74,18 +81,13 @@ pub fn make_stacks_executable() {
 
 impl Fibre {
     /// Creates a coroutine that has not run yet. With a `thread`, the stack lies at its place.
-    pub(crate) fn new(
-        engine: NonNull<Engine>,
-        stack_size: usize,
-        thread: Option<ThreadId>,
-    ) -> Fibre {
+    pub(crate) fn new(root: Root, stack_size: usize, thread: Option<ThreadId>) -> Fibre {
         let stack = Room::new(stack_size, thread)
             .unwrap_or_else(|error| panic!("no memory for the stack of another thread: {error}"));
         let base = stack.base().get();
         let limit = stack.limit().get();
-        crate::native::meet_stack(limit, base);
         let fibre = Fibre {
-            coroutine: Some(on(stack, engine)),
+            coroutine: Some(on(stack, root)),
             base,
             limit,
             lowest: limit + GUARD,
@@ -131,13 +133,13 @@ impl Fibre {
     }
 
     /// Discards the content of the stack, which leaks, and begins at the root again.
-    pub(crate) fn begin_again(&mut self, engine: NonNull<Engine>) {
+    pub(crate) fn begin_again(&mut self, root: Root) {
         let mut coroutine = self.coroutine.take().expect("a fibre has a coroutine");
         // SAFETY: nothing on the stack is used any more. Values that its frames own leak, which is
         // sound. Other threads do not touch values borrowed from the stack, because they end before
         // this thread.
         unsafe { coroutine.force_reset() };
-        self.coroutine = Some(on(coroutine.into_stack(), engine));
+        self.coroutine = Some(on(coroutine.into_stack(), root));
     }
 
     /// Copies the coroutine with the part of its stack that is in use, and at least `depth` bytes of
@@ -205,6 +207,11 @@ impl Fibre {
         unsafe { std::slice::from_raw_parts(start as *const u8, self.base - start) }
     }
 
+    /// Returns the address of the guard page, below all addresses of the stack.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Returns the address above the first frame of the thread.
     pub(crate) fn base(&self) -> usize {
         self.base
@@ -253,8 +260,8 @@ impl Drop for Fibre {
     }
 }
 
-fn on(stack: Room, engine: NonNull<Engine>) -> Coroutine {
+fn on(stack: Room, root: Root) -> Coroutine {
     Coroutine::with_stack(stack, move |suspender: &Suspender, ()| {
-        root::run(engine, suspender)
+        (root.run)(root.engine, suspender);
     })
 }

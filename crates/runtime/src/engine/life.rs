@@ -1,7 +1,7 @@
 //! The state that lives for one execution. Each owner keeps all this state in one value, which is
 //! reset, copied and restored as a whole, so that no field can be forgotten.
 
-use crate::trace::source::Place;
+use crate::engine::place::Place;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::Location;

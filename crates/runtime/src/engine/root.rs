@@ -1,7 +1,7 @@
 //! The root of a coroutine, which runs threads one after the other and catches their unwinding.
 
 use crate::engine::Engine;
-use crate::engine::coroutine::Suspender;
+use crate::engine::coroutine::{Root, Suspender};
 use crate::engine::perform::{self, TearDown};
 use crate::native::EndOfThread;
 use crate::rust::end_of_statics;
@@ -10,8 +10,16 @@ use crate::rust::thread::Panic;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
+/// Returns the code of the engine's coroutines.
+pub(crate) fn of(engine: NonNull<Engine>) -> Root {
+    Root {
+        run: |engine, suspender| run(engine.cast(), suspender),
+        engine: engine.cast(),
+    }
+}
+
 /// Runs the threads that the engine assigns to this coroutine.
-pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
+fn run(engine: NonNull<Engine>, suspender: &Suspender) {
     // SAFETY: the engine outlives its coroutines, and nothing else uses it while this coroutine
     // runs.
     let pointer = || unsafe { &mut *engine.as_ptr() };

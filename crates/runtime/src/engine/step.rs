@@ -6,10 +6,10 @@
 
 use crate::engine::coroutine::{Fibre, Suspender};
 use crate::engine::granularity::StepGranularity;
+use crate::engine::place::Place;
 use crate::engine::{Engine, ExecutionLife, Job};
 use crate::native::reuse::alternatives;
 use crate::rust::thread::Panic;
-use crate::trace::source::Place;
 use crate::watch::undone::is_for_lock;
 use explore::{
     Access, Bound, EventId, Halt, ObjectId, OpKind, Pending, Request, Step, ThreadId, ValueId,

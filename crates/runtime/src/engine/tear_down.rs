@@ -12,6 +12,7 @@
 
 use crate::engine::Engine;
 use crate::engine::model::Model;
+use crate::engine::root;
 use explore::{Interrupt, Pending, Step, ThreadId};
 use report::Restart;
 use std::ptr::NonNull;
@@ -162,6 +163,6 @@ impl Engine {
         own.run = 0;
         own.locals.forget();
         std::mem::forget(own.job.take());
-        own.fibre.begin_again(engine);
+        own.fibre.begin_again(root::of(engine));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::engine::coroutine::{Fibre, Suspender};
 use crate::engine::life::{Life, life};
+use crate::engine::place::Place;
 use crate::engine::waiting::Wait;
 use crate::memory::arena::Heap;
 use crate::native::Visits;
@@ -10,7 +11,6 @@ use crate::rust::local::Locals;
 use crate::rust::object::Condition;
 use crate::rust::thread::Panic;
 use crate::trace::failure::Noticed;
-use crate::trace::source::Place;
 use crate::watch::await_rule::Round;
 use explore::{EventId, ThreadId};
 

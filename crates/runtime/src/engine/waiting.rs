@@ -1,8 +1,8 @@
 //! The waits of threads: queries to objects, which are repeated after each event at the object.
 
 use crate::engine::granularity::StepGranularity;
+use crate::engine::place::Place;
 use crate::engine::{Engine, Objects};
-use crate::trace::source::Place;
 use explore::{Bound, EventId, Halt, Op, Pending, Request, ThreadId};
 use objects::Ticket;
 

@@ -1,6 +1,7 @@
 //! The global allocator, which gives heap objects addresses that do not depend on the schedule.
 
 use crate::engine::perform;
+use crate::memory::allocate;
 use crate::memory::arena;
 use crate::memory::region;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -24,7 +25,7 @@ pub struct ModelAllocator;
 unsafe impl GlobalAlloc for ModelAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        match perform::allocate(layout) {
+        match allocate::allocate(layout) {
             Some(memory) => memory.as_ptr(),
             // SAFETY: the caller upholds the contract of `alloc`.
             None => unsafe { System.alloc(layout) },
@@ -37,7 +38,7 @@ unsafe impl GlobalAlloc for ModelAllocator {
             // SAFETY: the caller owns the object, and only arenas give out memory of the region.
             unsafe { arena::free(pointer.addr()) };
         } else {
-            perform::forget_large(pointer.addr());
+            allocate::forget_large(pointer.addr());
             // SAFETY: the caller upholds the contract of `dealloc`. The object is the system's.
             unsafe { System.dealloc(pointer, layout) };
         }
@@ -45,7 +46,7 @@ unsafe impl GlobalAlloc for ModelAllocator {
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        match perform::allocate(layout) {
+        match allocate::allocate(layout) {
             Some(memory) => {
                 // SAFETY: the memory has this size and belongs to the new object alone.
                 unsafe { ptr::write_bytes(memory.as_ptr(), 0, layout.size()) };
@@ -58,11 +59,11 @@ unsafe impl GlobalAlloc for ModelAllocator {
 
     #[inline]
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !region::contains(pointer.addr()) && !perform::is_large(pointer.addr()) {
+        if !region::contains(pointer.addr()) && !allocate::is_large(pointer.addr()) {
             // SAFETY: the caller upholds the contract of `realloc`. The object is the system's.
             return unsafe { System.realloc(pointer, layout, size) };
         }
-        if perform::extend(pointer.addr(), layout, size) {
+        if allocate::extend(pointer.addr(), layout, size) {
             return pointer;
         }
         if perform::current().is_some() && arena::outlives(pointer.addr()) {

@@ -8,9 +8,9 @@
 
 use super::Written;
 use super::foreign::may_be_stack;
+use crate::config::Config;
 use crate::engine::Engine;
 use crate::engine::granularity::StepGranularity;
-use crate::engine::model::Config;
 use crate::engine::names::Range;
 use explore::{Access, Bound, Halt, ObjectId, Op, OpKind, Pending, Request, ThreadId};
 use objects::Coarsening;

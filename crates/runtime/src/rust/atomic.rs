@@ -8,11 +8,11 @@ pub use real::Real;
 
 use crate::engine::Engine;
 use crate::engine::perform::{clean_after_first_use, perform, silently, visible};
+use crate::engine::place::Place;
 use crate::engine::step::DependsOn;
-use crate::engine::token;
+use crate::memory::value_id;
 use crate::rust::outside::outside;
 use crate::rust::settle::{Settle, Settling, settled};
-use crate::trace::source::Place;
 use crate::watch::seen::Seen;
 use explore::{Access, ObjectId, Op, OpKind, Request, ValueId};
 use std::cell::{Cell, UnsafeCell};
@@ -48,7 +48,7 @@ macro_rules! integers {
             fn token(self) -> ValueId {
                 // Programs keep addresses in integers, with marks in bits that are zero.
                 match size_of::<$integer>() == size_of::<usize>() {
-                    true => token::of_address(self as usize),
+                    true => value_id::of_address(self as usize),
                     false => ValueId(self as u64),
                 }
             }
@@ -79,7 +79,7 @@ impl<T> Value for *mut T {
 
     #[inline(always)]
     fn token(self) -> ValueId {
-        token::of_address(self.addr())
+        value_id::of_address(self.addr())
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform, silently};
+use crate::engine::place::Place;
 use crate::engine::waiting::Wait;
 use crate::rust::settle::Inborn;
-use crate::trace::source::Place;
 use explore::ObjectId;
 use objects::{Barrier as Order, Coarsening, Ticket};
 use std::panic::Location;

@@ -5,10 +5,10 @@ mod real;
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform, silently};
+use crate::engine::place::Place;
 use crate::engine::waiting::Wait;
 use crate::rust::mutex::expire;
 use crate::rust::outside::outside;
-use crate::trace::source::Place;
 use crate::watch::seen::Seen;
 use explore::ObjectId;
 use objects::{Capacity, Channel as Order, Coarsening, Received, Sent, Ticket};

@@ -3,12 +3,12 @@
 use crate::Mutex;
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform, silently, visible};
+use crate::engine::place::Place;
 use crate::engine::step::DependsOn;
 use crate::engine::waiting::Wait;
 use crate::rust::choice::spurious;
 use crate::rust::mutex::expire;
 use crate::rust::settle::Inborn;
-use crate::trace::source::Place;
 use explore::{ObjectId, Request};
 use objects::{Condvar as Order, Ticket};
 use std::panic::Location;

@@ -1,8 +1,8 @@
 //! Memory that must be freed before an execution ends, whose owners are counted or recorded.
 
 use crate::engine::Engine;
+use crate::engine::place::Place;
 use crate::trace::Shown;
-use crate::trace::source::Place;
 use explore::{ObjectId, ThreadId};
 use report::FailureKind;
 

@@ -2,9 +2,9 @@
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, silently};
+use crate::engine::place::Place;
 use crate::rust::outside::outside;
 use crate::trace::Shown;
-use crate::trace::source::Place;
 use crate::watch::happens_before::Epoch;
 use report::FailureKind;
 use std::cell::UnsafeCell;

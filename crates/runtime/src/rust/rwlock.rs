@@ -2,9 +2,9 @@
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform, silently};
+use crate::engine::place;
 use crate::engine::waiting::Wait;
 use crate::rust::settle::Inborn;
-use crate::trace::source;
 use crate::watch::seen::Seen;
 use crate::watch::undone::Hold;
 use explore::{ObjectId, Pending, ThreadId};
@@ -101,7 +101,7 @@ impl Inborn for RwLock {
     )]
     const REAL: Self::Real = enforce::blocking::RwLock::new();
 
-    fn begin(object: ObjectId, (): (), location: source::Place) -> RwLock {
+    fn begin(object: ObjectId, (): (), location: place::Place) -> RwLock {
         silently(|engine| RwLock::named(engine, object, location))
     }
 }
@@ -139,7 +139,7 @@ impl RwLock {
     }
 
     /// Creates a lock for an object that already has its id.
-    fn named(engine: &mut Engine, object: ObjectId, location: source::Place) -> RwLock {
+    fn named(engine: &mut Engine, object: ObjectId, location: place::Place) -> RwLock {
         engine.name_object(object, "RwLock", location);
         let number = engine
             .life

@@ -9,9 +9,9 @@
 use crate::engine::Engine;
 use crate::engine::names::Site;
 use crate::engine::perform::{clean_after_first_use, silently};
+use crate::engine::place::Place;
 use crate::memory::residents::Home;
 use crate::rust::outside::outside;
-use crate::trace::source::Place;
 use explore::ObjectId;
 use std::cell::Cell;
 use std::panic::{Location, RefUnwindSafe};

@@ -6,8 +6,9 @@ mod wording;
 pub use wording::kind_of_object;
 
 use crate::engine::Engine;
+use crate::engine::place::Place;
 use crate::rust::atomic::Value;
-use crate::trace::source::{Place, Spot};
+use crate::trace::source::Spot;
 use explore::{EventId, ObjectId, Op, OpKind, ThreadId, ValueId};
 use objects::Ticket;
 use rustc_hash::FxHashMap;

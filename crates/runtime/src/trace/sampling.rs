@@ -3,7 +3,8 @@
 
 use crate::engine::Engine;
 use crate::engine::model::Model;
-use crate::trace::source::{Place, Spot};
+use crate::engine::place::Place;
+use crate::trace::source::Spot;
 use explore::{EventId, ObjectId};
 
 /// The places noted for an execution.

@@ -1,11 +1,9 @@
 //! Places in the source of the program under test.
 
+use crate::engine::place::Place;
 use crate::engine::{Engine, Thread};
 use explore::ThreadId;
 use std::panic::Location;
-
-/// A place in the source of the program under test, or of a library that it calls.
-pub(crate) type Place = &'static Location<'static>;
 
 /// The place of something in an execution. [`Model::place`](crate::Model::place) formats it for
 /// users.

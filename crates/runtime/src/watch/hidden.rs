@@ -24,7 +24,7 @@ use crate::engine::Engine;
 use crate::engine::model::Model;
 use crate::engine::own_stack::LINK;
 use crate::engine::perform::{current, silently};
-use crate::trace::source::Place;
+use crate::engine::place::Place;
 use copy::{Change, Copy, GRANULE};
 use explore::ThreadId;
 use order::Order;

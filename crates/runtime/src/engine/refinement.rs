@@ -1,0 +1,131 @@
+//! Schedules of all operations. Traces for users show spawns and waits, which searches perform as
+//! parts of other steps: [`Model::refine`] turns a schedule of accesses into one of all operations.
+
+use crate::engine::Engine;
+use crate::engine::granularity::StepGranularity;
+use crate::engine::model::Model;
+use crate::engine::waiting::Wait;
+use crate::watch::undone::is_for_lock;
+use explore::{Access, Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
+use report::FailureKind;
+
+impl Model {
+    /// Makes every operation a step from the next execution on. This includes operations that
+    /// commute with all others, which by default are performed with the step before.
+    pub fn step_by_operations(&mut self) {
+        self.engine_mut().granularity = StepGranularity::Operations;
+    }
+
+    /// Restores the default from the next execution on: operations that commute with all others are
+    /// performed with the step before.
+    pub fn step_by_accesses(&mut self) {
+        let engine = self.engine_mut();
+        engine.granularity = StepGranularity::of_search(&engine.config);
+    }
+
+    /// Turns a schedule of accesses into the same schedule of operations. From now on, the model
+    /// steps by operations. If a data race appears in a different thread than before, the schedule
+    /// ends there.
+    pub fn refine(&mut self, schedule: &Schedule) -> Result<Schedule, Interrupt> {
+        if StepGranularity::of_search(&self.engine().config) == StepGranularity::Operations {
+            return Ok(schedule.clone());
+        }
+        self.step_by_operations();
+        loop {
+            self.reset();
+            let mut refined = Schedule::new();
+            match self.refine_into(&mut refined, schedule) {
+                Err(Interrupt::Diverged(_)) if self.has_raced() => return Ok(refined),
+                // The objects are coarser than the search assumed, which no longer matters here.
+                Err(Interrupt::Coarsened) => {}
+                result => return result.map(|()| refined),
+            }
+        }
+    }
+
+    fn refine_into(
+        &mut self,
+        refined: &mut Schedule,
+        schedule: &Schedule,
+    ) -> Result<(), Interrupt> {
+        self.step_through(refined, ThreadId::MAIN)?;
+        for &step in schedule {
+            self.step(step)?;
+            refined.push(step);
+            self.step_through(refined, step.thread)?;
+        }
+        Ok(())
+    }
+
+    /// Checks whether the current execution had a data race.
+    pub fn has_raced(&self) -> bool {
+        let mut failures = self.failures().into_iter();
+        failures.any(|shown| shown.kind == FailureKind::DataRace)
+    }
+
+    /// Performs all possible operations that commute with all others, in the order in which they
+    /// belong to the step: first the operations of its thread, then those of threads that the step
+    /// has started, then those of threads whose waits the step has ended.
+    fn step_through(&mut self, steps: &mut Schedule, thread: ThreadId) -> Result<(), Interrupt> {
+        let mut granted = std::mem::take(&mut self.engine_mut().life.woken);
+        let mut next = Some(thread);
+        while let Some(thread) = next {
+            while self.engine().can_commute(thread) {
+                let step = Step::of(thread);
+                self.step(step)?;
+                steps.push(step);
+            }
+            let woken = self.engine_mut().life.woken.pop_front();
+            next = woken.or_else(|| granted.pop_front());
+        }
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// Checks whether a thread may continue without a switch where it could be suspended. A switch
+    /// is necessary where the await rule compares registers, because a switch changes registers.
+    #[inline(always)]
+    pub(crate) fn may_go_on(&self) -> bool {
+        !self.watch.stacks
+    }
+
+    /// Begins an operation of the running thread as a part of the current step. Returns false if
+    /// the thread has reached its limit of operations.
+    #[inline(always)]
+    pub(crate) fn begin_part(&mut self) -> bool {
+        let most = self.config.max_events;
+        let thread = self.thread();
+        if thread.life.operations >= most {
+            return false;
+        }
+        thread.life.operations += 1;
+        thread.life.round.take_effect();
+        true
+    }
+
+    /// Begins a wait of the running thread as a part of the current step. Returns false at the
+    /// limit.
+    pub(crate) fn begin_wait(&mut self, wait: Wait) -> bool {
+        let had_effect = self.thread().life.round.has_effect();
+        let begins = self.begin_part();
+        if is_for_lock(wait) {
+            self.thread().life.round.set_effect(had_effect);
+        }
+        begins
+    }
+
+    /// Checks whether the thread can perform an operation that commutes with all others.
+    fn can_commute(&self, thread: ThreadId) -> bool {
+        let request = self
+            .life
+            .pending
+            .get(thread.index())
+            .and_then(Pending::enabled);
+        request.is_some_and(|request| {
+            let is_private = request.op.access == Access::None
+                && matches!(request.op.kind, OpKind::Load | OpKind::Store);
+            is_private || request.op.kind == OpKind::Spawn || self.wait_of(thread).is_some()
+        })
+    }
+}
