@@ -39,6 +39,7 @@ compile_error!("mazurka needs Unix: use Linux, or WSL on Windows");
 
 mod config;
 mod engine;
+mod guests;
 mod memory;
 pub mod native;
 mod rust;
@@ -46,10 +47,10 @@ mod trace;
 mod watch;
 
 pub use config::Config;
-pub use engine::ACCESSES;
 pub use engine::model::Model;
 pub use engine::names::{Names, UnknownThread};
 pub use engine::panic_hook::contained;
+pub use engine::{ACCESSES, Panic};
 pub use explore::{Access, Fingerprint, ObjectId, ThreadId};
 pub use memory::allocator::ModelAllocator;
 pub use memory::heap::{Track, alloc, alloc_zeroed, dealloc};
@@ -86,9 +87,9 @@ pub use rust::settle::{Born, Inborn, Placed, Settle, Settling};
 pub use rust::shared::shared_words;
 pub use rust::state::State;
 pub use rust::thread::{
-    Handle, Panic, ask_for_stack, await_end, call_at, current, is_finished, is_in_model, is_over,
-    join, name, panicking, panics_fail, park, park_here, park_here_for, park_timed, place, serve,
-    spawn, spawn_at, stand_at, unpark, upcoming_child,
+    Handle, ask_for_stack, await_end, call_at, current, is_finished, is_in_model, is_over, join,
+    name, panicking, panics_fail, park, park_here, park_here_for, park_timed, place, serve, spawn,
+    spawn_at, stand_at, unpark, upcoming_child,
 };
 pub use trace::failure::Wanted;
 pub use trace::recorder::kind_of_object;

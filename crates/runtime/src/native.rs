@@ -38,6 +38,7 @@ pub use audit::{HAS_CALLED_LIBRARY, call_program, enter_program, leave_program};
 pub use await_rule::{Frame, HAS_CALLED_UNKNOWN};
 pub use copies::{copy, copy_at_once, fill, read_on};
 pub use debugging::{mazurka_failed, mazurka_failure, stop_for_debugger, tell_debugger};
+pub(crate) use ended_frames::restore_frame;
 pub use ended_frames::{FRAME, is_in_ended_frame};
 pub use foreign::changes;
 pub(crate) use foreign::meet_stack;
@@ -66,8 +67,8 @@ pub(crate) use shadow::Shadow;
 pub use source_map::SourceMap;
 pub(crate) use threads::EndOfThread;
 pub use threads::{
-    SPARE_STACK, clean_stack, end_for_others, end_thread, excuse, exit_program, fail, goal,
-    is_alone, join_ended, leave_out, living_other, own_stack, privately, refuse, return_from_main,
+    clean_stack, end_for_others, end_thread, excuse, exit_program, fail, goal, is_alone,
+    join_ended, leave_out, living_other, own_stack, privately, refuse, return_from_main,
     return_from_thread, spawn, warn,
 };
 
@@ -76,6 +77,7 @@ pub(crate) use visits::Visits;
 
 pub use crate::engine::control_words::ControlWords;
 pub use crate::engine::coroutine::on_own_stack;
+pub use crate::engine::stack::SPARE_STACK;
 pub use crate::engine::trap::{Epilogue, Prologue};
 
 use crate::engine::life::{Life, life};

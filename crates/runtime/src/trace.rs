@@ -83,7 +83,8 @@ impl Engine {
         } = self.rows(&columns, failure.as_ref());
         let objects = self.tell_states(execution, &mut rows, &events);
         let failed = failure.as_ref().and_then(|shown| shown.event);
-        let failed = failed.map(|event| deciding::cause(event, execution, self.recorder.failed()));
+        let failed =
+            failed.map(|event| deciding::cause(event, execution, self.guests.recorder.failed()));
         let racing = |race: Race| Racing {
             first: events[race.first.index()],
             second: events[race.second.index()],
@@ -117,7 +118,7 @@ impl Engine {
     pub(crate) fn described(&self, accesses: &Execution, operations: &Execution) -> Vec<Described> {
         let mut described = Vec::new();
         let mut next: BTreeMap<ThreadId, u32> = BTreeMap::new();
-        for ((_, event), recorded) in operations.events().zip(&self.recorder.events) {
+        for ((_, event), recorded) in operations.events().zip(&self.guests.recorder.events) {
             let thread = event.thread();
             let index = next.entry(thread).or_insert(1);
             let at = Point {
@@ -141,7 +142,7 @@ impl Engine {
     /// Returns the threads in the order of their first events, followed by threads without events.
     fn columns(&self) -> Vec<ThreadId> {
         let mut columns: Vec<ThreadId> = Vec::new();
-        let events = self.recorder.events.iter().map(|event| event.thread);
+        let events = self.guests.recorder.events.iter().map(|event| event.thread);
         for thread in events.chain(self.started().iter().copied()) {
             if !columns.contains(&thread) {
                 columns.push(thread);
@@ -153,7 +154,7 @@ impl Engine {
     /// Returns rows for the events, the accesses to plain memory that race, and the notes, in the
     /// order in which they happened.
     fn rows(&self, columns: &[ThreadId], failure: Option<&Shown>) -> Rows {
-        let recorder = &self.recorder;
+        let recorder = &self.guests.recorder;
         let is_race = failure.is_some_and(|shown| shown.kind == FailureKind::DataRace);
         let race = recorder.race.filter(|_| is_race);
         let races = race.iter().flatten().map(|&touch| (touch, true));
@@ -208,8 +209,10 @@ impl Engine {
         let mut last: BTreeMap<ThreadId, usize> = BTreeMap::new();
         // The row of the last write, by object.
         let mut written: BTreeMap<usize, usize> = BTreeMap::new();
-        for (((id, event), recorded), &number) in
-            execution.events().zip(&self.recorder.events).zip(events)
+        for (((id, event), recorded), &number) in execution
+            .events()
+            .zip(&self.guests.recorder.events)
+            .zip(events)
         {
             let edges = execution.edges(id).iter();
             rows[number].after = edges.map(|edge| events[edge.index()]).collect();
@@ -221,9 +224,9 @@ impl Engine {
             let object = stock.map_or(event.op.object, |(whole, _)| *whole);
             let name = match &recorded.variable {
                 Some((name, _)) => name.clone(),
-                None => self.recorder.object_name(object, event.op.kind),
+                None => self.guests.recorder.object_name(object, event.op.kind),
             };
-            let key = (self.recorder.first_part(object), name);
+            let key = (self.guests.recorder.first_part(object), name);
             let state = match &recorded.variable {
                 Some((_, value)) => Some(value.clone()),
                 None => {

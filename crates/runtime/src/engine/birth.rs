@@ -3,11 +3,12 @@
 use super::{Engine, Job, Thread};
 use crate::engine::coroutine::Fibre;
 use crate::engine::granularity::StepGranularity;
+use crate::engine::guest::Guest;
 use crate::engine::life::Life;
 use crate::engine::place::Place;
 use crate::engine::root;
-use crate::native::{self, SPARE_STACK};
-use crate::rust::exploration::Exploration;
+use crate::engine::stack::SPARE_STACK;
+use crate::guests::Guests;
 use explore::{EventId, Pending, ThreadId};
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -21,16 +22,13 @@ impl Engine {
     #[cold]
     pub(crate) fn begin_again(&mut self, id: ThreadId) {
         let engine = NonNull::from(&mut *self);
-        self.threads[id.index()].run = 0;
+        Guests::abandon(&mut self.threads[id.index()]);
         self.threads[id.index()].fibre.begin_again(root::of(engine));
     }
 
     /// Starts the main thread.
     pub(crate) fn begin(&mut self) {
-        self.exploration = match self.config.explores {
-            true => Exploration::On,
-            false => Exploration::Off,
-        };
+        Guests::begin(self);
         let main = Job::Main(&raw const *self.body);
         self.start_thread(ThreadId::MAIN, main, None, Location::caller());
     }
@@ -40,7 +38,6 @@ impl Engine {
         if self.threads.len() <= id.index() {
             self.make_room(id);
         }
-        let has_private_stack = self.begins_with_private_stack(id);
         let accesses = self.config.max_events.saturating_mul(ACCESSES);
         let thread = &mut self.threads[id.index()];
         thread.life.begin();
@@ -48,23 +45,12 @@ impl Engine {
         thread.life.location = location;
         thread.life.name = name;
         thread.job = Some(job);
-        thread.has_private_stack = has_private_stack;
         thread.noticed = None;
-        thread.locals.forget();
-        thread.making = None;
         self.life.objects.parks[id.index()].clear();
         self.life.objects.ends[id.index()].clear();
         self.order_after_spawn(id);
         let parent = (id != ThreadId::MAIN).then_some(self.running);
-        if self.watch.compares {
-            self.hidden.started(id, parent);
-        }
-        if self.watch.races {
-            self.happens_before.started(id, parent);
-            if self.watch.audits {
-                self.native.audit.started(id, parent);
-            }
-        }
+        Guests::start(self, id, parent);
         self.life.started.push(id);
         self.life.live += 1;
         match &mut self.late {
@@ -101,7 +87,7 @@ impl Engine {
             let fibre = self.new_fibre(id, self.config.stack_size);
             self.threads.push(Thread::new(id, fibre));
             self.life.pending.push(Pending::NotStarted);
-            self.residents.add_thread();
+            Guests::add_thread(self);
             self.life.objects.parks.push(objects::Park::default());
             self.life.objects.ends.push(objects::Thread::default());
         }
@@ -121,7 +107,8 @@ impl Engine {
         let stack = std::mem::take(&mut parent.life.stack_of_child);
         let child = self.names.child(self.running, number);
         if self.life.started.len() >= self.config.max_threads {
-            self.misuse(
+            Guests::misuse(
+                self,
                 "the program starts more threads than the limit `max_threads` allows: raise it",
             );
         }
@@ -155,7 +142,7 @@ impl Engine {
     fn new_fibre(&mut self, id: ThreadId, bytes: usize) -> Fibre {
         let place = self.place_of_stack(id);
         let fibre = Fibre::new(root::of(NonNull::from(&mut *self)), bytes, place);
-        native::meet_stack(fibre.limit(), fibre.base());
+        Guests::add_stack(self, fibre.limit(), fibre.base());
         fibre
     }
 

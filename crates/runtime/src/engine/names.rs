@@ -9,7 +9,6 @@ mod coarse;
 mod merged;
 mod sites;
 
-use crate::engine::step::MOST_PARTS;
 use addresses::Addresses;
 pub(crate) use addresses::{MOST_COMPARED, Range};
 use explore::{ObjectId, Schedule, Step, ThreadId};
@@ -19,6 +18,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) use sites::{Region, Resident, Site};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The maximum number of parts of an object.
+pub(crate) const MOST_PARTS: u32 = 4;
 
 /// The maximum number of threads. A file that names more threads does not come from a program.
 const MOST_THREADS: usize = 1 << 14;

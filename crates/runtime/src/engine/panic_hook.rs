@@ -1,8 +1,10 @@
 //! The panic hook, which records panics inside a model. Only the report prints them.
 
-use crate::engine::Engine;
+use crate::engine::guest::Guest;
 use crate::engine::perform;
-use crate::trace::failure::Noticed;
+use crate::engine::{Engine, Noticed};
+use crate::guests::Guests;
+
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::ptr::NonNull;
@@ -56,7 +58,7 @@ fn notice(info: &PanicHookInfo<'_>) {
             (None, None) => "a panic with a value that is not text".to_owned(),
         };
         let location = info.location().map_or_else(String::new, report::place);
-        engine.panicked();
+        Guests::panicked(engine);
         engine.thread().noticed = Some(Noticed { message, location });
     });
 }

@@ -7,12 +7,14 @@
 //! allocator and the panic hook find the current engine, and operations elsewhere are detected.
 
 use crate::engine::Engine;
+use crate::engine::clean::{LEFT_BY_CALLS, clean};
 use crate::engine::control_words::ControlWords;
 use crate::engine::current::{load, store};
 use crate::engine::granularity::StepGranularity;
+use crate::engine::guest::{Comparison, Guest};
 use crate::engine::place::Place;
 use crate::engine::waiting::Wait;
-use crate::native;
+use crate::guests::Guests;
 use explore::{Bound, Halt, Op, Request};
 use std::panic::{Location, resume_unwind};
 use std::ptr::{self, NonNull};
@@ -129,31 +131,55 @@ pub(crate) fn perform_when<R>(
     // SAFETY: the engine is alive while its threads run. The references end before each switch.
     unsafe {
         if !(*engine.as_ptr()).is_tearing_down {
-            if goes_on(&mut *engine.as_ptr()) {
-                if (*engine.as_ptr()).watch.compares {
-                    (*engine.as_ptr()).compare_before_effect();
-                }
-                forget_registers();
-            } else {
-                switch(engine);
-            }
+            reach(engine, goes_on);
         }
-        let mut has_caught = false;
-        if (*engine.as_ptr()).is_tearing_down {
-            has_caught = torn(engine);
-        }
+        let has_caught = (*engine.as_ptr()).is_tearing_down && torn(engine);
         let result = effect(&mut *engine.as_ptr());
-        if (*engine.as_ptr()).watch.looks_at_effects() {
-            (*engine.as_ptr()).end_effect();
-        }
-        if (*engine.as_ptr()).watch.stacks {
-            clean(engine, LEFT_BY_CALLS);
-        }
+        end_effect(engine);
         leave(engine);
         if has_caught {
             resume_unwind(Box::new(TearDown));
         }
         result
+    }
+}
+
+/// Brings the running thread to the effect of its operation: at once if `goes_on` permits it, and
+/// by a switch to the model and back if not.
+///
+/// # Safety
+///
+/// The conditions are those of [`switch`].
+#[inline(always)]
+unsafe fn reach(engine: NonNull<Engine>, goes_on: impl FnOnce(&mut Engine) -> bool) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        if goes_on(&mut *engine.as_ptr()) {
+            if (*engine.as_ptr()).watch.compares {
+                Guests::compare(&mut *engine.as_ptr(), Comparison::BeforeEffect);
+            }
+            forget_registers();
+        } else {
+            switch(engine);
+        }
+    }
+}
+
+/// Ends an operation, which has had its effect.
+///
+/// # Safety
+///
+/// The engine must be alive, and nothing else may use it.
+#[inline(always)]
+unsafe fn end_effect(engine: NonNull<Engine>) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        if (*engine.as_ptr()).watch.looks_at_effects() {
+            Guests::end_effect(&mut *engine.as_ptr());
+        }
+        if (*engine.as_ptr()).watch.stacks {
+            clean(engine, LEFT_BY_CALLS);
+        }
     }
 }
 
@@ -165,32 +191,25 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
     // SAFETY: as in `perform_when`.
     unsafe {
         if !(*engine.as_ptr()).is_tearing_down {
-            if (*engine.as_ptr()).is_over_at_once(wait) {
-                if (*engine.as_ptr()).watch.compares {
-                    (*engine.as_ptr()).compare_before_effect();
+            reach(engine, |engine| {
+                let is_over = engine.is_over_at_once(wait);
+                if !is_over {
+                    engine.announce_wait(op, wait, location);
                 }
-                forget_registers();
-            } else {
-                (*engine.as_ptr()).announce_wait(op, wait, location);
-                switch(engine);
-            }
+                is_over
+            });
         }
         if (*engine.as_ptr()).is_tearing_down {
             torn(engine);
             while !(*engine.as_ptr()).life.objects.is_granted(wait) {
-                (*engine.as_ptr()).lose_destructor();
+                Guests::lose_destructor(&mut *engine.as_ptr());
                 switch(engine);
             }
         } else {
             (*engine.as_ptr()).end_wait(wait);
         }
         then(&mut *engine.as_ptr());
-        if (*engine.as_ptr()).watch.looks_at_effects() {
-            (*engine.as_ptr()).end_effect();
-        }
-        if (*engine.as_ptr()).watch.stacks {
-            clean(engine, LEFT_BY_CALLS);
-        }
+        end_effect(engine);
     }
     leave(engine);
 }
@@ -219,8 +238,8 @@ pub(crate) fn halt(why: Halt) {
             switch(engine);
         }
         torn(engine);
-        if (*engine.as_ptr()).ending.is_some() {
-            (*engine.as_ptr()).lose_destructor();
+        if Guests::is_dropping_statics(&*engine.as_ptr()) {
+            Guests::lose_destructor(&mut *engine.as_ptr());
             loop {
                 switch(engine);
             }
@@ -249,9 +268,7 @@ pub(crate) fn stop(effect: impl FnOnce(&mut Engine)) -> ! {
 pub(crate) fn end() {
     let end = silently(|engine| engine.names.end(engine.running));
     let op = objects::Thread::END.on(end);
-    perform(op, Location::caller(), |engine| {
-        engine.record(|_| "end".to_owned())
-    });
+    perform(op, Location::caller(), Guests::record_end);
 }
 
 /// Runs started threads to their first operations before the running thread continues.
@@ -280,7 +297,7 @@ unsafe fn switch(engine: NonNull<Engine>) {
     // SAFETY: the engine is alive, and there is no reference to it.
     unsafe {
         if (*engine.as_ptr()).watch.reads {
-            (*engine.as_ptr()).end_segment();
+            Guests::suspend(&mut *engine.as_ptr());
         }
     }
     // SAFETY: the suspender is that of the running coroutine, and only this code suspends it. Only
@@ -290,10 +307,9 @@ unsafe fn switch(engine: NonNull<Engine>) {
         if let Some(checkers) = (*engine.as_ptr()).control_words {
             let words = ControlWords::now();
             checkers.replace(words);
-            (*engine.as_ptr()).note_frame();
-            let frame = native::FRAME;
+            let kept = Guests::keep(&mut *engine.as_ptr());
             (*suspender).suspend(());
-            native::FRAME = frame;
+            Guests::resume(kept);
             // Computations of the checker may have raised exceptions in the control words
             // meanwhile.
             words.set();
@@ -302,28 +318,6 @@ unsafe fn switch(engine: NonNull<Engine>) {
         }
     }
     forget_registers();
-}
-
-/// The number of stack bytes that the model's own calls leave undefined. Frames are larger in
-/// unoptimised code.
-pub(crate) const LEFT_BY_CALLS: usize = if cfg!(debug_assertions) {
-    32 * 1024
-} else {
-    4096
-};
-
-/// The number of stack bytes that the last execution leaves undefined, as far as a thread with
-/// hints uses them.
-pub(crate) const LEFT_BY_THREADS: usize = 32 * 1024;
-
-/// Zeroes the unused stack below the caller's frame, and the registers that a call does not
-/// preserve: the program may copy their content, for example as the payload of a `None`.
-#[cold]
-#[inline(never)]
-pub(crate) fn clean(engine: NonNull<Engine>, bytes: usize) {
-    // SAFETY: the engine is alive and nothing else uses it.
-    let room = unsafe { (*engine.as_ptr()).room_on_stack((&raw const bytes) as usize) };
-    zero_below(bytes.min(room));
 }
 
 /// Zeroes the remains of the model's own calls on the stack below the caller's frame.
@@ -344,29 +338,6 @@ pub(crate) fn clean_after_first_use() {
         clean_after_calls();
     }
 }
-
-#[cfg(target_arch = "x86_64")]
-#[inline(never)]
-fn zero_below(bytes: usize) {
-    // SAFETY: memory below the stack pointer is unused, and the stack has this many bytes there.
-    unsafe {
-        std::arch::asm!(
-            "mov rdi, rsp",
-            "sub rdi, rcx",
-            "shr rcx, 3",
-            "rep stosq",
-            "xor edi, edi", "xor esi, esi", "xor edx, edx",
-            "xor r8d, r8d", "xor r9d, r9d", "xor r10d, r10d", "xor r11d, r11d",
-            inout("rcx") bytes & !7 => _,
-            out("rdi") _, out("rsi") _, out("rdx") _,
-            out("r8") _, out("r9") _, out("r10") _, out("r11") _,
-            in("rax") 0,
-        );
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn zero_below(_: usize) {}
 
 /// Sets the registers that hold values of the model after a switch to a fixed value, because the
 /// await rule compares registers.
@@ -396,7 +367,7 @@ fn forget_registers() {
 #[inline(never)]
 unsafe fn torn(engine: NonNull<Engine>) -> bool {
     // SAFETY: the engine is alive and nothing else uses it.
-    if unsafe { (*engine.as_ptr()).ending.is_some() } {
+    if unsafe { Guests::is_dropping_statics(&*engine.as_ptr()) } {
         return false;
     }
     // SAFETY: as above.

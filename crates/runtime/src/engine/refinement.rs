@@ -4,8 +4,6 @@
 use crate::engine::Engine;
 use crate::engine::granularity::StepGranularity;
 use crate::engine::model::Model;
-use crate::engine::waiting::Wait;
-use crate::watch::undone::is_for_lock;
 use explore::{Access, Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
 use report::FailureKind;
 
@@ -83,38 +81,6 @@ impl Model {
 }
 
 impl Engine {
-    /// Checks whether a thread may continue without a switch where it could be suspended. A switch
-    /// is necessary where the await rule compares registers, because a switch changes registers.
-    #[inline(always)]
-    pub(crate) fn may_go_on(&self) -> bool {
-        !self.watch.stacks
-    }
-
-    /// Begins an operation of the running thread as a part of the current step. Returns false if
-    /// the thread has reached its limit of operations.
-    #[inline(always)]
-    pub(crate) fn begin_part(&mut self) -> bool {
-        let most = self.config.max_events;
-        let thread = self.thread();
-        if thread.life.operations >= most {
-            return false;
-        }
-        thread.life.operations += 1;
-        thread.life.round.take_effect();
-        true
-    }
-
-    /// Begins a wait of the running thread as a part of the current step. Returns false at the
-    /// limit.
-    pub(crate) fn begin_wait(&mut self, wait: Wait) -> bool {
-        let had_effect = self.thread().life.round.has_effect();
-        let begins = self.begin_part();
-        if is_for_lock(wait) {
-            self.thread().life.round.set_effect(had_effect);
-        }
-        begins
-    }
-
     /// Checks whether the thread can perform an operation that commutes with all others.
     fn can_commute(&self, thread: ThreadId) -> bool {
         let request = self

@@ -1,10 +1,11 @@
 //! Repetition of the events of an execution. The following steps are known, so a thread whose step
 //! is next performs it without a switch to the model and back.
 
-use crate::engine::Engine;
 use crate::engine::granularity::StepGranularity;
+use crate::engine::guest::Guest;
 use crate::engine::model::Model;
-use explore::{Divergence, EventId, Execution, Interrupt, Program};
+use crate::guests::Guests;
+use explore::{EventId, Execution, Interrupt, Program};
 use std::ptr;
 
 impl Model {
@@ -15,16 +16,22 @@ impl Model {
         execution: &Execution,
         returns: bool,
     ) -> Result<(), Interrupt> {
-        match self.engine().config.native {
-            Some(_) => self.begin_at_savepoint(execution),
-            None => self.reset(),
+        if Guests::find_savepoint(self.engine_mut(), execution) {
+            if !self.engine().is_quiet() {
+                self.tear_down();
+            }
+            Guests::prepare(self.engine_mut());
+            Guests::restore(self.engine_mut());
+        } else {
+            self.reset();
+            Guests::save(self.engine_mut());
         }
         if self.engine().is_coarsened() {
             return Err(Interrupt::Coarsened);
         }
-        while let Some(middle) = self.next_savepoint(execution, returns) {
+        while let Some(middle) = Guests::next_savepoint(self.engine(), execution, returns) {
             self.follow(execution, middle)?;
-            if !self.engine_mut().save() {
+            if !Guests::save(self.engine_mut()) {
                 break;
             }
         }
@@ -48,46 +55,9 @@ impl Model {
         while let at @ EventId(number) = self.engine().event()
             && (number as usize) < end
         {
-            self.move_on(execution.event(at).step)?;
+            self.advance(execution.event(at).step)?;
             self.engine().follows(execution)?;
         }
         Ok(())
-    }
-}
-
-impl Engine {
-    /// Begins the step of the running thread, which has announced its operation, if the current
-    /// execution is repeated and this operation is next. Returns whether the step has begun.
-    #[inline(always)]
-    pub(crate) fn runs_on(&mut self) -> bool {
-        !self.script.is_null() && self.may_go_on() && self.runs_on_in_script()
-    }
-
-    #[inline(never)]
-    fn runs_on_in_script(&mut self) -> bool {
-        // SAFETY: `Model::repeat` holds a reference to the execution while `script` points to it.
-        let script = unsafe { &*self.script };
-        let thread = self.running;
-        let next = self.life.events as usize + 1;
-        // Other threads that can run do so first, as in the first execution.
-        if !self.life.is_in_event || self.has_ready() || next >= self.script_end {
-            return false;
-        }
-        let next = script.event(EventId::at(next)).step;
-        if next.thread != thread {
-            return false;
-        }
-        self.end_step(thread);
-        !self.is_coarsened()
-            && !self.has_ready()
-            && self.follows(script).is_ok()
-            && self.begin_step(next).is_some()
-    }
-
-    /// Checks whether the last event is that of the script.
-    pub(crate) fn follows(&self, script: &Execution) -> Result<(), Divergence> {
-        let last = EventId(self.life.events - 1);
-        let event = script.event(last);
-        event.must_be(last, self.op, (self.before, self.after))
     }
 }

@@ -1,12 +1,11 @@
 //! The root of a coroutine, which runs threads one after the other and catches their unwinding.
 
-use crate::engine::Engine;
+use crate::engine::clean;
 use crate::engine::coroutine::{Root, Suspender};
+use crate::engine::guest::Guest;
 use crate::engine::perform::{self, TearDown};
-use crate::native::EndOfThread;
-use crate::rust::end_of_statics;
-use crate::rust::local;
-use crate::rust::thread::Panic;
+use crate::engine::{Engine, Panic};
+use crate::guests::Guests;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
@@ -31,13 +30,13 @@ fn run(engine: NonNull<Engine>, suspender: &Suspender) {
     loop {
         let job = pointer().take_job(suspender);
         if pointer().watch.stacks || pointer().names.has_wiped_stacks() {
-            perform::clean(engine, perform::LEFT_BY_THREADS);
+            clean::clean(engine, clean::LEFT_BY_THREADS);
         }
         set_control_words();
         perform::leave(engine);
         let mut panic = catch(|| job.run());
-        if pointer().has_locals() {
-            panic = catch(local::drop_locals).or(panic);
+        if Guests::has_locals(pointer()) {
+            panic = catch(Guests::drop_locals).or(panic);
         }
         if pointer().is_end_polled() {
             catch(perform::end);
@@ -45,7 +44,7 @@ fn run(engine: NonNull<Engine>, suspender: &Suspender) {
         perform::enter_root();
         if panic.is_none() {
             // SAFETY: the engine outlives its coroutines. No reference to it is held here.
-            unsafe { end_of_statics::drop_statics(engine) };
+            unsafe { Guests::drop_statics(engine) };
         }
         set_control_words();
         pointer().finish(panic);
@@ -57,6 +56,6 @@ fn run(engine: NonNull<Engine>, suspender: &Suspender) {
 #[inline(always)]
 fn catch(code: impl FnOnce()) -> Option<Panic> {
     let panic = catch_unwind(AssertUnwindSafe(code)).err()?;
-    let is_planned = panic.is::<TearDown>() || panic.is::<EndOfThread>();
+    let is_planned = panic.is::<TearDown>() || Guests::is_end_of_thread(&panic);
     (!is_planned).then_some(panic)
 }

@@ -19,6 +19,10 @@ const PLACES: usize = 1 << 44;
 /// The number of bytes of each place. Larger stacks lie anywhere.
 const PLACE: usize = 1 << 30;
 
+/// Extra stack in bytes, on which programs do not rely. Hooks need this space where a system would
+/// not.
+pub const SPARE_STACK: usize = 64 << 10;
+
 /// A stack with a guard page at its lowest address.
 pub(crate) struct Room {
     start: usize,

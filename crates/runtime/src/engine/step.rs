@@ -5,30 +5,17 @@
 //! signal may wake.
 
 use crate::engine::coroutine::{Fibre, Suspender};
+use crate::engine::dependence::DependsOn;
 use crate::engine::granularity::StepGranularity;
+use crate::engine::guest::Guest;
+use crate::engine::names::MOST_PARTS;
 use crate::engine::place::Place;
-use crate::engine::{Engine, ExecutionLife, Job};
-use crate::native::reuse::alternatives;
-use crate::rust::thread::Panic;
-use crate::watch::undone::is_for_lock;
+use crate::engine::{Engine, Job, Panic};
+use crate::guests::Guests;
 use explore::{
     Access, Bound, EventId, Halt, ObjectId, OpKind, Pending, Request, Step, ThreadId, ValueId,
 };
 use objects::Coarsening;
-
-/// The maximum number of parts of an object.
-pub(crate) const MOST_PARTS: u32 = 4;
-
-/// The property of a pending operation that depends on the state of its object.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum DependsOn {
-    /// The access depends on the current value.
-    Value,
-    /// The alternatives depend on the waiters of the condition variable with this number.
-    Waiters(u32),
-    /// The alternatives depend on the freed blocks of this size.
-    Freed(usize),
-}
 
 impl Engine {
     /// Announces the next operation of the running thread.
@@ -75,8 +62,7 @@ impl Engine {
     pub(crate) fn finish(&mut self, panic: Option<Panic>) {
         self.life.live -= 1;
         let id = self.running;
-        self.native.segment.forget();
-        self.heap_segment.forget();
+        Guests::end(self);
         self.end_thread(id);
         if self.is_tearing_down {
             self.life.pending[id.index()] = Pending::Finished;
@@ -87,7 +73,7 @@ impl Engine {
             None => self.threads[id.index()].noticed = None,
         }
         self.life.pending[id.index()] = match panic {
-            Some(panic) => self.unwound(id, panic),
+            Some(panic) => Guests::unwound(self, id, panic),
             None => Pending::Finished,
         };
         self.poll(self.names.end(id));
@@ -152,21 +138,15 @@ impl Engine {
         self.edges.clear();
         let event = self.event();
         self.running = step.thread;
-        let run = self.record_run(step);
         let own = &mut self.threads[index];
         self.suspender = own.life.suspender;
-        self.heap = &raw mut *own.heap;
         let fibre = &raw mut *own.fibre;
         std::mem::swap(&mut self.edges, &mut own.life.edges);
         own.life.operations += 1;
         own.life.has_yielded &= self.op.access == Access::None;
         own.life.last = Some(event);
-        own.run = run;
         self.life.is_in_event = true;
-        self.is_effect_noted = false;
-        if self.watch.notes {
-            self.note_begin(step.thread);
-        }
+        Guests::begin_event(self, step);
         let may_be_conditional = matches!(
             self.op.kind,
             OpKind::CompareExchange | OpKind::CondvarSignal | OpKind::ReadModifyWrite
@@ -177,18 +157,6 @@ impl Engine {
         Some(fibre)
     }
 
-    #[cold]
-    #[inline(never)]
-    fn note_begin(&mut self, thread: ThreadId) {
-        let spot = self.own_spot();
-        if self.watch.samples {
-            self.note_event(spot);
-        }
-        if self.watch.records {
-            self.recorder.begin_event(thread, spot);
-        }
-    }
-
     #[inline(never)]
     fn forget_condition(&mut self, thread: ThreadId) {
         self.life.conditional.retain(|&(other, _)| other != thread);
@@ -197,11 +165,9 @@ impl Engine {
     /// Returns the coroutine of a thread that runs without an event.
     pub(crate) fn begin_run(&mut self, id: ThreadId) -> *mut Fibre {
         self.running = id;
-        let run = self.savepoints.next_run();
+        Guests::enter(self, id);
         let thread = &mut self.threads[id.index()];
-        thread.run = run;
         self.suspender = thread.life.suspender;
-        self.heap = &raw mut *thread.heap;
         &raw mut *thread.fibre
     }
 
@@ -209,9 +175,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn end_step(&mut self, thread: ThreadId) {
         self.life.is_in_event = false;
-        if let Some(written) = self.native.written.take() {
-            self.has_written(written);
-        }
+        Guests::complete_event(self);
         self.halt_at_bound(thread);
         let object = self.op.object;
         self.poll(object);
@@ -219,22 +183,9 @@ impl Engine {
             self.refresh(object);
         }
         if self.watch.is_on() {
-            self.watch_step(thread);
+            Guests::end_event(self, thread);
         }
         self.life.events += 1;
-    }
-
-    #[cold]
-    fn watch_step(&mut self, thread: ThreadId) {
-        if self.watch.reads {
-            self.note_effect(thread);
-        }
-        if self.watch.states && thread == ThreadId::MAIN {
-            self.watch_main();
-        }
-        if self.watch.records {
-            self.recorder.end_event(self.op);
-        }
     }
 
     /// Checks again the waits of the threads that wait for the object.
@@ -263,13 +214,8 @@ impl Engine {
             Pending::Waiting(_) if is_granted && self.granularity == StepGranularity::Accesses => {
                 // This wait counts like a wait that is over at once, because the schedule decides
                 // which of the two it is.
-                let run = self.savepoints.next_run();
-                let own = &mut self.threads[thread.index()];
-                own.run = run;
-                own.life.operations += 1;
-                if !is_for_lock(wait) {
-                    own.life.round.take_effect();
-                }
+                self.threads[thread.index()].life.operations += 1;
+                Guests::wake(self, thread, wait);
                 self.is_ready(thread);
             }
             Pending::Waiting(request) if is_granted => {
@@ -284,14 +230,9 @@ impl Engine {
     /// Updates pending operations that depend on the state of the object, which was written.
     #[inline(never)]
     fn refresh(&mut self, object: ObjectId) {
-        let ExecutionLife {
-            conditional,
-            pending,
-            objects,
-            ..
-        } = &mut self.life;
-        for &(thread, on) in conditional.iter() {
-            let Pending::Enabled(request) = &mut pending[thread.index()] else {
+        for index in 0..self.life.conditional.len() {
+            let (thread, on) = self.life.conditional[index];
+            let Pending::Enabled(mut request) = self.life.pending[thread.index()] else {
                 continue;
             };
             if request.op.object != object {
@@ -299,14 +240,9 @@ impl Engine {
             }
             match on {
                 DependsOn::Value => request.op.access = request.access_at(self.after),
-                DependsOn::Waiters(condvar) => {
-                    request.alternatives = objects.condvars.get(condvar).alternatives();
-                }
-                DependsOn::Freed(size) => {
-                    let freed = &self.native.life.objects.freed;
-                    request.alternatives = alternatives(freed.get(&size));
-                }
+                _ => request.alternatives = Guests::alternatives(self, on),
             }
+            self.life.pending[thread.index()] = Pending::Enabled(request);
         }
     }
 

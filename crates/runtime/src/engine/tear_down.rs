@@ -11,8 +11,10 @@
 //! abandoned if it waits in a destructor for something that never happens, or does not stop.
 
 use crate::engine::Engine;
+use crate::engine::guest::Guest;
 use crate::engine::model::Model;
 use crate::engine::root;
+use crate::guests::Guests;
 use explore::{Interrupt, Pending, Step, ThreadId};
 use report::Restart;
 use std::ptr::NonNull;
@@ -25,7 +27,7 @@ impl Model {
     /// threads. Returns why the exploration has to start again, if it has to.
     pub(crate) fn run_out(&mut self) -> Option<Restart> {
         let engine = self.engine();
-        if !engine.reports_states() || engine.watch.records || engine.is_coarsened() {
+        if !Guests::can_unwind(engine) || engine.watch.records || engine.is_coarsened() {
             return None;
         }
         for _ in 0..NEAR * self.engine().life.live {
@@ -34,7 +36,7 @@ impl Model {
             let Some(next) = enabled.position(|is_enabled| is_enabled) else {
                 break;
             };
-            match self.move_on(Step::of(ThreadId::from_index(next))) {
+            match self.advance(Step::of(ThreadId::from_index(next))) {
                 Ok(()) => {}
                 Err(Interrupt::Coarsened) => return self.engine().life.coarsened,
                 Err(_) => break,
@@ -46,7 +48,7 @@ impl Model {
     /// Abandons or unwinds the threads that remain.
     #[cold]
     pub(crate) fn tear_down(&mut self) {
-        if !self.engine().reports_states() {
+        if !Guests::can_unwind(self.engine()) {
             return self.abandon();
         }
         self.engine_mut().is_tearing_down = true;
@@ -73,7 +75,7 @@ impl Model {
     /// whole.
     fn abandon(&mut self) {
         let engine = self.pointer();
-        self.engine_mut().snapshots.forget();
+        Guests::abandon_all(self.engine_mut());
         for index in 0..self.engine().started().len() {
             let thread = self.engine().started()[index];
             if self.engine().is_left(thread) {
@@ -85,11 +87,6 @@ impl Model {
 }
 
 impl Engine {
-    /// Checks whether all threads and objects of the execution report their states.
-    fn reports_states(&self) -> bool {
-        self.config.native.is_none() && self.watch.states && self.opaque().is_none()
-    }
-
     /// Returns a value that grows when a thread ends or performs an operation.
     fn progress(&self) -> (usize, u32) {
         let ended = self
@@ -160,8 +157,7 @@ impl Engine {
     pub(crate) fn give_up(&mut self, thread: ThreadId, engine: NonNull<Engine>) {
         self.ends_abruptly();
         let own = &mut self.threads[thread.index()];
-        own.run = 0;
-        own.locals.forget();
+        Guests::abandon(own);
         std::mem::forget(own.job.take());
         own.fibre.begin_again(root::of(engine));
     }

@@ -4,32 +4,18 @@ use crate::engine::coroutine::{Fibre, Suspender};
 use crate::engine::life::{Life, life};
 use crate::engine::place::Place;
 use crate::engine::waiting::Wait;
-use crate::memory::arena::Heap;
-use crate::native::Visits;
-use crate::rust::lazy::Making;
-use crate::rust::local::Locals;
-use crate::rust::object::Condition;
-use crate::rust::thread::Panic;
-use crate::trace::failure::Noticed;
-use crate::watch::await_rule::Round;
+use crate::guests::{ThreadGuests, ThreadGuestsLife};
 use explore::{EventId, ThreadId};
+use std::any::Any;
 
 /// A thread of the program under test.
 pub(crate) struct Thread {
     /// Boxed, so that it does not move while it runs and starts other threads.
     pub(crate) fibre: Box<Fibre>,
-    /// Boxed, so that it does not move either.
-    pub(crate) heap: Box<Heap>,
     pub(crate) job: Option<Job>,
     pub(crate) panic: Option<Panic>,
     pub(crate) noticed: Option<Noticed>,
-    /// Whether the thread's plain accesses to its own stack are not events.
-    pub(crate) has_private_stack: bool,
-    /// The number of its last run, as counted by `Savepoints`.
-    pub(crate) run: u64,
-    pub(crate) locals: Locals,
-    /// The static that the thread is creating.
-    pub(crate) making: Option<Making>,
+    pub(crate) guests: ThreadGuests,
     pub(crate) life: ThreadLife,
 }
 
@@ -49,37 +35,45 @@ life! {
         pub(crate) accesses_left: u32,
         pub(crate) expiries: u32,
         pub(crate) spurious: u32,
-        /// The number of allocations that reused a freed block.
-        pub(crate) reused: u32,
         pub(super) children: u32,
         /// The stack size in bytes of the next thread that this thread starts. 0 stands for the
         /// usual size.
         pub(crate) stack_of_child: usize,
-        pub(super) created: u32,
+        pub(crate) created: u32,
         pub(crate) wait: Option<Wait>,
-        /// The condition that stopped the thread because it did not hold.
-        pub(crate) condition: Option<Condition>,
         pub(crate) location: Place,
         pub(crate) name: Option<String>,
         /// The number of panics in progress in the thread's code while the thread is suspended.
         pub(crate) panics: usize,
         /// The number of operations since the tear-down began.
         pub(crate) torn: u32,
-        pub(crate) round: Round,
-        /// Whether the thread may be waiting for letters at the end.
-        pub(crate) serves: bool,
         /// The place to show while the thread does something that has no place in the program.
         pub(crate) place: Option<Place>,
         /// The address of the code that is executed, or 0 where the source is known.
         pub(crate) code: usize,
-        pub(crate) visits: Visits,
-        /// The frame of the call in which the thread was last suspended, or 0 if it was never
-        /// suspended. No frames of the program lie below.
-        pub(crate) frame: usize,
         /// Whether the thread is suspended where it never continues, so that its coroutine must be
         /// restarted.
         pub(crate) is_lost: bool,
+        pub(crate) guests: ThreadGuestsLife,
     }
+}
+
+/// The payload of a panic.
+pub type Panic = Box<dyn Any + Send + 'static>;
+
+/// Leaks the panic of a thread that was not joined, unless it is a message. Destructors of other
+/// payloads are code of the program, whose execution is over.
+pub(crate) fn forget_panic(panic: Panic) {
+    if !panic.is::<String>() && !panic.is::<&str>() {
+        std::mem::forget(panic);
+    }
+}
+
+/// A panic, as observed by the hook.
+#[derive(Clone, Debug)]
+pub(crate) struct Noticed {
+    pub(crate) message: String,
+    pub(crate) location: String,
 }
 
 /// The code of a thread.
@@ -116,14 +110,10 @@ impl Thread {
     pub(super) fn new(id: ThreadId, fibre: Fibre) -> Thread {
         Thread {
             fibre: Box::new(fibre),
-            heap: Box::new(Heap::new(id)),
             job: None,
             panic: None,
             noticed: None,
-            has_private_stack: false,
-            run: 0,
-            locals: Locals::default(),
-            making: None,
+            guests: ThreadGuests::new(id),
             life: ThreadLife::new(),
         }
     }

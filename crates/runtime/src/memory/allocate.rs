@@ -11,7 +11,7 @@ pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     let engine = perform::current()?;
     // SAFETY: the engine is alive while its threads run, and so is the heap of the running thread.
     // Nothing else uses the heap.
-    let arena = unsafe { (*(*engine.as_ptr()).heap).arena(layout) };
+    let arena = unsafe { (*(*engine.as_ptr()).guests.heap).arena(layout) };
     let memory = match arena.allocate(layout) {
         Some(memory) => Some(memory),
         None => allocate_anew(engine, layout),
@@ -36,6 +36,7 @@ fn note_allocation(engine: NonNull<Engine>, memory: Option<NonNull<u8>>, layout:
     let thread = engine_at_hand.running;
     let address = memory.addr().get();
     engine_at_hand
+        .guests
         .hidden
         .allocated(address, layout.size(), thread);
     perform::leave(engine);
@@ -48,7 +49,7 @@ fn allocate_anew(engine: NonNull<Engine>, layout: Layout) -> Option<NonNull<u8>>
     perform::enter_root();
     // SAFETY: as in `allocate`.
     let memory = unsafe {
-        let memory = (*(*engine.as_ptr()).heap)
+        let memory = (*(*engine.as_ptr()).guests.heap)
             .arena(layout)
             .allocate_anew(layout);
         memory.or_else(|| (*engine.as_ptr()).allocate_large(layout))
@@ -62,7 +63,7 @@ fn allocate_anew(engine: NonNull<Engine>, layout: Layout) -> Option<NonNull<u8>>
 pub(crate) fn extend(address: usize, layout: Layout, new: usize) -> bool {
     // SAFETY: as in `allocate`.
     perform::current().is_some_and(|engine| unsafe {
-        let arena = (*(*engine.as_ptr()).heap).arena(layout);
+        let arena = (*(*engine.as_ptr()).guests.heap).arena(layout);
         arena.extend(address, layout.size(), new)
     })
 }
@@ -72,7 +73,7 @@ pub(crate) fn extend(address: usize, layout: Layout, new: usize) -> bool {
 pub(crate) fn is_large(address: usize) -> bool {
     // SAFETY: as in `allocate`.
     perform::current()
-        .is_some_and(|engine| unsafe { (*engine.as_ptr()).residents.is_large(address) })
+        .is_some_and(|engine| unsafe { (*engine.as_ptr()).guests.residents.is_large(address) })
 }
 
 /// Discards the record of memory outside of the arenas, which is freed.
@@ -80,6 +81,6 @@ pub(crate) fn is_large(address: usize) -> bool {
 pub(crate) fn forget_large(address: usize) {
     if let Some(engine) = perform::current() {
         // SAFETY: as in `allocate`.
-        unsafe { (*engine.as_ptr()).residents.remove_large(address) };
+        unsafe { (*engine.as_ptr()).guests.residents.remove_large(address) };
     }
 }

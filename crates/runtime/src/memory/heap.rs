@@ -40,7 +40,7 @@ pub unsafe fn dealloc(pointer: *mut u8, layout: Layout) {
     // SAFETY: as promised by the caller.
     outside!(unsafe { std::alloc::dealloc(pointer, layout) });
     let location = Location::caller();
-    let end = |engine: &mut Engine| match engine.raw_memory.remove(&pointer.addr()) {
+    let end = |engine: &mut Engine| match engine.guests.raw_memory.remove(&pointer.addr()) {
         Some(number) => engine.disown(number),
         None => {
             engine.thread().life.location = location;
@@ -61,7 +61,7 @@ fn noted(pointer: *mut u8) -> *mut u8 {
     let location = Location::caller();
     silently(|engine| {
         let number = engine.own("memory", location);
-        engine.raw_memory.insert(pointer.addr(), number);
+        engine.guests.raw_memory.insert(pointer.addr(), number);
     });
     pointer
 }

@@ -46,7 +46,7 @@ impl Engine {
     #[cold]
     pub(crate) fn reclaim(&mut self) {
         let orphans = region::take_orphans();
-        let heaps = || self.threads.iter().map(|thread| &thread.heap);
+        let heaps = || self.threads.iter().map(|thread| &thread.guests.heap);
         let own = heaps().flat_map(|heap| heap.spans_in_use());
         let fibres = self.threads.iter().map(|thread| &thread.fibre);
         let stacks: Vec<Span> = fibres.map(|fibre| (fibre.lowest(), fibre.room())).collect();
@@ -56,7 +56,7 @@ impl Engine {
         let is_kept = |span: usize| !is_searched || search.is_kept(span);
         let mut kept = 0;
         for thread in &mut self.threads {
-            kept += thread.heap.take_back(is_kept);
+            kept += thread.guests.heap.take_back(is_kept);
         }
         let (left, free) = orphans.into_iter().partition(|&span| is_kept(span));
         kept += SPAN * region::give_back_orphans(left, free);

@@ -169,8 +169,8 @@ impl Residents {
 impl Engine {
     /// Returns the location of an object that has not settled.
     pub(crate) fn home_of(&self, address: usize) -> Home {
-        if let Some(&copy) = self.residents.by_address.get(&address) {
-            return Home::Copied(self.residents.copies[copy].start);
+        if let Some(&copy) = self.guests.residents.by_address.get(&address) {
+            return Home::Copied(self.guests.residents.copies[copy].start);
         }
         match self.site_of(address) {
             Some(site) => Home::Here(site),
@@ -204,14 +204,14 @@ impl Engine {
     #[cold]
     fn site_elsewhere(&self, address: usize) -> Option<Site> {
         let in_copy = || {
-            let mut copies = self.residents.copies.iter();
+            let mut copies = self.guests.residents.copies.iter();
             copies.find_map(|copy| {
                 let offset = address.wrapping_sub(copy.start.addr().get());
                 (offset < copy.layout.size()).then(|| image::site_of(copy.address + offset))
             })
         };
         let in_large = || {
-            let mut large = self.residents.large.iter();
+            let mut large = self.guests.residents.large.iter();
             large.find_map(|large| {
                 let offset = address.wrapping_sub(large.start);
                 (offset < large.size).then(|| Site {
@@ -247,7 +247,7 @@ impl Engine {
             met,
             execution,
             ..
-        } = &mut self.residents;
+        } = &mut self.guests.residents;
         let own = &mut by_thread[self.running.index()];
         let known = own.known.get(own.count);
         own.count += 1;
@@ -273,9 +273,9 @@ impl Engine {
             parts,
         };
         let first = self.names.resident(name(0));
-        let name = name(self.residents.predecessors(first));
+        let name = name(self.guests.residents.predecessors(first));
         let object = self.names.resident(name);
-        let own = &mut self.residents.by_thread[self.running.index()];
+        let own = &mut self.guests.residents.by_thread[self.running.index()];
         let known = Known { name, object };
         match own.known.get_mut(own.count - 1) {
             Some(before) => *before = known,
@@ -290,9 +290,9 @@ impl Engine {
         // SAFETY: the layout is not empty, because an empty layout fits into every arena.
         let memory = NonNull::new(unsafe { alloc::System.alloc(layout) })?;
         let thread = self.running;
-        let number = self.threads[thread.index()].heap.next_large();
+        let number = self.threads[thread.index()].guests.heap.next_large();
         let (start, size) = (memory.addr().get(), layout.size());
-        self.residents.large.push(Large {
+        self.guests.residents.large.push(Large {
             start,
             size,
             thread,
@@ -304,7 +304,9 @@ impl Engine {
     /// Copies a static for the current execution.
     pub(crate) fn copy_static<T: ?Sized>(&mut self, value: &T) -> NonNull<u8> {
         let original: *const T = value;
-        self.residents.put_back(original.addr(), size_of_val(value));
+        self.guests
+            .residents
+            .put_back(original.addr(), size_of_val(value));
         // An empty value has an address, too.
         let layout = Layout::for_value(value);
         let layout = Layout::from_size_align(layout.size().max(1), layout.align())
@@ -323,9 +325,9 @@ impl Engine {
         unsafe { (&raw mut copy).cast::<NonNull<u8>>().write(start) };
         let drop = std::mem::needs_drop::<T>().then(|| destructor(copy));
         let address = original.addr();
-        let number = self.residents.copies.len();
-        self.residents.by_address.insert(address, number);
-        self.residents.copies.push(Copied {
+        let number = self.guests.residents.copies.len();
+        self.guests.residents.by_address.insert(address, number);
+        self.guests.residents.copies.push(Copied {
             address,
             start,
             layout,

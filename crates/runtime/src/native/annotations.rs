@@ -91,13 +91,13 @@ fn order(address: usize, code: usize, access: Access) {
             false => OpKind::Load,
         };
         if releases {
-            engine.thread().life.visits.take_effect();
+            engine.thread().life.guests.visits.take_effect();
         }
         let range = engine.range(BESIDE | address, 1);
         engine.announces(kind, access, range, code)
     };
     perform_when(goes_on, |engine| {
-        let released = &mut engine.native.life.objects.annotations.released;
+        let released = &mut engine.guests.native.life.objects.annotations.released;
         let count = released.entry(address).or_default();
         let before = count.token();
         *count += u32::from(releases);
@@ -105,7 +105,7 @@ fn order(address: usize, code: usize, access: Access) {
         engine.note(before, after);
         if engine.is_ordering() {
             let (thread, object) = (engine.running, engine.op.object);
-            let clocks = &mut engine.happens_before;
+            let clocks = &mut engine.guests.happens_before;
             match releases {
                 true => clocks.publish(thread, object, Ordering::Release),
                 false => clocks.load(thread, object, Ordering::Acquire),
@@ -122,7 +122,7 @@ fn order(address: usize, code: usize, access: Access) {
 pub fn ignore(is_write: bool, begins: bool) {
     silently(|engine| {
         let thread = engine.running;
-        let annotations = &mut engine.native.life.objects.annotations;
+        let annotations = &mut engine.guests.native.life.objects.annotations;
         annotations.set_ignored(thread, is_write, begins);
     });
 }
@@ -130,7 +130,7 @@ pub fn ignore(is_write: bool, begins: bool) {
 /// Expects races in this memory.
 pub fn expect_races(address: usize, length: usize) {
     silently(|engine| {
-        let benign = &mut engine.native.life.objects.annotations.benign;
+        let benign = &mut engine.guests.native.life.objects.annotations.benign;
         let range = address..address.saturating_add(length);
         if !benign.contains(&range) {
             benign.push(range);

@@ -4,9 +4,9 @@ use super::Frame;
 use super::await_rule::Given;
 use super::ranges::{bytes_of, memory_seen, token, touch};
 use crate::engine::Engine;
+use crate::engine::dependence::DependsOn;
 use crate::engine::names::Range;
 use crate::engine::perform::perform_when;
-use crate::engine::step::DependsOn;
 use crate::rust::atomic::Value;
 use explore::{Access, Op, OpKind, Request};
 use std::cell::Cell;
@@ -111,7 +111,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
             pointer.write_unaligned(value);
             engine.note(before, token(value, range));
             if old != value {
-                engine.thread().life.visits.take_effect();
+                engine.thread().life.guests.visits.take_effect();
             }
         }
         engine.own_atomically(pointer.addr(), size_of::<V>());
@@ -195,7 +195,7 @@ unsafe fn modify_unless<V: Value>(
             (old, new)
         };
         if old != new {
-            engine.thread().life.visits.take_effect();
+            engine.thread().life.guests.visits.take_effect();
         }
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
@@ -258,7 +258,7 @@ pub unsafe fn compare_exchange<V: Value>(
                 engine.changes(pointer.addr(), size_of::<V>());
                 pointer.write_unaligned(new);
             }
-            engine.thread().life.visits.take_effect();
+            engine.thread().life.guests.visits.take_effect();
         }
         // SAFETY: as above.
         let after = unsafe { token(if is_equal { new } else { old }, range) };
@@ -287,7 +287,7 @@ impl Engine {
     /// Returns whether synchronization by atomic accesses matters for data races.
     #[inline(always)]
     pub(super) fn is_ordering(&self) -> bool {
-        self.watch.races && self.native.is_ordering
+        self.watch.races && self.guests.native.is_ordering
     }
 
     /// Returns whether a store at the current code continues the release sequence of its thread, as
@@ -297,7 +297,7 @@ impl Engine {
             return false;
         };
         let code = self.thread().life.code;
-        let known = self.native.continuing.entry(code);
+        let known = self.guests.native.continuing.entry(code);
         *known.or_insert_with(|| native.source_map.continues_release_sequences(code))
     }
 
@@ -321,7 +321,9 @@ impl Engine {
         if self.is_ordering() {
             let order = self.effective(order);
             let variable = range.variable(pointer.addr(), size_of::<V>());
-            self.happens_before.load(self.running, variable, order);
+            self.guests
+                .happens_before
+                .load(self.running, variable, order);
         }
         self.record_memory(
             pointer.addr(),
@@ -341,7 +343,8 @@ impl Engine {
             let order = self.effective(order);
             let continues = order == Ordering::Relaxed && self.continues_release_sequences();
             let variable = range.variable(pointer.addr(), size_of::<V>());
-            self.happens_before
+            self.guests
+                .happens_before
                 .store(self.running, variable, order, continues);
         }
         self.record_memory(
@@ -371,8 +374,12 @@ impl Engine {
         if self.is_ordering() {
             let order = self.effective(order);
             let variable = range.variable(pointer.addr(), size_of::<V>());
-            self.happens_before.load(self.running, variable, order);
-            self.happens_before.publish(self.running, variable, order);
+            self.guests
+                .happens_before
+                .load(self.running, variable, order);
+            self.guests
+                .happens_before
+                .publish(self.running, variable, order);
         }
         let values = [bytes_of(&old), bytes_of(&new)];
         self.record_memory(pointer.addr(), &values, Some(1), |name, [old, new]| {
@@ -406,9 +413,13 @@ impl Engine {
         if self.is_ordering() {
             let order = self.effective(if is_equal { success } else { failure });
             let variable = range.variable(pointer.addr(), size_of::<V>());
-            self.happens_before.load(self.running, variable, order);
+            self.guests
+                .happens_before
+                .load(self.running, variable, order);
             if is_equal {
-                self.happens_before.publish(self.running, variable, order);
+                self.guests
+                    .happens_before
+                    .publish(self.running, variable, order);
             }
         }
         let bytes = [

@@ -6,9 +6,10 @@
 //! matters if another thread accesses the same bytes and neither starts nor joins of threads order
 //! the two accesses. Such a write is reported as left out of the search.
 
+use crate::engine::Engine;
 use crate::engine::model::Model;
 use crate::engine::perform::{current, silently};
-use crate::engine::{Engine, Watch};
+use crate::engine::watch::Watch;
 use explore::{Program, Schedule, ThreadId};
 use report::{LeftOut, Omission};
 use rustc_hash::FxHashMap;
@@ -306,7 +307,7 @@ pub fn leave_program(code: Option<usize>) {
 /// Records that the checker is about to call a function of the program.
 pub fn call_program(function: usize) {
     if current().is_some() {
-        silently(|engine| engine.native.audit.thread(engine.running).code = function + 1);
+        silently(|engine| engine.guests.native.audit.thread(engine.running).code = function + 1);
     }
 }
 
@@ -326,30 +327,33 @@ impl Model {
         let Some(native) = engine.config.native else {
             return;
         };
-        if engine.native.audit.budget == 0 {
+        if engine.guests.native.audit.budget == 0 {
             return;
         }
-        let before = (engine.watch, engine.native.is_ordering);
+        let before = (engine.watch, engine.guests.native.is_ordering);
         engine.watch_all_memory();
         engine.watch = Watch {
             races: true,
             audits: true,
             ..engine.watch
         };
-        engine.native.audit.begin();
+        engine.guests.native.audit.begin();
         native.memory.audit(true);
         self.step_by_accesses();
         self.reset();
         for &step in schedule {
             let is_enabled = self.engine().is_enabled(step.thread);
-            if !is_enabled || self.step(step).is_err() || self.engine().native.audit.budget == 0 {
+            if !is_enabled
+                || self.step(step).is_err()
+                || self.engine().guests.native.audit.budget == 0
+            {
                 break;
             }
         }
         native.memory.audit(false);
         let engine = self.engine_mut();
-        (engine.watch, engine.native.is_ordering) = before;
-        engine.savepoints.forget();
+        (engine.watch, engine.guests.native.is_ordering) = before;
+        engine.guests.savepoints.forget();
     }
 }
 
@@ -360,7 +364,7 @@ impl Model {
         if let Some(native) = self.engine().config.native {
             native.memory.mark_code(is_on);
             // Savepoints were made under the other setting.
-            self.engine_mut().savepoints.forget();
+            self.engine_mut().guests.savepoints.forget();
         }
     }
 
@@ -387,7 +391,7 @@ impl Engine {
         }
         let range = address..address + length;
         let thread = self.running;
-        for (range, place) in self.native.audit.report(thread, range, writes) {
+        for (range, place) in self.guests.native.audit.report(thread, range, writes) {
             self.tell_unseen(range, place);
         }
     }
@@ -399,7 +403,7 @@ impl Engine {
         let Some(native) = self.config.native else {
             return;
         };
-        let mut audit = std::mem::take(&mut self.native.audit);
+        let mut audit = std::mem::take(&mut self.guests.native.audit);
         audit.pieces.clear();
         audit.content.clear();
         let mut copy = |piece: &[u8]| {
@@ -417,7 +421,7 @@ impl Engine {
         }
         HAS_CALLED_LIBRARY.store(false, Relaxed);
         audit.budget = audit.budget.saturating_sub(2 * audit.content.len());
-        self.native.audit = audit;
+        self.guests.native.audit = audit;
     }
 
     fn audit_segment(&mut self, code: usize) {
@@ -425,7 +429,7 @@ impl Engine {
             return;
         }
         let thread = self.running;
-        let audit = &mut self.native.audit;
+        let audit = &mut self.guests.native.audit;
         let place = [
             std::mem::replace(&mut audit.thread(thread).code, code),
             code,
@@ -436,7 +440,7 @@ impl Engine {
     }
 
     fn is_audited(&self) -> bool {
-        self.watch.audits && !self.is_tearing_down && self.native.audit.budget > 0
+        self.watch.audits && !self.is_tearing_down && self.guests.native.audit.budget > 0
     }
 
     /// Reports a write to shared memory that no hook reported.
@@ -444,7 +448,9 @@ impl Engine {
         let Some(native) = self.config.native else {
             return;
         };
-        if self.native.audit.told.len() >= MOST_TOLD || native.memory.is_of_system(range.start) {
+        if self.guests.native.audit.told.len() >= MOST_TOLD
+            || native.memory.is_of_system(range.start)
+        {
             return;
         }
         let name = native.source_map.variable(range.start, range.len());
@@ -463,8 +469,8 @@ impl Engine {
             "{name}, which threads share, is written{place} by code without hooks, such as a library's or the system's: \
              this write is not explored; compile that code with `mazurka cc` if it is yours"
         );
-        if self.native.audit.told.insert(what.clone()) {
-            let mut left_out = self.left_out.borrow_mut();
+        if self.guests.native.audit.told.insert(what.clone()) {
+            let mut left_out = self.guests.left_out.borrow_mut();
             left_out.insert(LeftOut::new(Omission::Unseen, what));
         }
     }

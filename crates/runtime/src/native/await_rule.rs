@@ -82,7 +82,7 @@ impl Engine {
     ) -> bool {
         // SAFETY: as promised by the caller.
         let code = unsafe { (*frame).code };
-        if self.native.is_simple && self.visits(code) {
+        if self.guests.native.is_simple && self.visits(code) {
             if is_event && self.thread().life.operations >= MANY_OPERATIONS {
                 self.counts_round(code);
             }
@@ -120,19 +120,19 @@ impl Engine {
         // The changes of a thread are recorded when it is suspended. Record them here as well, so
         // that switches make no difference.
         self.note_changes();
-        self.thread().life.visits.forget_before_effect();
+        self.thread().life.guests.visits.forget_before_effect();
         // A copy of memory from before the thread's last effect is useless.
-        if !self.thread().life.visits.is_watched() {
-            self.native.segment.forget();
+        if !self.thread().life.guests.visits.is_watched() {
+            self.guests.native.segment.forget();
         }
-        let mut state = std::mem::take(&mut self.native.state);
+        let mut state = std::mem::take(&mut self.guests.native.state);
         state.clear();
         let mut raw = None;
         if place.is_loop {
             // SAFETY: as promised by the caller.
             unsafe { self.copy_state(frame, given, &mut state) };
             raw = matches!(given, Given::All(_)).then(|| frame.addr());
-            if let Some(start) = raw.take_if(|_| self.thread().life.visits.knows(code)) {
+            if let Some(start) = raw.take_if(|_| self.thread().life.guests.visits.knows(code)) {
                 self.clear_dead(place, start, &mut state);
             }
         }
@@ -141,23 +141,29 @@ impl Engine {
             // SAFETY: the stack from the frame to its top is initialised as far as a comparison
             // needs, and is not written meanwhile.
             let stack = unsafe { std::slice::from_raw_parts(frame.cast::<u8>(), length) };
-            self.thread().life.visits.rounds.count(code, stack, most)
+            self.thread()
+                .life
+                .guests
+                .visits
+                .rounds
+                .count(code, stack, most)
         });
         let mut result = match is_cut {
             true => RoundResult::TooMany,
             false => self
                 .thread()
                 .life
+                .guests
                 .visits
                 .record_visit(place, raw, &mut state),
         };
-        if matches!(result, RoundResult::NoProgress(_)) && !self.native.segment.is_known() {
-            let visits = &mut self.thread().life.visits;
+        if matches!(result, RoundResult::NoProgress(_)) && !self.guests.native.segment.is_known() {
+            let visits = &mut self.thread().life.guests.visits;
             visits.take_effect();
             visits.forget_before_effect();
             result = visits.record_visit(place, raw, &mut state);
         }
-        self.native.state = state;
+        self.guests.native.state = state;
         match result {
             RoundResult::Changed => false,
             RoundResult::IsLoop => {
@@ -172,7 +178,7 @@ impl Engine {
                 self.wipe_stacks();
                 let live = frame.addr() + size_of::<Frame>();
                 let learnt = self.learnt_since(start, live);
-                self.thread().life.round.learnt(&learnt);
+                self.thread().life.guests.round.learnt(&learnt);
                 self.halt(Halt::Await);
                 true
             }
@@ -201,7 +207,7 @@ impl Engine {
     /// bytes that are as the thread has read them. (Bytes that the thread has overwritten itself
     /// are written again in the next round.) Ended frames, which hooks overwrite, are below `live`.
     fn learnt_since(&self, start: usize, live: usize) -> Vec<Seen> {
-        let visits = &self.threads[self.running.index()].life.visits;
+        let visits = &self.threads[self.running.index()].life.guests.visits;
         let can_change = |seen: &Seen| {
             let &Seen::Memory {
                 address, length, ..
@@ -234,7 +240,7 @@ impl Engine {
         // SAFETY: the stack from the frame to its top is initialised as far as a comparison needs,
         // and is not written meanwhile.
         state.extend_from_slice(unsafe { std::slice::from_raw_parts(frame.cast(), length) });
-        self.thread().life.visits.as_known(start, state);
+        self.thread().life.guests.visits.as_known(start, state);
         if let Some(native) = self.config.native {
             let (Given::All(words) | Given::Part(words)) = given;
             state.extend_from_slice(words.map(u128::to_ne_bytes).as_flattened());
@@ -254,7 +260,11 @@ impl Engine {
             native.memory.clear_dead(start, &mut state[..top - start]);
         };
         clear(start, state);
-        self.thread().life.visits.clear_raw_states(place, clear);
+        self.thread()
+            .life
+            .guests
+            .visits
+            .clear_raw_states(place, clear);
     }
 
     /// Counts a visit of the running thread. After many visits without a sure effect, the place is
@@ -262,7 +272,13 @@ impl Engine {
     #[cold]
     #[inline(never)]
     fn counts_round(&mut self, code: usize) {
-        if self.thread().life.visits.counts_round_without_effect(code) {
+        if self
+            .thread()
+            .life
+            .guests
+            .visits
+            .counts_round_without_effect(code)
+        {
             self.meet_spin(code);
         }
     }
@@ -280,13 +296,13 @@ impl Engine {
     pub(super) fn visits(&mut self, code: usize) -> bool {
         match self.names.has_loops() {
             true => self.visits_outside_loops(code),
-            false => self.thread().life.visits.visits(code),
+            false => self.thread().life.guests.visits.visits(code),
         }
     }
 
     #[inline(never)]
     fn visits_outside_loops(&mut self, code: usize) -> bool {
-        !self.is_loop(code) && self.thread().life.visits.visits(code)
+        !self.is_loop(code) && self.thread().life.guests.visits.visits(code)
     }
 
     /// Makes hooks wipe the stack below them from now on. Executions so far have compared the

@@ -87,7 +87,7 @@ pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const 
             content_of(to, length, range)
         };
         engine.note(before, before);
-        engine.native.written = Some(Written {
+        engine.guests.native.written = Some(Written {
             address: to,
             length,
             range,

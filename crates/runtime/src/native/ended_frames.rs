@@ -13,6 +13,13 @@ use explore::ThreadId;
 /// The frame of the program's last call of a hook.
 pub static mut FRAME: *const Frame = std::ptr::null();
 
+/// Restores the frame that [`Engine::note_frame`] returned, for the thread that continues.
+#[inline(always)]
+pub(crate) fn restore_frame(frame: *const Frame) {
+    // SAFETY: only the system thread that runs the program uses it.
+    unsafe { FRAME = frame };
+}
+
 /// Returns whether the function of this stack memory has returned. `frame` is the current call's.
 #[inline(always)]
 pub fn is_in_ended_frame(address: usize, frame: *const Frame) -> bool {
@@ -36,24 +43,25 @@ impl Engine {
             // After `main` has returned, other threads continue, and the frame of `main` still
             // counts.
             false if self.life.objects.ends[owner.index()].is_finished() => {
-                return owner != ThreadId::MAIN && !self.native.life.has_exited;
+                return owner != ThreadId::MAIN && !self.guests.native.life.has_exited;
             }
-            false => thread.life.frame,
+            false => thread.life.guests.frame,
         };
         // If the frame is not on the thread's stack, the program has allocated a stack of its own.
         let is_known = (thread.fibre.lowest()..thread.fibre.base()).contains(&frame);
         is_known && address < frame + size_of::<Frame>()
     }
 
-    /// Records the frame of the running thread, which is about to be suspended. In the middle of a
-    /// call, other threads may have changed `FRAME`.
+    /// Records and returns the frame of the running thread, which is about to be suspended. In the
+    /// middle of a call, other threads may have changed `FRAME`.
     #[inline(always)]
-    pub(crate) fn note_frame(&mut self) {
+    pub(crate) fn note_frame(&mut self) -> *const Frame {
         // SAFETY: only the system thread that runs the program writes it.
-        let frame = unsafe { FRAME }.addr();
-        if self.is_on_own_stack(frame) {
-            self.thread().life.frame = frame;
+        let frame = unsafe { FRAME };
+        if self.is_on_own_stack(frame.addr()) {
+            self.thread().life.guests.frame = frame.addr();
         }
+        frame
     }
 
     /// Returns whether the function with this local variable of the last-run thread has returned.
@@ -61,7 +69,7 @@ impl Engine {
     pub(super) fn is_ended_local(&mut self, address: usize) -> bool {
         // The thread may have continued without being suspended.
         self.note_frame();
-        let (id, frame) = (self.running, self.thread().life.frame);
+        let (id, frame) = (self.running, self.thread().life.guests.frame);
         let has_ended = id != ThreadId::MAIN && self.life.objects.ends[id.index()].is_finished();
         self.is_on_own_stack(address) && (has_ended || self.is_in_ended_frame(address, frame))
     }

@@ -63,15 +63,15 @@ impl Engine {
             return;
         };
         let owns = owner == self.running;
-        let run = self.savepoints.next_run();
+        let run = self.guests.savepoints.next_run();
         let owner = &mut self.threads[owner.index()];
         if owns {
-            owner.life.visits.overwrite(address, length);
+            owner.life.guests.visits.overwrite(address, length);
         } else {
             // SAFETY: as promised by the caller.
-            unsafe { owner.life.visits.keep(address, length) };
+            unsafe { owner.life.guests.visits.keep(address, length) };
             // The stack then differs from its copy in savepoints.
-            owner.run = run;
+            owner.guests.run = run;
             self.accesses_stack(address);
         }
     }

@@ -36,7 +36,7 @@ pub fn waits_for_lock() {
 impl Engine {
     fn fails_round(&mut self) {
         let thread = self.thread();
-        thread.life.round.missed = thread.life.visits.last_learnt();
+        thread.life.guests.round.missed = thread.life.guests.visits.last_learnt();
         if !self.names.has_left_out_rounds() {
             self.names.leave_out_rounds();
         }
@@ -52,7 +52,7 @@ impl Engine {
     }
 
     fn ends_failed_round(&mut self) -> bool {
-        let round = &mut self.thread().life.round;
+        let round = &mut self.thread().life.guests.round;
         match round.missed.take() {
             Some(missed) => {
                 round.learnt(&[missed]);

@@ -95,11 +95,11 @@ macro_rules! objects_at {
             $(
                 #[inline]
                 fn $function(&mut self, address: usize, $($argument: $type)?) -> $object {
-                    if let Some(&object) = self.native.life.objects.$table.get(&address) {
+                    if let Some(&object) = self.guests.native.life.objects.$table.get(&address) {
                         return object;
                     }
                     let object = $object::at(self, address, $($argument)?);
-                    self.native.life.objects.$table.insert(address, object);
+                    self.guests.native.life.objects.$table.insert(address, object);
                     object
                 }
             )*
@@ -145,10 +145,16 @@ pub(crate) fn condvar_number(address: usize) -> u32 {
 pub fn initialise(address: usize, code: usize) {
     silently(|engine| {
         engine.look_for_races_of_objects();
-        engine.thread().life.visits.take_effect();
+        engine.thread().life.guests.visits.take_effect();
         engine.shadow_initialise(address, code);
-        engine.native.life.objects.forget(address);
-        engine.native.life.objects.initialised.insert(address, code);
+        engine.guests.native.life.objects.forget(address);
+        engine
+            .guests
+            .native
+            .life
+            .objects
+            .initialised
+            .insert(address, code);
     });
 }
 
@@ -158,6 +164,7 @@ pub fn initialise(address: usize, code: usize) {
 pub fn initialised_at(address: usize) -> Option<usize> {
     let objects = |engine: &mut Engine| {
         engine
+            .guests
             .native
             .life
             .objects
@@ -172,9 +179,9 @@ pub fn initialised_at(address: usize) -> Option<usize> {
 pub fn destroy(address: usize, code: usize) {
     silently(|engine| {
         engine.look_for_races_of_objects();
-        engine.thread().life.visits.take_effect();
+        engine.thread().life.guests.visits.take_effect();
         engine.shadow_destroy(address, code);
-        engine.native.life.objects.forget(address);
+        engine.guests.native.life.objects.forget(address);
     });
 }
 
@@ -182,7 +189,7 @@ pub fn destroy(address: usize, code: usize) {
 /// happened in another order.
 pub fn is_waited_for(address: usize) -> bool {
     silently(|engine| {
-        let parts = engine.native.life.objects.parts_at(address);
+        let parts = engine.guests.native.life.objects.parts_at(address);
         let is_about = |about: ObjectId| {
             parts.is_some_and(|(first, parts)| about.0.wrapping_sub(first.0) < parts)
         };
@@ -192,7 +199,14 @@ pub fn is_waited_for(address: usize) -> bool {
             wait.is_some_and(|wait| engine.life.objects.is_granted(wait))
         };
         let mut waiting = engine.life.waiting.iter();
-        let condvar = engine.native.life.objects.condvars.get(&address).copied();
+        let condvar = engine
+            .guests
+            .native
+            .life
+            .objects
+            .condvars
+            .get(&address)
+            .copied();
         waiting.any(|&(thread, about)| is_about(about) && !is_granted(thread))
             || condvar.is_some_and(|condvar| engine.is_condvar_waited_for(condvar.number))
     })
@@ -202,7 +216,7 @@ pub fn is_waited_for(address: usize) -> bool {
 /// [`is_waited_for`] does.
 pub fn is_condvar_waited_for_within(address: usize, size: usize) -> bool {
     silently(|engine| {
-        let condvars = engine.native.life.objects.condvars.iter();
+        let condvars = engine.guests.native.life.objects.condvars.iter();
         let within: Vec<u32> = condvars
             .filter(|&(&own, _)| own.wrapping_sub(address) < size)
             .map(|(_, condvar)| condvar.number)
@@ -219,12 +233,12 @@ impl Engine {
         if self.life.objects.condvars.get(number).waiters() > 0 {
             return true;
         }
-        let (running, happens_before) = (self.running, &mut self.happens_before);
-        let mut ended_waits = self.native.life.objects.ended_waits.iter();
+        let (running, happens_before) = (self.running, &mut self.guests.happens_before);
+        let mut ended_waits = self.guests.native.life.objects.ended_waits.iter();
         let is_unordered =
             ended_waits.any(|&(own, epoch)| own == number && !happens_before.knows(running, epoch));
         // Without all clocks, ordered events may seem unordered.
-        let is_certain = self.native.is_ordering;
+        let is_certain = self.guests.native.is_ordering;
         if is_unordered && !is_certain {
             self.order_atomics();
         }
@@ -234,19 +248,24 @@ impl Engine {
     /// Records that a wait of the running thread ends without a signal.
     pub(crate) fn note_end_of_wait(&mut self, number: u32) {
         if self.config.native.is_some() && self.watch.races {
-            let epoch = self.happens_before.now(self.running);
-            self.native.life.objects.ended_waits.push((number, epoch));
+            let epoch = self.guests.happens_before.now(self.running);
+            self.guests
+                .native
+                .life
+                .objects
+                .ended_waits
+                .push((number, epoch));
         }
     }
 
     /// Records a signal by the running thread. Waits that have ended by then are over for all
     /// threads that are ordered after the signal.
     pub(crate) fn order_ends_of_waits(&mut self, number: u32) {
-        if self.native.life.objects.ended_waits.is_empty() {
+        if self.guests.native.life.objects.ended_waits.is_empty() {
             return;
         }
-        let now = self.happens_before.now(self.running);
-        for (own, epoch) in &mut self.native.life.objects.ended_waits {
+        let now = self.guests.happens_before.now(self.running);
+        for (own, epoch) in &mut self.guests.native.life.objects.ended_waits {
             if *own == number {
                 *epoch = now;
             }
@@ -257,7 +276,15 @@ impl Engine {
 /// Returns whether a compiler library is about to do its one-time action at this address for the
 /// first time in the execution.
 pub fn begins_library_once(control: usize) -> bool {
-    silently(|engine| engine.native.life.objects.library_onces.insert(control))
+    silently(|engine| {
+        engine
+            .guests
+            .native
+            .life
+            .objects
+            .library_onces
+            .insert(control)
+    })
 }
 
 /// Calls `does`, an action with an effect that the program performs at this place.
@@ -266,7 +293,7 @@ pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
     silently(|engine| {
         let thread = engine.thread();
         thread.life.code = code;
-        thread.life.visits.take_effect();
+        thread.life.guests.visits.take_effect();
     });
     does()
 }

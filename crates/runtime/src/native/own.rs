@@ -3,7 +3,6 @@
 
 use crate::engine::Engine;
 use crate::engine::granularity::StepGranularity;
-use crate::engine::model::Model;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
@@ -14,18 +13,21 @@ static ENGINE: AtomicPtr<Engine> = AtomicPtr::new(ptr::null_mut());
 /// leave there.
 pub static WIPES: AtomicBool = AtomicBool::new(false);
 
-impl Model {
+impl Engine {
     /// Prepares the variables above for an execution.
     pub(crate) fn begin_own(&mut self) {
-        let engine = self.engine_mut();
         // These variables belong to the process, where models in Rust may run in parallel.
-        if engine.config.native.is_none() {
+        if self.config.native.is_none() {
             return;
         }
-        WIPES.store(engine.names.has_wiped_stacks(), Relaxed);
-        let passes = engine.native.is_simple && engine.granularity == StepGranularity::Accesses;
-        let passes = passes && !engine.watch.sees_all();
-        let engine = if passes { engine } else { ptr::null_mut() };
+        WIPES.store(self.names.has_wiped_stacks(), Relaxed);
+        let passes = self.guests.native.is_simple && self.granularity == StepGranularity::Accesses;
+        let passes = passes && !self.watch.sees_all();
+        let engine = if passes {
+            &raw mut *self
+        } else {
+            ptr::null_mut()
+        };
         if ENGINE.load(Relaxed) != engine {
             ENGINE.store(engine, Relaxed);
         }

@@ -156,11 +156,11 @@ impl Model {
     /// [begin the slice again](Model::has_met_more_shared_memory).
     pub fn take_up(&mut self, learnt: Learnt) {
         let engine = self.engine_mut();
-        engine.savepoints.repeated = learnt.repeated;
-        let is_used = engine.native.is_raced && engine.names.has_plain_memory();
+        engine.guests.savepoints.repeated = learnt.repeated;
+        let is_used = engine.guests.native.is_raced && engine.names.has_plain_memory();
         if is_used && !engine.config.without.contains(&Shortcut::Ownership) {
-            engine.native.ownership = learnt.ownership;
-            engine.native.ownership.is_of_slices = true;
+            engine.guests.native.ownership = learnt.ownership;
+            engine.guests.native.ownership.is_of_slices = true;
         }
     }
 
@@ -168,15 +168,15 @@ impl Model {
     pub fn take_learnt(&mut self) -> Learnt {
         let engine = self.engine_mut();
         Learnt {
-            ownership: mem::take(&mut engine.native.ownership),
-            repeated: engine.savepoints.repeated,
+            ownership: mem::take(&mut engine.guests.native.ownership),
+            repeated: engine.guests.savepoints.repeated,
         }
     }
 
     /// Returns whether executions so far have shared memory that was not watched. This makes no
     /// object coarser.
     pub fn has_met_more_shared_memory(&self) -> bool {
-        self.engine().native.has_met_more_shared
+        self.engine().guests.native.has_met_more_shared
     }
 }
 

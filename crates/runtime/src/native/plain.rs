@@ -115,7 +115,7 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
             content_of(address, length, range)
         };
         engine.note(before, before);
-        engine.native.written = Some(Written {
+        engine.guests.native.written = Some(Written {
             address,
             length,
             range,
@@ -139,7 +139,7 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         if engine.is_on_own_stack(address) {
-            engine.thread().life.visits.take_effect();
+            engine.thread().life.guests.visits.take_effect();
             // At a function's first write to its frame, the frame still holds the bytes that hooks
             // left there.
             engine.wipe_stacks();
@@ -158,7 +158,7 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
             content_of(address, length, range)
         };
         engine.note(before, before);
-        engine.native.written = Some(Written {
+        engine.guests.native.written = Some(Written {
             address,
             length,
             range,
@@ -168,7 +168,10 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
             engine.shadow_atomic(address, length, Access::Write);
             let order = engine.effective(Ordering::Relaxed);
             let (thread, variable) = (engine.running, range.variable(address, length));
-            engine.happens_before.store(thread, variable, order, false);
+            engine
+                .guests
+                .happens_before
+                .store(thread, variable, order, false);
         }
     });
 }
@@ -181,13 +184,14 @@ pub fn meet_volatile(address: usize, code: usize) {
         return;
     }
     silently(|engine| {
-        if !engine.native.is_raced || engine.life.live < 2 || engine.is_on_own_stack(address) {
+        if !engine.guests.native.is_raced || engine.life.live < 2 || engine.is_on_own_stack(address)
+        {
             return;
         }
         HAS_MET.store(true, Relaxed);
         let place = engine.shown_spot(Spot::Code(code));
         let place = place.map_or_else(String::new, |place| format!(", the first one at {place},"));
-        engine.warnings.get_mut().insert(format!(
+        engine.guests.warnings.get_mut().insert(format!(
             "volatile accesses{place} are interleaved with others, but are not checked for data races"
         ));
     });
@@ -195,7 +199,7 @@ pub fn meet_volatile(address: usize, code: usize) {
 
 /// Records that the running thread changes something other than the program's memory.
 pub fn take_effect() {
-    silently(|engine| engine.thread().life.visits.take_effect());
+    silently(|engine| engine.thread().life.guests.visits.take_effect());
 }
 
 /// Records for users that the current event is a call, with a description of the call.
@@ -206,7 +210,7 @@ pub fn tell_call(text: impl FnOnce() -> String) {
 /// Records an allocation by the running thread, which is an effect. Returns the thread's number.
 pub fn begin_allocation() -> usize {
     silently(|engine| {
-        engine.thread().life.visits.take_effect();
+        engine.thread().life.guests.visits.take_effect();
         engine.running.index()
     })
 }
@@ -219,7 +223,7 @@ pub fn release(address: usize, length: usize, code: usize) {
             engine.look_for_races();
         }
         engine.thread().life.code = code;
-        engine.thread().life.visits.take_effect();
+        engine.thread().life.guests.visits.take_effect();
         engine.shadow_release(address, length, code);
     });
 }
@@ -230,9 +234,9 @@ pub fn unmap(address: usize, length: usize, code: usize) {
         if !engine.races_plain() {
             engine.look_for_races();
         }
-        engine.thread().life.visits.take_effect();
+        engine.thread().life.guests.visits.take_effect();
         // The memory that this step has written is unreadable afterwards.
-        if let Some(written) = engine.native.written.take() {
+        if let Some(written) = engine.guests.native.written.take() {
             engine.has_written(written);
         }
         engine.shadow_unmap(address..address + length, code);
@@ -249,7 +253,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) unsafe fn takes_effect_at(&mut self, address: usize, length: usize) {
         if self.is_on_own_stack(address) {
-            return self.thread().life.visits.write_own(address, length);
+            return self.thread().life.guests.visits.write_own(address, length);
         }
         self.writes_memory(address);
         // SAFETY: as promised by the caller.
@@ -261,7 +265,7 @@ impl Engine {
     #[inline(always)]
     pub(super) fn takes_effect_simply(&mut self, address: usize) -> bool {
         if self.is_on_own_stack(address) {
-            return self.thread().life.visits.foreign.is_empty();
+            return self.thread().life.guests.visits.foreign.is_empty();
         }
         let is_simple = !may_be_stack(address);
         if is_simple {
@@ -279,7 +283,7 @@ impl Engine {
 
     #[inline(always)]
     pub(super) fn races_plain(&self) -> bool {
-        self.native.is_raced
+        self.guests.native.is_raced
     }
 
     /// Counts a plain access by the running thread that is not an event. Returns false beyond the
@@ -377,12 +381,15 @@ impl Engine {
         }
         let (thread, code) = (self.running, self.thread().life.code);
         let variable = range.variable(address, length);
-        self.happens_before.load(thread, variable, Ordering::SeqCst);
+        self.guests
+            .happens_before
+            .load(thread, variable, Ordering::SeqCst);
         if kind == OpKind::Load {
             self.shadow_read(address, length, code);
         } else {
             self.shadow_write(address, length, code);
-            self.happens_before
+            self.guests
+                .happens_before
                 .publish(thread, variable, Ordering::SeqCst);
         }
     }

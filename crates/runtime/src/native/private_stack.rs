@@ -30,12 +30,12 @@ impl super::State {
 impl Engine {
     /// Returns whether the stack of the starting thread is private.
     pub(crate) fn begins_with_private_stack(&mut self, id: ThreadId) -> bool {
-        let native = &self.native;
+        let native = &self.guests.native;
         if self.config.native.is_none() || native.is_raced || native.are_stacks_events(&self.config)
         {
             return false;
         }
-        if self.native.are_stacks_shared {
+        if self.guests.native.are_stacks_shared {
             self.names.coarsen(self.names.end(id), Coarsening::Shared);
         }
         !self.names.is_coarse(self.names.end(id), Coarsening::Shared)
@@ -46,7 +46,9 @@ impl Engine {
     pub(crate) fn is_on_private_stack(&mut self, address: usize, length: usize) -> bool {
         let thread = self.thread();
         let fibre = &thread.fibre;
-        thread.has_private_stack && fibre.lowest() <= address && address + length <= fibre.base()
+        thread.guests.has_private_stack
+            && fibre.lowest() <= address
+            && address + length <= fibre.base()
     }
 
     /// Records an access by the running thread to its private stack. Returns whether the thread
@@ -88,7 +90,7 @@ impl Engine {
             self.audit_access(address, length, true);
         }
         if self.granularity == StepGranularity::Operations && !self.races_plain() {
-            self.native.written = Some(Written {
+            self.guests.native.written = Some(Written {
                 address,
                 length,
                 range: Range {
@@ -104,7 +106,7 @@ impl Engine {
     /// Records that the running thread accesses memory, which may be another thread's stack.
     #[inline(always)]
     pub(crate) fn accesses_stack(&mut self, address: usize) {
-        if may_be_stack(address) && !self.native.is_raced {
+        if may_be_stack(address) && !self.guests.native.is_raced {
             self.shares_stack(address);
         }
     }
@@ -116,14 +118,14 @@ impl Engine {
         let Some(owner) = owner.filter(|&owner| owner != self.running) else {
             return;
         };
-        if !self.threads[owner.index()].has_private_stack {
+        if !self.threads[owner.index()].guests.has_private_stack {
             return;
         }
-        let executions = self.savepoints.repeated;
-        if !self.is_coarsened() && self.native.ownership.restart(executions) {
-            self.native.are_stacks_shared = true;
+        let executions = self.guests.savepoints.repeated;
+        if !self.is_coarsened() && self.guests.native.ownership.restart(executions) {
+            self.guests.native.are_stacks_shared = true;
         }
-        self.threads[owner.index()].has_private_stack = false;
+        self.threads[owner.index()].guests.has_private_stack = false;
         // The remains of hooks are visible when a function first writes to its frame, because the
         // write is an event now.
         self.wipe_stacks();

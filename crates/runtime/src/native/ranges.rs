@@ -43,7 +43,7 @@ impl Engine {
     pub(crate) fn range(&mut self, address: usize, length: usize) -> Range {
         self.accesses_stack(address);
         let slot = (address >> 2) % RECENT;
-        match self.native.ranges.recent.get(slot) {
+        match self.guests.native.ranges.recent.get(slot) {
             Some(recent) if recent.address == address && recent.length == length => recent.range,
             _ => self.look_up(address, length, slot),
         }
@@ -53,10 +53,10 @@ impl Engine {
     #[inline(never)]
     fn look_up(&mut self, address: usize, length: usize, slot: usize) -> Range {
         let (range, has_grown) = self.names.range(address as u64, length as u32);
-        if has_grown || self.native.ranges.recent.is_empty() {
+        if has_grown || self.guests.native.ranges.recent.is_empty() {
             self.coarsen_ranges(has_grown);
         }
-        self.native.ranges.recent[slot] = Recent {
+        self.guests.native.ranges.recent[slot] = Recent {
             address,
             length,
             range,
@@ -66,7 +66,7 @@ impl Engine {
 
     /// Empties the cache, because a cached access may belong to another range now.
     pub(crate) fn coarsen_ranges(&mut self, has_grown: bool) {
-        let recent = &mut self.native.ranges.recent;
+        let recent = &mut self.guests.native.ranges.recent;
         recent.clear();
         recent.resize(RECENT, NOTHING);
         if has_grown {

@@ -9,8 +9,8 @@
 //! block, and blocks of its size are allocated.
 
 use crate::engine::Engine;
+use crate::engine::dependence::DependsOn;
 use crate::engine::perform::{silently, visible};
-use crate::engine::step::DependsOn;
 use crate::trace::source::Spot;
 use explore::{Access, EventId, ObjectId, Op, OpKind, Request, ThreadId};
 use objects::Coarsening;
@@ -60,7 +60,13 @@ pub fn meet_address(block: usize, is_atomic: bool) {
         let counts = is_atomic || !engine.races_plain();
         if counts && !engine.is_solo() {
             let own = Some(engine.running);
-            let readers = engine.native.reuse.readers.entry(block).or_insert(own);
+            let readers = engine
+                .guests
+                .native
+                .reuse
+                .readers
+                .entry(block)
+                .or_insert(own);
             if *readers != own {
                 *readers = None;
             }
@@ -78,7 +84,7 @@ pub fn allocate_again(size: usize, code: usize) -> Option<usize> {
     let announce = |engine: &mut Engine| {
         engine.thread().life.code = code;
         let request = Request {
-            alternatives: alternatives(engine.native.life.objects.freed.get(&size)),
+            alternatives: alternatives(engine.guests.native.life.objects.freed.get(&size)),
             ..engine.request_of_pool(size)
         };
         engine.announce_conditional(request, DependsOn::Freed(size), location);
@@ -107,9 +113,16 @@ pub fn free_for_others(block: usize, size: usize, code: usize) {
     visible(announce, |engine| {
         let (thread, event) = (engine.running, engine.event());
         if engine.watch.races {
-            engine.happens_before.leave(thread, event);
+            engine.guests.happens_before.leave(thread, event);
         }
-        let freed = engine.native.life.objects.freed.entry(size).or_default();
+        let freed = engine
+            .guests
+            .native
+            .life
+            .objects
+            .freed
+            .entry(size)
+            .or_default();
         freed.push((block, event));
         engine.record(|_| "frees memory".to_owned());
     });
@@ -135,14 +148,14 @@ impl Engine {
 
     /// Carries out the choice of an allocation: 0 is new memory, 1 the block freed last.
     fn take_freed(&mut self, size: usize) -> Option<usize> {
-        let freed = self.native.life.objects.freed.get_mut(&size)?;
+        let freed = self.guests.native.life.objects.freed.get_mut(&size)?;
         let index = freed.len().checked_sub(self.choice as usize)?;
         let (block, event) = (index < freed.len()).then(|| freed.remove(index))?;
-        self.thread().life.reused += 1;
+        self.thread().life.guests.reused += 1;
         if self.watch.races {
-            self.happens_before.take_up(self.running, &[event]);
+            self.guests.happens_before.take_up(self.running, &[event]);
         }
-        self.native.life.objects.forget_within(block, size);
+        self.guests.native.life.objects.forget_within(block, size);
         Some(block)
     }
 
@@ -152,21 +165,27 @@ impl Engine {
             return false;
         }
         let own = self.running;
-        let allocating = self.native.reuse.allocated.entry(size).or_default();
+        let allocating = self.guests.native.reuse.allocated.entry(size).or_default();
         allocating.insert(own);
         if self.config.reuse > 0 {
             let is_used = self.is_pool_used(size);
-            let is_left = self.thread().life.reused < self.config.reuse;
+            let is_left = self.thread().life.guests.reused < self.config.reuse;
             if is_used
                 && !is_left
                 && self.has_freed(size)
-                && self.native.reuse.known.contains(&size)
+                && self.guests.native.reuse.known.contains(&size)
             {
                 self.tell_of_reuse(size);
             }
             return is_used && is_left;
         }
-        let is_again = self.native.life.objects.freed_by.contains(&(size, own));
+        let is_again = self
+            .guests
+            .native
+            .life
+            .objects
+            .freed_by
+            .contains(&(size, own));
         self.leave_out_reuse(size, is_again);
         false
     }
@@ -177,13 +196,13 @@ impl Engine {
             return false;
         }
         let own = self.running;
-        let readers = self.native.reuse.readers.get(&block);
+        let readers = self.guests.native.reuse.readers.get(&block);
         match readers.is_none_or(|&only| only == Some(own)) {
             true if self.config.reuse == 0 => return false,
             true => {}
-            false => _ = self.native.reuse.known.insert(size),
+            false => _ = self.guests.native.reuse.known.insert(size),
         }
-        let freed = &mut self.native.reuse.freed;
+        let freed = &mut self.guests.native.reuse.freed;
         let (_, freeing) = freed
             .entry(size)
             .or_insert_with(|| (code, FxHashSet::default()));
@@ -191,7 +210,7 @@ impl Engine {
         if self.config.reuse > 0 {
             return self.is_pool_used(size);
         }
-        self.native.life.objects.freed_by.insert((size, own));
+        self.guests.native.life.objects.freed_by.insert((size, own));
         self.leave_out_reuse(size, false);
         false
     }
@@ -199,7 +218,7 @@ impl Engine {
     /// Returns whether threads both free and allocate blocks of this size. If not, neither is an
     /// event.
     fn is_pool_used(&mut self, size: usize) -> bool {
-        let met = &self.native.reuse;
+        let met = &self.guests.native.reuse;
         let is_met = met.freed.contains_key(&size) && met.allocated.contains_key(&size);
         let pool = self.pool(size);
         if is_met {
@@ -210,21 +229,21 @@ impl Engine {
 
     /// Returns whether a freed block of this size could be reused.
     fn has_freed(&self, size: usize) -> bool {
-        let freed = self.native.life.objects.freed.get(&size);
+        let freed = self.guests.native.life.objects.freed.get(&size);
         freed.is_some_and(|freed| !freed.is_empty())
     }
 
     /// Reports that blocks of this size could be reused, if a thread allocates after its own free,
     /// or one thread frees and another thread allocates.
     fn leave_out_reuse(&mut self, size: usize, is_again: bool) {
-        if is_again || self.native.reuse.has_two(size) {
+        if is_again || self.guests.native.reuse.has_two(size) {
             self.tell_of_reuse(size);
         }
     }
 
     /// Reports that blocks of this size are not reused although they could be.
     fn tell_of_reuse(&mut self, size: usize) {
-        let met = &mut self.native.reuse;
+        let met = &mut self.guests.native.reuse;
         if !met.told.insert(size) {
             return;
         }
@@ -243,6 +262,6 @@ impl Engine {
              freed{place} (ABA): --reuse {more} explores this"
         );
         let left_out = LeftOut::new(Omission::Reuse, what);
-        self.left_out.get_mut().insert(left_out);
+        self.guests.left_out.get_mut().insert(left_out);
     }
 }

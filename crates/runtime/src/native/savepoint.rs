@@ -9,10 +9,10 @@ use super::{ProgramLife, shadow};
 use crate::engine::coroutine::SavedFibre;
 use crate::engine::granularity::StepGranularity;
 use crate::engine::life::Life;
-use crate::engine::model::Model;
-use crate::engine::{Engine, ExecutionLife, Thread, ThreadLife, Watch};
+use crate::engine::watch::Watch;
+use crate::engine::{Engine, ExecutionLife, Thread, ThreadLife};
 use crate::watch::happens_before::HappensBefore;
-use explore::{Execution, Program, Step, ThreadId};
+use explore::{Execution, Step, ThreadId};
 use report::Shortcut;
 use std::any::Any;
 
@@ -146,65 +146,50 @@ impl Savepoints {
     }
 }
 
-impl Model {
-    /// Begins an execution like this one, at the last savepoint on its path.
-    pub(crate) fn begin_at_savepoint(&mut self, execution: &Execution) {
-        let engine = self.engine_mut();
-        let is_fit = engine.prepare_savepoints();
-        if is_fit {
-            engine.savepoints.keep_common(execution);
-        } else {
-            engine.savepoints.forget();
+impl Engine {
+    /// Returns whether a savepoint is on the path of an execution like this one.
+    pub(crate) fn find_savepoint(&mut self, execution: &Execution) -> bool {
+        match self.prepare_savepoints() {
+            true => self.guests.savepoints.keep_common(execution),
+            false => self.guests.savepoints.forget(),
         }
-        if engine.savepoints.count == 0 {
-            self.reset();
-            self.engine_mut().save();
-            return;
-        }
-        if !self.engine().is_quiet() {
-            self.tear_down();
-        }
-        self.begin_own();
-        self.engine_mut().restore();
+        self.guests.savepoints.count > 0
     }
 
     /// Returns the number of events after which to stop, because a savepoint pays there. A
     /// savepoint pays at the end if more executions begin like this one. If not, it pays in the
     /// middle, because later executions have less and less in common with this one.
     pub(crate) fn next_savepoint(&self, execution: &Execution, returns: bool) -> Option<usize> {
-        let last = self.engine().savepoints.on_way().last()?;
+        let last = self.guests.savepoints.on_way().last()?;
         let distance = execution.len() - last.life.events as usize;
-        let size = self.engine().size_of_copy()? / BYTES_PER_STEP;
+        let size = self.size_of_copy()? / BYTES_PER_STEP;
         if returns && distance >= RETURNING_DISTANCE + size {
             return Some(execution.len());
         }
         (distance >= DISTANCE + size).then(|| execution.len() - distance / 2)
     }
-}
 
-impl Engine {
     /// Returns whether savepoints can be used now. Occasionally, an execution is run as a whole, to
     /// detect programs that are not deterministic.
     fn prepare_savepoints(&mut self) -> bool {
-        let savepoints = &mut self.savepoints;
+        let savepoints = &mut self.guests.savepoints;
         savepoints.repeated += 1;
         let is_whole = savepoints.repeated.is_power_of_two();
         let made_under = (savepoints.watch, savepoints.is_ordering);
-        let is_same = made_under == (self.watch, self.native.is_ordering);
-        (savepoints.watch, savepoints.is_ordering) = (self.watch, self.native.is_ordering);
+        let is_same = made_under == (self.watch, self.guests.native.is_ordering);
+        (savepoints.watch, savepoints.is_ordering) = (self.watch, self.guests.native.is_ordering);
         is_same
             && !is_whole
             && !self.is_coarsened()
             && self.granularity == StepGranularity::Accesses
     }
 
-    /// Records that the thread of `step` is about to run. Returns the number of this run.
+    /// Records a step of the current execution.
     #[inline(always)]
-    pub(crate) fn record_run(&mut self, step: Step) -> u64 {
+    pub(crate) fn record_step(&mut self, step: Step) {
         if self.config.native.is_some() {
-            self.savepoints.path.push(step);
+            self.guests.savepoints.path.push(step);
         }
-        self.savepoints.next_run()
     }
 
     fn size_of_copy(&self) -> Option<usize> {
@@ -220,19 +205,19 @@ impl Engine {
     /// Makes a savepoint here if possible. Returns whether the savepoint was made.
     pub(crate) fn save(&mut self) -> bool {
         let is_last = |point: &Savepoint| point.life.events == self.life.events;
-        let count = self.savepoints.count;
-        let is_here = self.savepoints.on_way().last().is_some_and(is_last);
+        let count = self.guests.savepoints.count;
+        let is_here = self.guests.savepoints.on_way().last().is_some_and(is_last);
         let is_full = count >= MOST;
         if is_here || is_full || self.size_of_copy().is_none() || !self.can_be_saved() {
             return false;
         }
-        let mut points = std::mem::take(&mut self.savepoints.points);
+        let mut points = std::mem::take(&mut self.guests.savepoints.points);
         if points.len() == count {
             points.push(Savepoint::default());
         }
         self.save_to(&mut points[count]);
-        self.savepoints.points = points;
-        self.savepoints.count += 1;
+        self.guests.savepoints.points = points;
+        self.guests.savepoints.count += 1;
         true
     }
 
@@ -243,21 +228,21 @@ impl Engine {
             thread.panic.is_none()
                 && thread.noticed.is_none()
                 && thread.job.is_none()
-                && thread.making.is_none()
-                && thread.heap.is_unused()
+                && thread.guests.making.is_none()
+                && thread.guests.heap.is_unused()
         };
-        self.failures.len() == 0
+        self.guests.failures.len() == 0
             && !self.is_coarsened()
             && !std::thread::panicking()
-            && self.native.shadow.is_small()
+            && self.guests.native.shadow.is_small()
             && self.life.started.iter().all(is_simple)
     }
 
     fn save_to(&mut self, point: &mut Savepoint) {
         point.life.copy(&self.life);
-        point.native.copy(&self.native.life);
-        point.happens_before.clone_from(&self.happens_before);
-        self.native.shadow.save(&mut point.touches);
+        point.native.copy(&self.guests.native.life);
+        point.happens_before.clone_from(&self.guests.happens_before);
+        self.guests.native.shadow.save(&mut point.touches);
         // Frames contain bytes that were never written. Where stacks are compared, these must be
         // restored, too.
         let has_loops = self.names.has_loops();
@@ -270,7 +255,7 @@ impl Engine {
         for (index, id) in self.life.started.iter().enumerate() {
             let thread = &self.threads[id.index()];
             match point.threads.get_mut(index) {
-                Some(saved) if saved.run == thread.run && is_told => {}
+                Some(saved) if saved.run == thread.guests.run && is_told => {}
                 Some(saved) => saved.save(thread, depth(*id)),
                 None => point.threads.push(SavedThread::of(thread, depth(*id))),
             }
@@ -281,34 +266,37 @@ impl Engine {
     }
 
     /// Restores the last savepoint. All threads with stacks in use must be known to the engine.
-    fn restore(&mut self) {
-        let points = std::mem::take(&mut self.savepoints.points);
-        let point = &points[self.savepoints.count - 1];
+    pub(crate) fn restore(&mut self) {
+        let points = std::mem::take(&mut self.guests.savepoints.points);
+        let point = &points[self.guests.savepoints.count - 1];
         while !point.life.started.starts_with(&self.life.started)
             && let Some(id) = self.life.started.pop()
         {
-            self.undo_start(id);
+            self.reset_thread(id);
         }
         self.life.copy(&point.life);
         self.fit_columns();
         let is_told = self.reports_all_writes();
         for (id, saved) in point.life.started.iter().zip(&point.threads) {
             let thread = &mut self.threads[id.index()];
-            if thread.run != saved.run || !is_told {
+            if thread.guests.run != saved.run || !is_told {
                 saved.restore(thread);
             }
         }
-        self.failures.clear();
-        self.native.life.copy(&point.native);
-        self.happens_before.clone_from(&point.happens_before);
-        self.native.shadow.restore(&point.touches);
-        self.native.written = None;
-        self.native.segment.forget();
+        self.guests.failures.clear();
+        self.guests.native.life.copy(&point.native);
+        self.guests.happens_before.clone_from(&point.happens_before);
+        self.guests.native.shadow.restore(&point.touches);
+        self.guests.native.written = None;
+        self.guests.native.segment.forget();
         if let (Some(native), Some(memory)) = (self.config.native, &point.memory) {
             native.memory.restore(&**memory);
         }
-        self.savepoints.path.truncate(point.life.events as usize);
-        self.savepoints.points = points;
+        self.guests
+            .savepoints
+            .path
+            .truncate(point.life.events as usize);
+        self.guests.savepoints.points = points;
     }
 }
 
@@ -318,19 +306,6 @@ impl Engine {
     fn reports_all_writes(&self) -> bool {
         let native = self.config.native;
         native.is_none_or(|native| !native.memory.has_unseen_writes())
-    }
-
-    /// Resets a thread that has not been started.
-    fn undo_start(&mut self, id: ThreadId) {
-        let thread = &mut self.threads[id.index()];
-        thread.panic = None;
-        thread.noticed = None;
-        thread.life.name = None;
-        thread.heap.reset();
-        if thread.life.is_lost {
-            thread.life.is_lost = false;
-            self.begin_again(id);
-        }
     }
 }
 
@@ -347,17 +322,17 @@ impl SavedThread {
 
     /// Copies the state that can be copied. `can_be_saved` excludes threads with other state.
     fn save(&mut self, thread: &Thread, depth: usize) {
-        self.run = thread.run;
+        self.run = thread.guests.run;
         self.life.copy(&thread.life);
         thread.fibre.save(&mut self.fibre, depth);
     }
 
     fn restore(&self, thread: &mut Thread) {
-        thread.run = self.run;
+        thread.guests.run = self.run;
         thread.life.copy(&self.life);
         thread.panic = None;
         thread.noticed = None;
-        thread.heap.reset();
+        thread.guests.heap.reset();
         thread.fibre.restore(&self.fibre);
     }
 }

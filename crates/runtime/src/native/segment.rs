@@ -41,16 +41,16 @@ impl Engine {
         if self.config.native.is_none() {
             return self.begin_heap_segment();
         }
-        if self.native.segment.is_known || !self.thread().life.visits.is_watched() {
+        if self.guests.native.segment.is_known || !self.thread().life.guests.visits.is_watched() {
             return;
         }
-        let mut content = std::mem::take(&mut self.native.segment.content);
+        let mut content = std::mem::take(&mut self.guests.native.segment.content);
         content.clear();
         self.look_at_memory(&mut |piece| {
             content.extend_from_slice(piece);
             true
         });
-        self.native.segment = super::Segment {
+        self.guests.native.segment = super::Segment {
             is_known: true,
             content,
         };
@@ -64,26 +64,27 @@ impl Engine {
             return self.end_heap_segment();
         }
         match HAS_CALLED_UNKNOWN.load(Relaxed) {
-            true => self.thread().life.visits.take_effect(),
+            true => self.thread().life.guests.visits.take_effect(),
             // If no segment has begun, the thread has not run since it reached its present place.
             false => self.note_changes(),
         }
-        self.native.segment.forget();
+        self.guests.native.segment.forget();
     }
 
     /// Records an effect of the running thread if this segment is known and memory has changed in
     /// it.
     pub(super) fn note_changes(&mut self) {
-        let is_known = self.native.segment.is_known && self.thread().life.visits.is_watched();
+        let is_known =
+            self.guests.native.segment.is_known && self.thread().life.guests.visits.is_watched();
         if is_known && self.has_changed_memory() {
-            self.thread().life.visits.take_effect();
+            self.thread().life.guests.visits.take_effect();
         }
     }
 
     /// Checks whether the running thread has changed memory in this segment. Its own stack does not
     /// count.
     fn has_changed_memory(&self) -> bool {
-        let mut rest = &self.native.segment.content[..];
+        let mut rest = &self.guests.native.segment.content[..];
         let is_same = self.look_at_memory(&mut |piece| match rest.split_at_checked(piece.len()) {
             Some((before, behind)) if before == piece => {
                 rest = behind;
@@ -112,10 +113,10 @@ impl Engine {
     /// compared, the write counts as an effect only if the comparison does not cover it.
     #[inline(always)]
     pub(super) fn writes_memory(&mut self, address: usize) {
-        if !self.thread().life.visits.is_watched() {
-            self.thread().life.visits.write_plainly();
+        if !self.thread().life.guests.visits.is_watched() {
+            self.thread().life.guests.visits.write_plainly();
         } else if !self.is_looked_at(address) {
-            self.thread().life.visits.take_effect();
+            self.thread().life.guests.visits.take_effect();
         }
     }
 

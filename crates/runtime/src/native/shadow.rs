@@ -199,14 +199,14 @@ impl Engine {
     /// Records that the running thread unmaps memory.
     pub(crate) fn shadow_unmap(&mut self, memory: Range<usize>, code: usize) {
         let within = memory.start / GRANULE..memory.end.div_ceil(GRANULE);
-        let touched = self.native.shadow.touched.iter().copied();
-        let known = self.native.ownership.granules().chain(touched);
+        let touched = self.guests.native.shadow.touched.iter().copied();
+        let known = self.guests.native.ownership.granules().chain(touched);
         let known: BTreeSet<usize> = known.filter(|number| within.contains(number)).collect();
         for &number in &known {
             self.shadow_release(number * GRANULE, GRANULE, code);
         }
         for &number in &known {
-            self.native.shadow.granule(number).clear();
+            self.guests.native.shadow.granule(number).clear();
         }
     }
 
@@ -237,7 +237,7 @@ impl Engine {
     pub(crate) fn is_unshared(&self, address: usize, length: usize) -> bool {
         let granule = address / GRANULE;
         let fits = address % GRANULE + length <= GRANULE;
-        let ownership = &self.native.ownership;
+        let ownership = &self.guests.native.ownership;
         fits && ownership.is_own(granule, self.running)
     }
 
@@ -249,7 +249,7 @@ impl Engine {
             return;
         }
         for granule in address / GRANULE..=(address + length - 1) / GRANULE {
-            let ownership = &mut self.native.ownership;
+            let ownership = &mut self.guests.native.ownership;
             if ownership.access(granule, self.running, false) == Found::Met {
                 self.meet_shared_memory();
             }
@@ -261,23 +261,23 @@ impl Engine {
     /// their future actions.
     #[inline(always)]
     pub(super) fn is_solo(&self) -> bool {
-        self.running == ThreadId::MAIN && self.native.life.joined + 1 == self.started().len()
+        self.running == ThreadId::MAIN && self.guests.native.life.joined + 1 == self.started().len()
     }
 
     /// Makes the next executions of a native program show all its races.
     pub(crate) fn watch_all_memory(&mut self) {
-        self.watch.races |= self.native.is_raced;
-        self.native.is_ordering = true;
+        self.watch.races |= self.guests.native.is_raced;
+        self.guests.native.is_ordering = true;
     }
 
     /// Handles shared memory that executions so far did not watch.
     #[cold]
     fn meet_shared_memory(&mut self) {
-        let executions = self.savepoints.repeated;
-        if !self.is_coarsened() && self.native.ownership.restart(executions) {
-            self.native.watch_all();
+        let executions = self.guests.savepoints.repeated;
+        if !self.is_coarsened() && self.guests.native.ownership.restart(executions) {
+            self.guests.native.watch_all();
         }
-        self.native.has_met_more_shared |= self.native.ownership.is_of_slices();
+        self.guests.native.has_met_more_shared |= self.guests.native.ownership.is_of_slices();
         self.coarsen(Restart::SharedMemory);
         self.look_for_races();
     }
@@ -317,7 +317,7 @@ impl Engine {
             if self.is_shared(number, kind) {
                 let bytes = (0xff_u16 >> (GRANULE - (stop - start)) << (start % GRANULE)) as u8;
                 let touch = Touch {
-                    epoch: self.happens_before.now(self.running),
+                    epoch: self.guests.happens_before.now(self.running),
                     bytes,
                     kind,
                     code: self.thread().life.code,
@@ -332,7 +332,7 @@ impl Engine {
     /// Returns whether the program's annotations exclude this access.
     #[inline(always)]
     fn is_ignored(&self, kind: Kind) -> bool {
-        let annotations = &self.native.life.objects.annotations;
+        let annotations = &self.guests.native.life.objects.annotations;
         match kind {
             Kind::Read => annotations.ignore(self.running, false),
             Kind::Write => annotations.ignore(self.running, true),
@@ -350,7 +350,7 @@ impl Engine {
         if self.watch.sees_all() {
             return true;
         }
-        let ownership = &mut self.native.ownership;
+        let ownership = &mut self.guests.native.ownership;
         let found = ownership.access(number, self.running, !kind.is_atomic());
         if found == Found::Met {
             self.meet_shared_memory();
@@ -359,8 +359,8 @@ impl Engine {
     }
 
     fn shadow_granule(&mut self, number: usize, touch: Touch) {
-        let is_raced = self.native.is_raced;
-        if !self.watch.records && self.native.shadow.notes(number, touch, is_raced) {
+        let is_raced = self.guests.native.is_raced;
+        if !self.watch.records && self.guests.native.shadow.notes(number, touch, is_raced) {
             return;
         }
         let mut touch = touch;
@@ -368,10 +368,13 @@ impl Engine {
             touch.recorded =
                 self.record_native_touch(number * GRANULE, touch.bytes, touch.kind.name());
         }
-        let mut touches = std::mem::take(self.native.shadow.granule(number));
+        let mut touches = std::mem::take(self.guests.native.shadow.granule(number));
         touches.retain(|earlier| {
             let overlaps = earlier.bytes & touch.bytes != 0;
-            let is_ordered = self.happens_before.knows(touch.epoch.thread, earlier.epoch);
+            let is_ordered = self
+                .guests
+                .happens_before
+                .knows(touch.epoch.thread, earlier.epoch);
             if overlaps && !is_ordered && earlier.kind.conflicts(touch.kind, is_raced) {
                 self.meet_race(*earlier, touch, number);
             }
@@ -383,7 +386,7 @@ impl Engine {
             !is_replaced
         });
         touches.push(touch);
-        *self.native.shadow.granule(number) = touches;
+        *self.guests.native.shadow.granule(number) = touches;
     }
 
     /// Handles two accesses that are not known to be ordered.
@@ -391,10 +394,17 @@ impl Engine {
     fn meet_race(&mut self, earlier: Touch, later: Touch, number: usize) {
         let both = earlier.bytes & later.bytes;
         let address = number * GRANULE + both.trailing_zeros() as usize;
-        if self.native.life.objects.annotations.is_benign(address) {
+        if self
+            .guests
+            .native
+            .life
+            .objects
+            .annotations
+            .is_benign(address)
+        {
             return;
         }
-        if self.native.is_ordering {
+        if self.guests.native.is_ordering {
             self.native_race(earlier, later, number);
         } else {
             self.order_atomics();
@@ -404,13 +414,13 @@ impl Engine {
     /// Makes atomic accesses order threads, because the known order of threads does not suffice.
     pub(super) fn order_atomics(&mut self) {
         self.names.order_atomics();
-        self.native.is_ordering = true;
+        self.guests.native.is_ordering = true;
         self.coarsen(Restart::AtomicOrder);
     }
 
     /// Returns the place of an access, in the program's own source if the execution is recorded.
     fn place_of(&self, touch: Touch) -> Option<String> {
-        let recorded = self.recorder.touches.get(touch.recorded as usize);
+        let recorded = self.guests.recorder.touches.get(touch.recorded as usize);
         let recorded = recorded.filter(|_| self.watch.records);
         let spot = recorded.map_or(Spot::Code(touch.code), |(_, recorded)| recorded.location);
         self.shown_spot(spot)
@@ -419,7 +429,7 @@ impl Engine {
     /// Returns the place in a library or its headers that performs the access, if the shown place
     /// is the program's call.
     fn within(&self, touch: Touch) -> Option<String> {
-        let recorded = self.recorder.touches.get(touch.recorded as usize);
+        let recorded = self.guests.recorder.touches.get(touch.recorded as usize);
         let (_, recorded) = recorded.filter(|_| self.watch.records)?;
         match recorded.location {
             Spot::Code(own) if own != touch.code => self.shown_spot(Spot::Code(touch.code)),
@@ -470,17 +480,19 @@ impl Engine {
             location,
             event: Some(self.event()),
         };
-        if self.failures.may_suppress() {
+        if self.guests.failures.may_suppress() {
             let mut names = self.functions_of_stack(later.code);
             let native = self.config.native.iter();
             names.extend(native.flat_map(|native| native.source_map.functions(earlier.code)));
             names.extend(other_location);
             names.push(name);
-            if self.failures.suppresses(&shown, &names) {
+            if self.guests.failures.suppresses(&shown, &names) {
                 return;
             }
         }
-        self.recorder.note_race(earlier.recorded, later.recorded);
-        self.failures.push(shown);
+        self.guests
+            .recorder
+            .note_race(earlier.recorded, later.recorded);
+        self.guests.failures.push(shown);
     }
 }

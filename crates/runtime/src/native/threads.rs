@@ -21,7 +21,7 @@ pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
         engine.announce(Request::plain(op), location);
     };
     commuting(announce, |engine| {
-        engine.thread().life.visits.take_effect();
+        engine.thread().life.guests.visits.take_effect();
         let child = engine.spawn(location, None, |_| Job::Call { run, argument });
         engine.record_thread(child, |name| format!("starts {name}"));
         child
@@ -35,7 +35,7 @@ pub fn join_ended(thread: ThreadId, code: usize) -> bool {
     perform::silently(|engine| {
         let own = engine.thread();
         own.life.code = code;
-        own.life.visits.take_effect();
+        own.life.guests.visits.take_effect();
         let is_plain = !engine.watch.records && engine.threads[thread.index()].panic.is_none();
         is_plain && engine.joins_at_once(thread)
     })
@@ -58,14 +58,14 @@ pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
             location,
             event: Some(engine.event()),
         };
-        if engine.failures.may_suppress() {
+        if engine.guests.failures.may_suppress() {
             let functions = engine.functions_of_stack(code);
-            if engine.failures.suppresses(&shown, &functions) {
+            if engine.guests.failures.suppresses(&shown, &functions) {
                 return engine.end_suppressed(kind);
             }
         }
-        engine.recorder.mark_failed();
-        engine.failures.push(shown);
+        engine.guests.recorder.mark_failed();
+        engine.guests.failures.push(shown);
         engine.life.pending[engine.running.index()] = Pending::Failed;
     })
 }
@@ -89,7 +89,7 @@ impl Engine {
         self.life.pending[index] = match kind {
             // These failures appear when the program ends.
             FailureKind::ExitStatus | FailureKind::Leak => {
-                self.native.life.has_exited = true;
+                self.guests.native.life.has_exited = true;
                 Pending::Finished
             }
             // The rest of the execution is not explored, as after a failed assumption.
@@ -140,7 +140,7 @@ pub fn end_thread() -> ! {
 /// the end counts as the last action, and may wait forever.
 pub fn exit_program() -> ! {
     perform::stop(|engine| {
-        engine.native.life.has_exited = true;
+        engine.guests.native.life.has_exited = true;
         engine.life.pending[engine.running.index()] = Pending::Finished;
     })
 }
@@ -161,13 +161,13 @@ pub fn goal(code: usize, name: &str, is_reached: bool) {
 
 /// Records that the program's main function has returned: remaining threads may wait forever.
 pub fn return_from_main() {
-    perform::silently(|engine| engine.native.life.has_exited = true);
+    perform::silently(|engine| engine.guests.native.life.has_exited = true);
 }
 
 /// Adds a warning to the report.
 pub fn warn(text: &str) {
     perform::silently(|engine| {
-        let mut warnings = engine.warnings.borrow_mut();
+        let mut warnings = engine.guests.warnings.borrow_mut();
         if !warnings.contains(text) {
             warnings.insert(text.to_owned());
         }
@@ -178,7 +178,7 @@ pub fn warn(text: &str) {
 /// the user accepts it.
 pub fn leave_out(kind: Omission, what: &str) {
     perform::silently(|engine| {
-        let mut left_out = engine.left_out.borrow_mut();
+        let mut left_out = engine.guests.left_out.borrow_mut();
         if !left_out
             .iter()
             .any(|own| own.kind == kind && own.what == what)
@@ -192,7 +192,7 @@ pub fn leave_out(kind: Omission, what: &str) {
 /// for another reason in another execution.
 pub fn excuse(thread: ThreadId, is_excused: bool) {
     perform::silently(|engine| {
-        let excused = &mut engine.native.life.excused;
+        let excused = &mut engine.guests.native.life.excused;
         excused.retain(|&other| other != thread);
         if is_excused {
             excused.push(thread);
@@ -213,10 +213,6 @@ pub fn own_stack() -> std::ops::Range<usize> {
         fibre.map_or(0..0, |fibre| fibre.lowest()..fibre.base())
     })
 }
-
-/// Extra stack in bytes, on which programs do not rely. Hooks need this space where a system would
-/// not.
-pub const SPARE_STACK: usize = 64 << 10;
 
 /// Returns a thread that has not ended, other than the running thread.
 pub fn living_other() -> Option<ThreadId> {

@@ -97,7 +97,7 @@ fn calls(stack: &[u8]) -> u64 {
 pub fn enter_function(frame: *const Frame) {
     perform::silently(|engine| {
         let depth = engine.stack_top() - frame.addr();
-        engine.thread().life.visits.rounds.enter(depth);
+        engine.thread().life.guests.visits.rounds.enter(depth);
     });
 }
 

@@ -7,9 +7,9 @@ mod real;
 pub use real::Real;
 
 use crate::engine::Engine;
+use crate::engine::dependence::DependsOn;
 use crate::engine::perform::{clean_after_first_use, perform, silently, visible};
 use crate::engine::place::Place;
-use crate::engine::step::DependsOn;
 use crate::memory::value_id;
 use crate::rust::outside::outside;
 use crate::rust::settle::{Settle, Settling, settled};
@@ -364,7 +364,10 @@ fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
     let object = engine.op.object;
     engine.see(Seen::Value(object, value.token()));
     if engine.watch.races {
-        engine.happens_before.load(engine.running, object, order);
+        engine
+            .guests
+            .happens_before
+            .load(engine.running, object, order);
     }
     engine.record_values([value], 0, |name, [value]| {
         format!("{name}.load() -> {value}")
@@ -384,6 +387,7 @@ fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
     wrote(engine);
     if engine.watch.races {
         engine
+            .guests
             .happens_before
             .store(engine.running, engine.op.object, order, false);
     }
@@ -396,9 +400,11 @@ fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, orde
     wrote(engine);
     if engine.watch.races {
         engine
+            .guests
             .happens_before
             .load(engine.running, engine.op.object, order);
         engine
+            .guests
             .happens_before
             .publish(engine.running, engine.op.object, order);
     }
@@ -416,13 +422,14 @@ fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orde
     let object = engine.op.object;
     wrote(engine);
     if engine.watch.races {
-        engine.happens_before.load(
+        engine.guests.happens_before.load(
             engine.running,
             object,
             if is_equal { success } else { failure },
         );
         if is_equal {
             engine
+                .guests
                 .happens_before
                 .publish(engine.running, object, success);
         }
@@ -441,7 +448,7 @@ pub fn fence(order: Ordering) {
     let fence = op(OpKind::Fence, Access::None, ObjectId::NONE);
     perform(fence, Location::caller(), |engine| {
         if engine.watch.races {
-            engine.happens_before.fence(engine.running, order);
+            engine.guests.happens_before.fence(engine.running, order);
         }
         engine.record(|_| format!("fence({order:?})"));
     });

@@ -119,7 +119,7 @@ impl Barrier {
                     engine.coarsen_object(self.object, Coarsening::Ordered);
                 }
                 if engine.watch.races {
-                    engine.happens_before.leave(thread, event);
+                    engine.guests.happens_before.leave(thread, event);
                 }
                 ticket
             },

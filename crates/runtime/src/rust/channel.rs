@@ -237,7 +237,10 @@ impl<T> Channel<T> {
 
     fn left_message(&self, engine: &mut Engine) {
         if engine.watch.races {
-            engine.happens_before.leave(engine.running, engine.event());
+            engine
+                .guests
+                .happens_before
+                .leave(engine.running, engine.event());
         }
     }
 
@@ -368,7 +371,7 @@ impl<T> Channel<T> {
                 .channels
                 .get(self.number)
                 .receive_edges(ticket, &mut edges);
-            engine.happens_before.take_up(engine.running, &edges);
+            engine.guests.happens_before.take_up(engine.running, &edges);
         }
         engine.record(|name| match received {
             Received::Message(_) => format!("{name}.try_recv() -> a message"),
@@ -424,7 +427,7 @@ impl<T> Channel<T> {
                 .get_mut(self.number)
                 .drop_sender(event);
             if engine.watch.races {
-                engine.happens_before.leave(engine.running, event);
+                engine.guests.happens_before.leave(engine.running, event);
             }
         });
     }

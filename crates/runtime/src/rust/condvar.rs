@@ -2,9 +2,9 @@
 
 use crate::Mutex;
 use crate::engine::Engine;
+use crate::engine::dependence::DependsOn;
 use crate::engine::perform::{self, perform, silently, visible};
 use crate::engine::place::Place;
-use crate::engine::step::DependsOn;
 use crate::engine::waiting::Wait;
 use crate::rust::choice::spurious;
 use crate::rust::mutex::expire;
@@ -48,7 +48,7 @@ impl Engine {
     /// Warns that waits for condition variables are checked without spurious wakeups.
     fn warn_of_waits(&mut self) {
         if self.config.native.is_some() && self.config.spurious == 0 {
-            let warnings = self.warnings.get_mut();
+            let warnings = self.guests.warnings.get_mut();
             if !warnings.contains(NO_SPURIOUS_WAKEUPS) {
                 warnings.insert(NO_SPURIOUS_WAKEUPS.to_owned());
             }

@@ -55,12 +55,17 @@ impl Engine {
 
     /// Checks whether any static owns a value.
     pub(crate) fn statics_own_values(&self) -> bool {
-        self.residents.own_values() || self.statics.iter().any(|known| known.value.is_some())
+        self.guests.residents.own_values()
+            || self
+                .guests
+                .statics
+                .iter()
+                .any(|known| known.value.is_some())
     }
 
     #[cold]
     fn take_owned_by_statics(&mut self) -> Vec<Box<dyn FnOnce()>> {
-        self.ending = Some(Ending {
+        self.guests.ending = Some(Ending {
             before: self.before,
             after: self.after,
             next_edges: self.life.next_edges.len(),
@@ -68,8 +73,8 @@ impl Engine {
         });
         self.watch.records = false;
         self.is_tearing_down = true;
-        let mut owned = self.residents.take_destructors();
-        let lazy = self.statics.iter_mut();
+        let mut owned = self.guests.residents.take_destructors();
+        let lazy = self.guests.statics.iter_mut();
         let lazy = lazy.filter_map(|known| known.value.take());
         owned.extend(lazy.map(|value| Box::new(|| drop(value)) as Box<dyn FnOnce()>));
         owned
@@ -77,7 +82,7 @@ impl Engine {
 
     #[cold]
     fn end_ending(&mut self, is_stopped: bool) {
-        let Some(ending) = self.ending.take() else {
+        let Some(ending) = self.guests.ending.take() else {
             return;
         };
         (self.before, self.after) = (ending.before, ending.after);
@@ -92,7 +97,7 @@ impl Engine {
     /// Gives up the running thread if it drops statics. The execution continues without this
     /// thread.
     pub(crate) fn lose_destructor(&mut self) {
-        if self.ending.is_some() {
+        if self.guests.ending.is_some() {
             self.end_ending(true);
             self.abandon_running();
             self.end_thread(self.running);
@@ -109,7 +114,7 @@ impl Engine {
     #[cold]
     fn has_lost_statics(&mut self) {
         let warning = "a static panics or waits when it is dropped, so leaks were not checked";
-        self.warnings.borrow_mut().insert(warning.to_owned());
-        self.has_lost_statics = true;
+        self.guests.warnings.borrow_mut().insert(warning.to_owned());
+        self.guests.has_lost_statics = true;
     }
 }

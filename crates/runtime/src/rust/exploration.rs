@@ -40,8 +40,8 @@ pub fn skip_branch() {
 fn change(to: Exploration) {
     outside!();
     silently(|engine| {
-        if engine.exploration != Exploration::OffForGood {
-            engine.exploration = to;
+        if engine.guests.exploration != Exploration::OffForGood {
+            engine.guests.exploration = to;
         }
     });
 }
@@ -50,7 +50,7 @@ impl Engine {
     /// Checks whether alternatives to the step that is about to be performed are left out.
     #[inline(always)]
     pub(crate) fn leaves_out(&mut self, step: Step) -> bool {
-        self.exploration != Exploration::On && self.leaves_out_others(step)
+        self.guests.exploration != Exploration::On && self.leaves_out_others(step)
     }
 
     #[cold]
@@ -61,7 +61,7 @@ impl Engine {
             let ways = pending.enabled().map_or(0, |request| request.alternatives);
             ways > others
         });
-        self.has_left_out |= has_others;
+        self.guests.has_left_out |= has_others;
         true
     }
 }

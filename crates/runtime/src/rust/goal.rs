@@ -32,9 +32,9 @@ impl Engine {
         name: &str,
         location: impl FnOnce(&mut Engine) -> String,
     ) {
-        if !self.goals.iter().any(|goal| goal.name == name) {
+        if !self.guests.goals.iter().any(|goal| goal.name == name) {
             let location = location(self);
-            self.goals.push(Goal {
+            self.guests.goals.push(Goal {
                 name: name.to_owned(),
                 location,
                 is_reached: false,
@@ -47,7 +47,7 @@ impl Engine {
         if self.is_tearing_down || self.is_run_out {
             return;
         }
-        let mut goals = self.goals.iter_mut();
+        let mut goals = self.guests.goals.iter_mut();
         if let Some(goal) = goals.find(|goal| goal.name == name) {
             goal.is_reached = true;
         }

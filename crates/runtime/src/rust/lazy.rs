@@ -14,6 +14,7 @@ use crate::engine::place::Place;
 use crate::memory::image;
 use crate::rust::once::{Entry, Once};
 use crate::rust::outside::outside;
+use explore::ObjectId;
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
@@ -128,26 +129,31 @@ fn making<T>(address: usize, make: fn() -> T) -> T {
         address,
         created: 1,
     };
-    let before = silently(|engine| engine.thread().making.replace(own));
+    let before = silently(|engine| engine.thread().guests.making.replace(own));
     let value = catch_unwind(AssertUnwindSafe(make));
-    silently(|engine| engine.thread().making = before);
+    silently(|engine| engine.thread().guests.making = before);
     value.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 impl Engine {
     fn static_at(&mut self, address: usize) -> &mut Static {
-        let mut statics = self.statics.iter_mut();
+        let mut statics = self.guests.statics.iter_mut();
         let found = statics.find(|known| known.address == address);
         found.expect("a used static is registered")
     }
 
     fn once_of_static(&mut self, address: usize, location: Place) -> Rc<Once> {
-        if let Some(known) = self.statics.iter().find(|known| known.address == address) {
+        if let Some(known) = self
+            .guests
+            .statics
+            .iter()
+            .find(|known| known.address == address)
+        {
             return Rc::clone(&known.once);
         }
         let object = self.create_for_static(address, 0, objects::Once::PARTS);
         let once = Rc::new(Once::named(self, object, location));
-        self.statics.push(Static {
+        self.guests.statics.push(Static {
             address,
             once: Rc::clone(&once),
             value: None,
@@ -157,7 +163,7 @@ impl Engine {
 
     /// Returns the position of an address in the value of a static.
     pub(crate) fn site_in_static(&self, address: usize) -> Option<Site> {
-        let mut statics = self.statics.iter();
+        let mut statics = self.guests.statics.iter();
         statics.find_map(|known| {
             let value = known.value.as_deref()?;
             let offset = address.wrapping_sub((&raw const *value).addr());
@@ -170,7 +176,7 @@ impl Engine {
         })
     }
 
-    fn create_for_static(&mut self, address: usize, number: u32, parts: u32) -> explore::ObjectId {
+    fn create_for_static(&mut self, address: usize, number: u32, parts: u32) -> ObjectId {
         self.names.resident(Resident {
             site: image::site_of(address),
             predecessors: number,
@@ -178,10 +184,21 @@ impl Engine {
         })
     }
 
+    /// Returns the next object of the running thread.
+    pub(crate) fn create(&mut self, parts: u32) -> ObjectId {
+        let thread = &mut self.threads[self.running.index()];
+        if let Some(making) = thread.guests.making {
+            return self.create_for_making(making, parts);
+        }
+        let number = thread.life.created;
+        thread.life.created += 1;
+        self.names.object(self.running, number, parts)
+    }
+
     /// Creates the next object of the static that the running thread initialises.
     #[cold]
-    pub(crate) fn create_for_making(&mut self, making: Making, parts: u32) -> explore::ObjectId {
-        self.thread().making = Some(Making {
+    pub(crate) fn create_for_making(&mut self, making: Making, parts: u32) -> ObjectId {
+        self.thread().guests.making = Some(Making {
             created: making.created + 1,
             ..making
         });
@@ -190,10 +207,10 @@ impl Engine {
 
     /// Stores the value of the static.
     fn own_by_static<T: 'static>(&mut self, address: usize, value: T) {
-        let mut spare = self.spare_statics.iter();
+        let mut spare = self.guests.spare_statics.iter();
         let value: Box<dyn Any> = match spare.position(|&(owner, _)| owner == address) {
             Some(index) => {
-                let (_, memory) = self.spare_statics.swap_remove(index);
+                let (_, memory) = self.guests.spare_statics.swap_remove(index);
                 let memory: *mut T = memory.cast();
                 // SAFETY: a box of this type was leaked here, and only this static has the address.
                 unsafe {
@@ -210,11 +227,11 @@ impl Engine {
     /// their places.
     #[inline]
     pub(crate) fn forget_statics(&mut self) {
-        self.residents.clear();
-        for known in self.statics.drain(..) {
+        self.guests.residents.clear();
+        for known in self.guests.statics.drain(..) {
             if let Some(value) = known.value {
                 let memory = Box::into_raw(value).cast();
-                self.spare_statics.push((known.address, memory));
+                self.guests.spare_statics.push((known.address, memory));
             }
         }
     }

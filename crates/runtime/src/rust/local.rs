@@ -196,7 +196,7 @@ impl Engine {
     /// Checks whether the running thread has thread-local values.
     #[inline]
     pub(crate) fn has_locals(&mut self) -> bool {
-        !self.thread().locals.is_empty()
+        !self.thread().guests.locals.is_empty()
     }
 }
 
@@ -210,7 +210,7 @@ std::thread_local! {
 #[track_caller]
 fn with_locals<R>(does: impl FnOnce(&mut Locals) -> R) -> R {
     outside!(OUTSIDE.with_borrow_mut(does));
-    silently(|engine| does(&mut engine.thread().locals))
+    silently(|engine| does(&mut engine.thread().guests.locals))
 }
 
 /// Drops the values of the current thread, which ends.

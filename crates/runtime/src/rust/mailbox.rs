@@ -54,9 +54,9 @@ impl Engine {
             Policy::Allow => {}
             Policy::Warn => self.warn(message),
             Policy::Fail => {
-                self.recorder.mark_failed();
+                self.guests.recorder.mark_failed();
                 let location = Some(self.thread().life.location.to_string());
-                self.failures.push(Shown {
+                self.guests.failures.push(Shown {
                     kind,
                     message,
                     location,
@@ -67,7 +67,7 @@ impl Engine {
     }
 
     fn warn(&self, message: String) {
-        self.warnings.borrow_mut().insert(message);
+        self.guests.warnings.borrow_mut().insert(message);
     }
 
     /// Returns the failure for letters that were not received by the end of the execution.
@@ -165,11 +165,11 @@ impl Mailbox {
         perform(form.on(self.object), location, |engine| {
             let event = engine.event();
             if engine.watch.races {
-                engine.happens_before.leave(engine.running, event);
+                engine.guests.happens_before.leave(engine.running, event);
             }
             engine.record(|_| text());
             if let Some(to) = engine.life.objects.mailboxes.get(self.number).thread {
-                engine.recorder.note_arrival(to);
+                engine.guests.recorder.note_arrival(to);
             }
             let order = &mut engine.life.objects.mailboxes.get_mut(self.number).order;
             (!order.is_closed()).then(|| order.arrive(event))
@@ -202,10 +202,10 @@ impl Mailbox {
             order.receive(position);
             order.edges(position, &mut edges);
             for &arrival in &edges {
-                engine.recorder.note_receipt(arrival);
+                engine.guests.recorder.note_receipt(arrival);
             }
             if engine.watch.races {
-                engine.happens_before.take_up(engine.running, &edges);
+                engine.guests.happens_before.take_up(engine.running, &edges);
             }
             engine.take_effect();
         });
@@ -317,7 +317,7 @@ impl Posted {
             engine.record(|_| text());
             let event = engine.event();
             if engine.watch.records {
-                engine.recorder.note_send(self.key(), event);
+                engine.guests.recorder.note_send(self.key(), event);
             }
         });
     }
@@ -339,7 +339,7 @@ impl Posted {
     #[track_caller]
     pub fn deliver(&self, to: &Mailbox, text: impl FnOnce() -> String) -> Option<usize> {
         let position = to.arrive(Order::DELIVER, text);
-        silently(|engine| engine.recorder.note_delivery(self.key()));
+        silently(|engine| engine.guests.recorder.note_delivery(self.key()));
         self.arrived();
         position
     }
@@ -359,7 +359,7 @@ impl Posted {
     pub fn received(&self) {
         self.network
             .with(|letters, process| letters.receive(process, self.ticket));
-        silently(|engine| engine.recorder.note_origin(self.key()));
+        silently(|engine| engine.guests.recorder.note_origin(self.key()));
     }
 
     /// Returns the identity of the letter, if it matters after the arrival: see [`Letters::name`].

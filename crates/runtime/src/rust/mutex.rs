@@ -49,7 +49,9 @@ impl Engine {
                 .get(mutex)
                 .order
                 .edges(ticket, &mut edges);
-            self.happens_before.take_up(self.running, &edges[start..]);
+            self.guests
+                .happens_before
+                .take_up(self.running, &edges[start..]);
             edges.truncate(start);
             self.edges = edges;
         }
@@ -266,7 +268,7 @@ impl Engine {
         let state = self.life.objects.mutexes.get_mut(mutex);
         leave(&mut state.order, ticket, event);
         if self.watch.races {
-            self.happens_before.leave(thread, event);
+            self.guests.happens_before.leave(thread, event);
         }
     }
 }

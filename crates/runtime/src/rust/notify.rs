@@ -75,7 +75,7 @@ impl Notify {
             let given = token.given();
             token.request();
             engine.record(|name| format!("{name}.wait() begins"));
-            let round = &mut engine.thread().life.round;
+            let round = &mut engine.thread().life.guests.round;
             round
                 .takes(self.object, given)
                 .then_some(round.has_effect())
@@ -84,12 +84,13 @@ impl Notify {
         perform::wait(Park::WAIT.on(self.object), wait, location, |engine| {
             if engine.watch.races {
                 engine
+                    .guests
                     .happens_before
                     .load(engine.running, self.object, Acquire);
             }
             // In general, a wait is an effect, but this wait is not.
             if let Some(had_effect) = own_round {
-                engine.thread().life.round.set_effect(had_effect);
+                engine.thread().life.guests.round.set_effect(had_effect);
             }
             engine.record(|name| format!("{name}.wait() returns"));
         });
@@ -98,12 +99,12 @@ impl Notify {
 
     /// Registers the running thread as the thread that waits for the token.
     pub fn own(&self) {
-        silently(|engine| engine.thread().life.round.owns(self.object));
+        silently(|engine| engine.thread().life.guests.round.owns(self.object));
     }
 
     /// Checks whether the running thread has given the token to itself since it last waited for it.
     pub fn is_own_gift(&self) -> bool {
-        silently(|engine| engine.thread().life.round.has_gift())
+        silently(|engine| engine.thread().life.guests.round.has_gift())
     }
 
     /// Gives the token.
@@ -125,6 +126,7 @@ impl Notify {
             engine
                 .thread()
                 .life
+                .guests
                 .round
                 .gives(self.object, event, was_given);
             if was_given {
@@ -132,6 +134,7 @@ impl Notify {
             }
             if engine.watch.races {
                 engine
+                    .guests
                     .happens_before
                     .publish(engine.running, self.object, Release);
             }

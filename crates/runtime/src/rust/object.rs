@@ -61,7 +61,7 @@ impl Object {
         };
         silently(|engine| {
             if !engine.is_tearing_down {
-                engine.thread().life.condition = Some(condition);
+                engine.thread().life.guests.condition = Some(condition);
                 engine.record_result("waits");
             }
         });
@@ -71,7 +71,7 @@ impl Object {
     /// Records whether the condition for which a thread stopped holds after the current segment.
     pub fn now_holds(thread: ThreadId, holds: bool) {
         silently(|engine| {
-            if let Some(condition) = &mut engine.threads[thread.index()].life.condition {
+            if let Some(condition) = &mut engine.threads[thread.index()].life.guests.condition {
                 condition.holds = holds;
             }
         });
@@ -128,16 +128,19 @@ impl Engine {
     /// writes, because a thread that only reads an object publishes nothing.)
     fn order_segment(&mut self, access: Access) {
         let (thread, object) = (self.running, self.op.object);
-        self.happens_before.load(thread, object, Ordering::Acquire);
+        self.guests
+            .happens_before
+            .load(thread, object, Ordering::Acquire);
         if access == Access::Write {
-            self.happens_before
+            self.guests
+                .happens_before
                 .publish(thread, object, Ordering::Release);
         }
     }
 
     fn record_segment(&mut self, object: ObjectId, name: &str) {
         if self.watch.records {
-            let object = self.recorder.object_name(object, OpKind::Segment);
+            let object = self.guests.recorder.object_name(object, OpKind::Segment);
             self.record(|_| format!("{object}.{name}"));
         }
     }

@@ -159,7 +159,7 @@ impl Once {
             state.order.finish(event);
             state.done = Some(event);
             if engine.watch.races {
-                engine.happens_before.leave(engine.running, event);
+                engine.guests.happens_before.leave(engine.running, event);
             }
         });
     }
@@ -178,7 +178,7 @@ impl Once {
                 .order
                 .fail(event);
             if engine.watch.races {
-                engine.happens_before.leave(engine.running, event);
+                engine.guests.happens_before.leave(engine.running, event);
             }
             engine.record(|name| format!("{name}: the initialisation failed"));
         });
@@ -191,7 +191,10 @@ impl Once {
             let done = engine.life.objects.onces.get(self.number).done;
             match done {
                 Some(event) if engine.watch.races => {
-                    engine.happens_before.take_up(engine.running, &[event]);
+                    engine
+                        .guests
+                        .happens_before
+                        .take_up(engine.running, &[event]);
                 }
                 Some(_) => {}
                 None => engine.see(Seen::NotDone(self.number)),

@@ -56,10 +56,10 @@ impl Engine {
     /// Discards all owned values at the end of the execution.
     #[inline]
     pub(crate) fn clear_owned(&mut self) {
-        if !self.owned.is_empty() {
-            self.owned.clear();
-            self.raw_arcs.clear();
-            self.raw_memory.clear();
+        if !self.guests.owned.is_empty() {
+            self.guests.owned.clear();
+            self.guests.raw_arcs.clear();
+            self.guests.raw_memory.clear();
         }
     }
 
@@ -74,18 +74,18 @@ impl Engine {
             counter: ObjectId::NONE,
             events: CounterEvents::default(),
         };
-        self.owned.add(|old| *old = owned(), owned)
+        self.guests.owned.add(|old| *old = owned(), owned)
     }
 
     /// Records that the value was dropped. Returns false if the value had been dropped before.
     pub(crate) fn disown(&mut self, number: u32) -> bool {
-        std::mem::take(&mut self.owned.get_mut(number).shares) > 0
+        std::mem::take(&mut self.guests.owned.get_mut(number).shares) > 0
     }
 
     /// Gives up a share for the running thread. Returns whether the share was the last one.
     pub(crate) fn give_up_share(&mut self, number: u32) -> bool {
         let own = Droppers::One(self.running);
-        let owned = self.owned.get_mut(number);
+        let owned = self.guests.owned.get_mut(number);
         owned.droppers = match owned.droppers {
             Droppers::None => own,
             known if known == own => own,
@@ -98,10 +98,10 @@ impl Engine {
     /// Returns the failure for values of a completed execution that were not dropped.
     pub(crate) fn leak(&self) -> Option<Shown> {
         // Values that statics own were dropped when the last thread ended.
-        if !self.config.leaks_fail || self.has_lost_statics || self.statics_own_values() {
+        if !self.config.leaks_fail || self.guests.has_lost_statics || self.statics_own_values() {
             return None;
         }
-        let alive = self.owned.iter().filter(|owned| owned.shares > 0);
+        let alive = self.guests.owned.iter().filter(|owned| owned.shares > 0);
         let places = alive.map(|owned| (owned.what, self.shown_place(owned.location)));
         let mut places: Vec<_> = places.collect();
         places.sort();

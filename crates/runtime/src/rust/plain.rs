@@ -6,7 +6,7 @@ use crate::engine::place::Place;
 use crate::rust::outside::outside;
 use crate::trace::Shown;
 use crate::watch::happens_before::Epoch;
-use report::FailureKind;
+use report::{FailureKind, Restart};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::panic::Location;
@@ -146,7 +146,7 @@ impl Plain {
         outside!(Plain::outside());
         silently(|engine| {
             engine.look_for_races();
-            let number = engine.plain.add(State::clear, State::default);
+            let number = engine.guests.plain.add(State::clear, State::default);
             engine.name_memory(number, kind, location);
             engine.write_plain(number, location);
             Plain { number }
@@ -255,11 +255,27 @@ impl<T> fmt::Debug for PlainCell<T> {
 }
 
 impl Engine {
+    /// Searches for data races from now on. The exploration restarts if some may have occurred.
+    pub(crate) fn look_for_races(&mut self) {
+        if self.watch.races {
+            return;
+        }
+        self.names.meet_plain_memory();
+        self.watch.races = true;
+        self.guests.happens_before.clear();
+        for &thread in &self.life.started {
+            self.guests.happens_before.started(thread, None);
+        }
+        if self.life.started.len() > 1 {
+            self.coarsen(Restart::PlainMemory);
+        }
+    }
+
     fn read_plain(&mut self, number: u32, location: Place) {
         let touch = self.touch(number, location, Kind::Read);
         self.look_at_lasting(number, touch);
         let thread = touch.epoch.thread;
-        let state = self.plain.get_mut(number);
+        let state = self.guests.plain.get_mut(number);
         match state
             .reads
             .iter_mut()
@@ -280,14 +296,14 @@ impl Engine {
     }
 
     fn write_by(&mut self, number: u32, touch: Touch) {
-        let state = self.plain.get_mut(number);
+        let state = self.guests.plain.get_mut(number);
         let write = state.write.replace(touch);
         let mut reads = std::mem::take(&mut state.reads);
         for &earlier in write.iter().chain(&reads) {
             self.look_at_order(earlier, touch);
         }
         reads.clear();
-        self.plain.get_mut(number).reads = reads;
+        self.guests.plain.get_mut(number).reads = reads;
     }
 
     fn access_plain(&mut self, number: u32, location: Place, kind: Kind) {
@@ -301,7 +317,7 @@ impl Engine {
         self.access_plain(memory, location, kind);
         let touch = self.touch(memory, location, kind);
         let operations = self.thread().life.operations;
-        let lasting = &mut self.plain.get_mut(memory).lasting;
+        let lasting = &mut self.guests.plain.get_mut(memory).lasting;
         let numbers = lasting.iter().map(|open| open.number + 1);
         let number = numbers.max().unwrap_or(0);
         lasting.push(Open {
@@ -320,12 +336,12 @@ impl Engine {
     fn access_again(&mut self, access: &Lasting, location: Place) {
         if let Some(open) = self.take_lasting(access) {
             self.access_plain(access.memory, location, open.touch.kind);
-            self.plain.get_mut(access.memory).lasting.push(open);
+            self.guests.plain.get_mut(access.memory).lasting.push(open);
         }
     }
 
     fn take_lasting(&mut self, access: &Lasting) -> Option<Open> {
-        let lasting = &mut self.plain.get_mut(access.memory).lasting;
+        let lasting = &mut self.guests.plain.get_mut(access.memory).lasting;
         let position = lasting
             .iter()
             .position(|open| open.number == access.number)?;
@@ -349,7 +365,7 @@ impl Engine {
     /// Checks an access against the accesses in progress.
     #[inline]
     fn look_at_lasting(&mut self, number: u32, touch: Touch) {
-        let lasting = &self.plain.get_mut(number).lasting;
+        let lasting = &self.guests.plain.get_mut(number).lasting;
         let is_write = |kind| matches!(kind, Kind::Write);
         let conflicts = |other: &Touch| is_write(touch.kind) || is_write(other.kind);
         let conflict = lasting.iter().map(|open| open.touch).find(conflicts);
@@ -367,7 +383,7 @@ impl Engine {
             false => 0,
         };
         Touch {
-            epoch: self.happens_before.now(self.running),
+            epoch: self.guests.happens_before.now(self.running),
             location,
             kind,
             recorded,
@@ -376,7 +392,11 @@ impl Engine {
 
     #[inline]
     fn look_at_order(&mut self, earlier: Touch, later: Touch) {
-        if !self.happens_before.knows(later.epoch.thread, earlier.epoch) {
+        if !self
+            .guests
+            .happens_before
+            .knows(later.epoch.thread, earlier.epoch)
+        {
             self.race(earlier, later);
         }
     }
@@ -404,8 +424,10 @@ impl Engine {
             format!("{kind} of {thread}{place}")
         });
         let [_, (location, ..)] = accesses;
-        self.recorder.note_race(earlier.recorded, later.recorded);
-        self.failures.push(Shown {
+        self.guests
+            .recorder
+            .note_race(earlier.recorded, later.recorded);
+        self.guests.failures.push(Shown {
             kind: FailureKind::DataRace,
             message: format!("data race: {first} and {second} are not ordered"),
             location,

@@ -81,7 +81,7 @@ impl Engine {
                 .rwlocks
                 .get(lock)
                 .edges(ticket, &mut edges);
-            self.happens_before.take_up(self.running, &edges);
+            self.guests.happens_before.take_up(self.running, &edges);
         }
     }
 }
@@ -271,7 +271,7 @@ impl RwLock {
             let lock = engine.life.objects.rwlocks.get_mut(self.number);
             lock.release(ticket, event);
             if engine.watch.races {
-                engine.happens_before.leave(engine.running, event);
+                engine.guests.happens_before.leave(engine.running, event);
             }
         });
     }
@@ -291,7 +291,7 @@ impl RwLock {
             let lock = engine.life.objects.rwlocks.get_mut(self.number);
             lock.downgrade(ticket, event);
             if engine.watch.races {
-                engine.happens_before.leave(engine.running, event);
+                engine.guests.happens_before.leave(engine.running, event);
             }
             engine.record(|name| format!("{name}.downgrade()"));
         });

@@ -36,7 +36,7 @@ impl Engine {
                 .semaphores
                 .get(semaphore)
                 .edges(ticket, &mut edges);
-            self.happens_before.take_up(self.running, &edges);
+            self.guests.happens_before.take_up(self.running, &edges);
         }
     }
 }
@@ -179,7 +179,7 @@ impl Semaphore {
             if !is_full {
                 semaphore.release(event);
                 if engine.watch.races {
-                    engine.happens_before.leave(engine.running, event);
+                    engine.guests.happens_before.leave(engine.running, event);
                 }
             }
             self.tell(engine);

@@ -61,7 +61,10 @@ impl<T> State<T> {
             engine.see(Seen::Value(self.object, token));
             if engine.watch.races {
                 let thread = engine.running;
-                engine.happens_before.load(thread, self.object, SeqCst);
+                engine
+                    .guests
+                    .happens_before
+                    .load(thread, self.object, SeqCst);
             }
             engine.record(|_| text(&result));
             result
@@ -79,8 +82,14 @@ impl<T> State<T> {
             engine.note(ValueId(value.1 - 1), ValueId(value.1));
             if engine.watch.races {
                 let thread = engine.running;
-                engine.happens_before.load(thread, self.object, SeqCst);
-                engine.happens_before.publish(thread, self.object, SeqCst);
+                engine
+                    .guests
+                    .happens_before
+                    .load(thread, self.object, SeqCst);
+                engine
+                    .guests
+                    .happens_before
+                    .publish(thread, self.object, SeqCst);
             }
             engine.record(|_| text(&result));
             result

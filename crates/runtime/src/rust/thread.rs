@@ -9,25 +9,13 @@ pub use handle::{Handle, park_here, park_here_for};
 use crate::engine::panic_count;
 use crate::engine::perform::{self, commuting, perform, silently};
 use crate::engine::waiting::Wait;
-use crate::engine::{Engine, Job};
+use crate::engine::{Engine, Job, Panic};
 use crate::rust::choice::spurious;
 use crate::rust::outside::outside;
 use crate::watch::seen::Seen;
 use explore::{ObjectId, Request, ThreadId};
 use objects::{Coarsening, Park, Thread};
-use std::any::Any;
 use std::panic::Location;
-
-/// The payload of a thread's panic.
-pub type Panic = Box<dyn Any + Send + 'static>;
-
-/// Leaks the panic of a thread that was not joined, unless it is a message. Destructors of other
-/// payloads are code of the program, whose execution is over.
-pub(crate) fn forget_panic(panic: Panic) {
-    if !panic.is::<String>() && !panic.is::<&str>() {
-        std::mem::forget(panic);
-    }
-}
 
 /// Starts a thread. It returns its results through the closure's captures. A panic is passed to the
 /// joining thread, and is a failure if no thread joins.
@@ -70,7 +58,7 @@ pub fn call_at(
         engine.record_thread(child, |name| format!("call {name}"));
         if engine.watch.records {
             let event = engine.event();
-            engine.recorder.note_call(child, event);
+            engine.guests.recorder.note_call(child, event);
         }
     });
     child
@@ -131,7 +119,7 @@ pub fn await_end(location: &'static Location<'static>, thread: ThreadId) {
     perform::wait(op, Wait::Return(thread), location, |engine| {
         engine.record_thread(thread, |name| format!("await {name}"));
         if engine.watch.records {
-            engine.recorder.note_return(thread);
+            engine.guests.recorder.note_return(thread);
         }
     });
 }
@@ -187,7 +175,7 @@ pub fn panics_fail() -> bool {
 
 /// Marks the current thread as a server, whose wait for letters at the end is not a deadlock.
 pub fn serve() {
-    silently(|engine| engine.thread().life.serves = true);
+    silently(|engine| engine.thread().life.guests.serves = true);
 }
 
 /// Sets the place that traces show for operations of the current thread at mailboxes and states.
@@ -230,7 +218,7 @@ pub fn park() {
         |engine| {
             // A wait is an effect, unless it is for a token that the thread gave to itself.
             if let Some(had_effect) = own_round {
-                engine.thread().life.round.set_effect(had_effect);
+                engine.thread().life.guests.round.set_effect(had_effect);
             }
         },
     );
@@ -252,7 +240,7 @@ fn park_some_time(location: &'static Location<'static>) -> bool {
     perform(Park::RESOLVE.on(token), location, |engine| {
         let is_granted = engine.life.objects.parks[thread.index()].resolve();
         if is_granted && engine.watch.races {
-            engine.happens_before.parked(thread);
+            engine.guests.happens_before.parked(thread);
         }
         engine.record(|_| match is_granted {
             true => "park_timeout(): unparked in time".to_owned(),
@@ -274,7 +262,7 @@ fn request_token(location: &'static Location<'static>) -> (ThreadId, ObjectId, O
         let park = &mut engine.life.objects.parks[thread.index()];
         let given = park.given();
         park.request();
-        let round = &mut engine.thread().life.round;
+        let round = &mut engine.thread().life.guests.round;
         round.takes(token, given).then_some(round.has_effect())
     });
     (thread, token, own_round)
@@ -293,7 +281,7 @@ pub fn unpark(thread: ThreadId) {
         let was_given = park.given().is_some();
         park.unpark(event);
         let is_own = thread == engine.running;
-        let round = &mut engine.thread().life.round;
+        let round = &mut engine.thread().life.guests.round;
         if is_own && !round.waits_for(token) {
             round.owns(token);
         }
@@ -302,7 +290,7 @@ pub fn unpark(thread: ThreadId) {
             engine.see(Seen::Unparked(thread));
         }
         if engine.watch.races {
-            engine.happens_before.unparks(engine.running, thread);
+            engine.guests.happens_before.unparks(engine.running, thread);
         }
         let name = engine.thread_name(thread);
         engine.record(|_| format!("{name}.unpark()"));

@@ -1,14 +1,13 @@
 //! The failures of an execution.
 
 use crate::engine::Engine;
+use crate::engine::Panic;
 use crate::engine::trap::{Crash, Trap};
 use crate::native::{Native, SPARE_STACK};
-use crate::rust::thread::Panic;
 use crate::trace::Shown;
 use explore::{Halt, OpKind, Outcome, Pending, ThreadId};
 use report::{FailureKind, Suppressed, Suppression};
 use std::collections::BTreeSet;
-use std::ptr::NonNull;
 
 /// The failure of a thread that waits for another thread in the operating system.
 const BLOCKED: &str = "is blocked in a lock or channel that is not from mazurka, probably because another thread of \
@@ -25,13 +24,6 @@ const EXIT: &str = "calls std::process::exit, which would end the process and wi
 
 /// The panic of a second call of `std::process::exit`, which occurs when the execution is recorded.
 const EXIT_AGAIN: &str = "std::process::exit called re-entrantly";
-
-/// A panic, as observed by the hook.
-#[derive(Clone, Debug)]
-pub(crate) struct Noticed {
-    pub(crate) message: String,
-    pub(crate) location: String,
-}
 
 /// The limit below which addresses are null pointers plus the offset of a field.
 const NULL_PAGE: usize = 4096;
@@ -129,7 +121,7 @@ impl Engine {
         if let Some(cause) = self.cause_of(&shown, id) {
             shown.message = format!("{} ({cause})", shown.message);
         }
-        let is_kept = self.failures.push(shown);
+        let is_kept = self.guests.failures.push(shown);
         match is_kept {
             true if id == ThreadId::MAIN => return Pending::Failed,
             true => {}
@@ -147,7 +139,7 @@ impl Engine {
         }
         let location = self.shown_place_of(self.running);
         let message = message.to_owned();
-        self.failures.push(Shown {
+        self.guests.failures.push(Shown {
             kind: FailureKind::Misuse,
             message,
             location,
@@ -161,7 +153,7 @@ impl Engine {
             return;
         }
         let location = self.shown_place_of(self.running);
-        self.failures.push(Shown {
+        self.guests.failures.push(Shown {
             kind: FailureKind::Unsupported,
             message: format!("the program {what}, which cannot be enforced"),
             location,
@@ -203,7 +195,7 @@ impl Engine {
 
     /// Handles a thread that a signal ended.
     #[cold]
-    pub(crate) fn trapped(&mut self, id: ThreadId, trap: Option<Trap>, engine: NonNull<Engine>) {
+    pub(crate) fn trapped(&mut self, id: ThreadId, trap: Option<Trap>) {
         let (kind, message) = match trap {
             Some(Trap::Abort) => (FailureKind::Abort, "aborted".to_owned()),
             Some(Trap::Blocked) => (FailureKind::Misuse, BLOCKED.to_owned()),
@@ -212,7 +204,6 @@ impl Engine {
             Some(Trap::Signal(crash)) => self.crashed(id, crash),
             Some(Trap::StackOverflow) | None => (FailureKind::StackOverflow, self.exhausted(id)),
         };
-        self.give_up(id, engine);
         if self.is_tearing_down {
             self.end_thread(id);
             self.life.pending[id.index()] = Pending::Finished;
@@ -220,7 +211,7 @@ impl Engine {
             return;
         }
         self.life.pending[id.index()] = Pending::Failed;
-        self.recorder.mark_failed();
+        self.guests.recorder.mark_failed();
         let name = self.thread_name(id);
         let why = self.threads[id.index()]
             .noticed
@@ -235,7 +226,7 @@ impl Engine {
             None => format!("{name} {message}"),
         };
         let location = self.shown_place_of(id);
-        let is_kept = self.failures.push(Shown {
+        let is_kept = self.guests.failures.push(Shown {
             kind,
             message,
             location,
@@ -292,7 +283,7 @@ impl Engine {
 
     /// Returns how the current execution ended.
     pub(crate) fn outcome(&self) -> Outcome {
-        if self.failures.len() > 0 {
+        if self.guests.failures.len() > 0 {
             return Outcome::Failed;
         }
         match self.outcome_but_for_panics() {
@@ -329,7 +320,7 @@ impl Engine {
     /// main thread of a native program may end before the program does.
     pub(crate) fn has_program_ended(&self) -> bool {
         match self.config.native {
-            Some(_) => self.native.life.has_exited,
+            Some(_) => self.guests.native.life.has_exited,
             None => self.life.pending.first() == Some(&Pending::Finished),
         }
     }
@@ -338,7 +329,7 @@ impl Engine {
     fn spins(&self) -> bool {
         let spins = |&thread: &ThreadId| {
             self.life.pending[thread.index()] == Pending::Halted(Halt::Await)
-                && self.threads[thread.index()].life.condition.is_none()
+                && self.threads[thread.index()].life.guests.condition.is_none()
         };
         self.started().iter().any(spins)
     }
@@ -347,7 +338,7 @@ impl Engine {
     /// remain.
     fn completed(&self) -> Outcome {
         let goes_on = |pending: &Pending| pending.enabled().is_some();
-        if (self.life.objects.mailboxes.is_empty() && self.owned.is_empty())
+        if (self.life.objects.mailboxes.is_empty() && self.guests.owned.is_empty())
             || self.life.pending.iter().any(goes_on)
         {
             return Outcome::Completed;
@@ -373,7 +364,7 @@ impl Engine {
             .iter()
             .all(|thread| match &self.life.pending[thread.index()] {
                 Pending::Waiting(request) => {
-                    self.threads[thread.index()].life.serves
+                    self.threads[thread.index()].life.guests.serves
                         && request.op.kind == OpKind::LetterWait
                 }
                 Pending::Halted(Halt::Await) => false,
@@ -385,7 +376,7 @@ impl Engine {
     fn is_excused(&self) -> bool {
         let waits =
             |thread: &ThreadId| matches!(self.life.pending[thread.index()], Pending::Waiting(_));
-        self.native.life.excused.iter().any(waits)
+        self.guests.native.life.excused.iter().any(waits)
     }
 
     /// Checks whether a bound or an assumption halted a thread.
@@ -432,7 +423,7 @@ impl Engine {
 
     /// Returns all failures, if the outcome is a bug: several threads may fail in an execution.
     pub(crate) fn all_failures(&self) -> Vec<Shown> {
-        match self.failures.shown.as_slice() {
+        match self.guests.failures.shown.as_slice() {
             [] => self.failure().into_iter().collect(),
             shown => shown.to_vec(),
         }
@@ -440,11 +431,11 @@ impl Engine {
 
     /// Selects the failure to report for executions that have several.
     pub(crate) fn want_failure(&mut self, wanted: Option<Wanted>) {
-        self.failures.wanted = wanted;
+        self.guests.failures.wanted = wanted;
     }
 
     fn first_failure(&self) -> Shown {
-        if let Some(shown) = self.failures.chosen() {
+        if let Some(shown) = self.guests.failures.chosen() {
             return shown.clone();
         }
         match self.unjoined_panic() {
@@ -461,7 +452,7 @@ impl Engine {
             .into_iter()
             .filter(|thread| {
                 matches!(self.life.pending[thread.index()], Pending::Waiting(_))
-                    || self.threads[thread.index()].life.condition.is_some()
+                    || self.threads[thread.index()].life.guests.condition.is_some()
             })
             .collect();
         let message = waiting

@@ -19,7 +19,7 @@ impl Engine {
             Pending::Enabled(request) => format!("could continue: {}", self.shown_request(request)),
             Pending::Waiting(request) => self.waits(id, request),
             Pending::Halted(Halt::Assume) => "stopped at an assumption".to_owned(),
-            Pending::Halted(Halt::Await) => match self.threads[id.index()].life.condition {
+            Pending::Halted(Halt::Await) => match self.threads[id.index()].life.guests.condition {
                 Some(condition) => self.awaits(condition),
                 None => "spins".to_owned(),
             },
@@ -54,6 +54,7 @@ impl Engine {
             OpKind::ParkWait if matches!(wait, Wait::Park(_)) => return "is parked".to_owned(),
             OpKind::LetterWait => return self.waits_for_letter(wait),
             _ => self
+                .guests
                 .recorder
                 .object_name(request.op.object, request.op.kind),
         };
@@ -73,7 +74,10 @@ impl Engine {
     }
 
     fn awaits(&self, condition: Condition) -> String {
-        let object = self.recorder.object_name(condition.object, OpKind::Segment);
+        let object = self
+            .guests
+            .recorder
+            .object_name(condition.object, OpKind::Segment);
         format!("waits for a condition of {object}")
     }
 
@@ -101,6 +105,7 @@ impl Engine {
             Access::None => format!("{:?}", request.op.kind),
             Access::Read | Access::Write => {
                 let object = self
+                    .guests
                     .recorder
                     .object_name(request.op.object, request.op.kind);
                 format!("{:?} at {object}", request.op.kind)

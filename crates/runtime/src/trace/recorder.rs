@@ -258,8 +258,11 @@ impl Engine {
     #[inline]
     pub(crate) fn record(&mut self, text: impl FnOnce(&str) -> String) {
         if self.watch.records {
-            let name = self.recorder.object_name(self.op.object, self.op.kind);
-            self.recorder.text = Some(text(&name));
+            let name = self
+                .guests
+                .recorder
+                .object_name(self.op.object, self.op.kind);
+            self.guests.recorder.text = Some(text(&name));
         }
     }
 
@@ -273,8 +276,11 @@ impl Engine {
         text: impl FnOnce(&str, [String; N]) -> String,
     ) {
         if self.watch.records {
-            let values = values.map(|value| self.recorder.shown(value));
-            let name = self.recorder.object_name(self.op.object, self.op.kind);
+            let values = values.map(|value| self.guests.recorder.shown(value));
+            let name = self
+                .guests
+                .recorder
+                .object_name(self.op.object, self.op.kind);
             self.record_variable(name, values[afterwards].clone());
             self.record(|name| text(name, values));
         }
@@ -282,27 +288,27 @@ impl Engine {
 
     /// Records the content, after the event, of the current event's object or of its container.
     pub(crate) fn record_stock(&mut self, object: ObjectId, stock: String) {
-        self.recorder.stock = Some((object, stock));
+        self.guests.recorder.stock = Some((object, stock));
     }
 
     /// Records that the current event is not an access to a variable, but a call that `text`
     /// describes.
     pub(crate) fn record_call(&mut self, text: impl FnOnce() -> String) {
         if self.watch.records {
-            self.recorder.variable = None;
-            self.recorder.text = Some(text());
+            self.guests.recorder.variable = None;
+            self.guests.recorder.text = Some(text());
         }
     }
 
     /// Records the variable of the current event, and its value after the event.
     pub(crate) fn record_variable(&mut self, name: String, value: String) {
-        self.recorder.variable = Some((name, value));
+        self.guests.recorder.variable = Some((name, value));
     }
 
     /// Records a plain access to memory by the running thread. Returns the number of the touch.
     #[cold]
     pub(crate) fn record_touch(&mut self, memory: u32, location: Place, kind: &str) -> u32 {
-        let name = self.recorder.memory.get(&memory);
+        let name = self.guests.recorder.memory.get(&memory);
         let text = format!("{}.{kind}()", name.map_or("plain memory", String::as_str));
         self.add_touch(Spot::Source(location), text)
     }
@@ -316,7 +322,7 @@ impl Engine {
         kind: &'static str,
     ) -> u32 {
         let key = (self.thread().life.code, granule, bytes, kind);
-        if let Some(number) = self.recorder.repeated(self.running, key) {
+        if let Some(number) = self.guests.recorder.repeated(self.running, key) {
             return number;
         }
         let address = granule + bytes.trailing_zeros() as usize;
@@ -327,14 +333,14 @@ impl Engine {
         };
         let spot = self.own_spot();
         let number = self.add_touch(spot, format!("{kind} of {name}"));
-        self.recorder.repeatable.insert(key, number);
+        self.guests.recorder.repeatable.insert(key, number);
         number
     }
 
     /// Records a message of the program.
     pub(crate) fn record_note(&mut self, location: Place, text: String) {
         let note = self.add_touch(Spot::Source(location), text);
-        self.recorder.notes.push(note);
+        self.guests.recorder.notes.push(note);
     }
 
     fn add_touch(&mut self, location: Spot, text: String) -> u32 {
@@ -348,7 +354,7 @@ impl Engine {
             sent_to: None,
             sent_in: None,
         };
-        let recorder = &mut self.recorder;
+        let recorder = &mut self.guests.recorder;
         let before = recorder.position();
         recorder.touches.push((before, touch));
         u32::try_from(recorder.touches.len() - 1)
@@ -357,7 +363,13 @@ impl Engine {
 
     /// Appends the result of the current event to its text.
     pub(crate) fn record_result(&mut self, result: &str) {
-        if let Some(text) = self.recorder.text.as_mut().filter(|_| self.watch.records) {
+        if let Some(text) = self
+            .guests
+            .recorder
+            .text
+            .as_mut()
+            .filter(|_| self.watch.records)
+        {
             text.push_str(" -> ");
             text.push_str(result);
         }
@@ -367,7 +379,7 @@ impl Engine {
     #[inline]
     pub(crate) fn record_thread(&mut self, thread: ThreadId, text: impl FnOnce(&str) -> String) {
         if self.watch.records {
-            self.recorder.text = Some(text(&self.thread_name(thread)));
+            self.guests.recorder.text = Some(text(&self.thread_name(thread)));
         }
     }
 
@@ -382,7 +394,7 @@ impl Engine {
     /// Names an object of a library that was created.
     pub(crate) fn name_internal(&mut self, object: ObjectId, name: &str) {
         if self.watch.records {
-            let objects = &mut self.recorder.objects;
+            let objects = &mut self.guests.recorder.objects;
             let name = distinct(objects.values(), name.to_owned());
             objects.insert(object, name);
         }
@@ -393,7 +405,7 @@ impl Engine {
         if !self.watch.records {
             return;
         }
-        let objects = &mut self.recorder.objects;
+        let objects = &mut self.guests.recorder.objects;
         let name = distinct(objects.values(), name.to_owned());
         if let Some(before) = objects.insert(object, name.clone()) {
             let part = format!("{before}.");
@@ -409,7 +421,7 @@ impl Engine {
     /// Names an object that belongs to another object.
     pub(crate) fn name_part(&mut self, part: ObjectId, whole: ObjectId, name: &str) {
         if self.watch.records {
-            let objects = &mut self.recorder.objects;
+            let objects = &mut self.guests.recorder.objects;
             let whole = objects.get(&whole).map_or("a lock", String::as_str);
             let name = format!("{whole}.{name}");
             objects.insert(part, name);
@@ -420,7 +432,7 @@ impl Engine {
     pub(crate) fn name_object_at(&mut self, object: ObjectId, address: usize, length: usize) {
         if let (true, Some(native)) = (self.watch.records, self.config.native) {
             let name = native.source_map.variable(address, length);
-            self.recorder.objects.insert(object, name);
+            self.guests.recorder.objects.insert(object, name);
         }
     }
 
@@ -432,7 +444,7 @@ impl Engine {
         if !self.watch.records {
             return;
         }
-        let objects = &mut self.recorder.objects;
+        let objects = &mut self.guests.recorder.objects;
         let name = distinct_name(objects.values(), kind, location);
         objects.insert(object, name);
     }
@@ -441,7 +453,7 @@ impl Engine {
     #[inline]
     pub(crate) fn name_memory(&mut self, number: u32, kind: &str, location: Place) {
         if self.watch.records {
-            let memory = &mut self.recorder.memory;
+            let memory = &mut self.guests.recorder.memory;
             let name = distinct_name(memory.values(), kind, location);
             memory.insert(number, name);
         }
@@ -450,7 +462,7 @@ impl Engine {
     /// Gives plain memory the name that the program has chosen.
     pub(crate) fn rename_memory(&mut self, number: u32, name: &str) {
         if self.watch.records {
-            let memory = &mut self.recorder.memory;
+            let memory = &mut self.guests.recorder.memory;
             let name = distinct(memory.values(), name.to_owned());
             memory.insert(number, name);
         }
@@ -458,7 +470,7 @@ impl Engine {
 
     /// Records that a panic has begun in the running thread.
     pub(crate) fn panicked(&mut self) {
-        self.recorder.mark_failed();
+        self.guests.recorder.mark_failed();
     }
 }
 

@@ -46,55 +46,77 @@ impl Model {
 
     /// Suppresses these failures from now on.
     pub fn suppress(&mut self, suppressions: Vec<Suppression>) {
-        self.engine_mut().failures.suppressions = suppressions;
+        self.engine_mut().guests.failures.suppressions = suppressions;
     }
 
     /// Checks whether the user has suppressed this failure, and counts it if so.
     pub fn suppresses(&mut self, shown: &Shown) -> bool {
-        let failures = &mut self.engine_mut().failures;
+        let failures = &mut self.engine_mut().guests.failures;
         failures.may_suppress() && failures.suppresses(shown, &[])
     }
 
     /// Returns the distinct failures that were suppressed.
     pub fn suppressed(&self) -> Vec<Suppressed> {
-        self.engine().failures.suppressed.iter().cloned().collect()
+        self.engine()
+            .guests
+            .failures
+            .suppressed
+            .iter()
+            .cloned()
+            .collect()
     }
 
     /// Adds the suppressed failures of earlier executions of another model.
     pub fn add_suppressed(&mut self, suppressed: Vec<Suppressed>) {
-        self.engine_mut().failures.suppressed.extend(suppressed);
+        self.engine_mut()
+            .guests
+            .failures
+            .suppressed
+            .extend(suppressed);
     }
 
     /// Checks whether a data race was suppressed.
     pub fn has_suppressed_a_race(&self) -> bool {
-        let mut all = self.engine().failures.suppressed.iter();
+        let mut all = self.engine().guests.failures.suppressed.iter();
         all.any(|own| own.kind == FailureKind::DataRace)
     }
 
     /// Checks whether interleavings were left out at the program's request
     /// ([`crate::stop_exploring`]).
     pub fn has_left_out(&self) -> bool {
-        self.engine().has_left_out
+        self.engine().guests.has_left_out
     }
 
     /// Returns the observations in the executions so far that are not failures.
     pub fn warnings(&self) -> Vec<String> {
-        self.engine().warnings.borrow().iter().cloned().collect()
+        self.engine()
+            .guests
+            .warnings
+            .borrow()
+            .iter()
+            .cloned()
+            .collect()
     }
 
     /// Adds the warnings of earlier executions of another model.
     pub fn warned(&mut self, warnings: Vec<String>) {
-        self.engine_mut().warnings.get_mut().extend(warnings);
+        self.engine_mut().guests.warnings.get_mut().extend(warnings);
     }
 
     /// Returns the known parts of the program that the executions so far have left out.
     pub fn left_out(&self) -> Vec<LeftOut> {
-        self.engine().left_out.borrow().iter().cloned().collect()
+        self.engine()
+            .guests
+            .left_out
+            .borrow()
+            .iter()
+            .cloned()
+            .collect()
     }
 
     /// Adds the parts left out in earlier executions of another model.
     pub fn leave_out(&mut self, left_out: Vec<LeftOut>) {
-        self.engine_mut().left_out.get_mut().extend(left_out);
+        self.engine_mut().guests.left_out.get_mut().extend(left_out);
     }
 
     /// Returns why the current execution has no fingerprint, if it has none.
@@ -124,18 +146,18 @@ impl Model {
     fn record(&mut self, schedule: &Schedule) -> Result<Execution, Interrupt> {
         self.step_by_operations();
         let engine = self.engine_mut();
-        let before = (engine.watch, engine.native.is_ordering);
+        let before = (engine.watch, engine.guests.native.is_ordering);
         engine.watch.record(true);
         engine.watch_all_memory();
         let result = loop {
-            self.engine_mut().recorder.begin();
+            self.engine_mut().guests.recorder.begin();
             match self.replay(schedule) {
                 Err(Interrupt::Coarsened) => {}
                 result => break result,
             }
         };
         let engine = self.engine_mut();
-        (engine.watch, engine.native.is_ordering) = before;
+        (engine.watch, engine.guests.native.is_ordering) = before;
         result
     }
 
@@ -147,12 +169,12 @@ impl Model {
 
     /// Returns the goals, each with whether an execution so far has reached it.
     pub fn goals(&self) -> &[Goal] {
-        &self.engine().goals
+        &self.engine().guests.goals
     }
 
     /// Replaces the goals with those known from earlier executions of another model.
     pub fn met(&mut self, goals: Vec<Goal>) {
-        self.engine_mut().goals = goals;
+        self.engine_mut().guests.goals = goals;
     }
 
     /// Runs a schedule as far as it fits.

@@ -47,12 +47,12 @@ impl Model {
 impl Sample<'_> {
     /// Returns the place of an event.
     pub fn spot(&self, event: EventId) -> Option<Spot> {
-        self.engine.sampled.spots.get(event.index()).copied()
+        self.engine.guests.sampled.spots.get(event.index()).copied()
     }
 
     /// Returns the objects with the places where they were created.
     pub fn objects(&self) -> impl Iterator<Item = (ObjectId, Spot)> {
-        let made = self.engine.sampled.made.iter();
+        let made = self.engine.guests.sampled.made.iter();
         made.map(|&(object, place)| (object, Spot::Source(place)))
     }
 }
@@ -60,17 +60,17 @@ impl Sample<'_> {
 impl Engine {
     #[cold]
     pub(crate) fn note_event(&mut self, spot: Spot) {
-        self.sampled.spots.push(spot);
+        self.guests.sampled.spots.push(spot);
     }
 
     #[cold]
     pub(crate) fn note_object(&mut self, object: ObjectId, place: Place) {
-        self.sampled.made.push((object, place));
+        self.guests.sampled.made.push((object, place));
     }
 
     /// Discards the noted places at the beginning of an execution.
     pub(crate) fn forget_sample(&mut self) {
-        self.sampled.spots.clear();
-        self.sampled.made.clear();
+        self.guests.sampled.spots.clear();
+        self.guests.sampled.made.clear();
     }
 }

@@ -39,6 +39,19 @@ impl Engine {
         }
     }
 
+    /// Records the place of the event that begins.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_begin(&mut self, thread: ThreadId) {
+        let spot = self.own_spot();
+        if self.watch.samples {
+            self.note_event(spot);
+        }
+        if self.watch.records {
+            self.guests.recorder.begin_event(thread, spot);
+        }
+    }
+
     /// Returns the place as `file:line`, if known.
     pub(crate) fn shown_spot(&self, spot: Spot) -> Option<String> {
         match (spot, self.config.native) {

@@ -265,8 +265,9 @@ impl Engine {
     #[cold]
     pub(crate) fn waits_for_time(&mut self) -> bool {
         let most = self.config.waits_alone;
-        let is_alone = self.life.live == 1 && self.native.life.joined + 1 >= self.started().len();
-        let round = &mut self.thread().life.round;
+        let is_alone =
+            self.life.live == 1 && self.guests.native.life.joined + 1 >= self.started().len();
+        let round = &mut self.thread().life.guests.round;
         let goes_on = is_alone && round.alone < most;
         round.alone += u32::from(goes_on);
         goes_on
@@ -286,7 +287,7 @@ impl Engine {
         // far as a comparison of their content needs, and nothing writes them meanwhile.
         let stack = unsafe { std::slice::from_raw_parts(pointer as *const u8, top - pointer) };
         let most = self.config.noticed_rounds;
-        let result = self.thread().life.round.arrive(pointer, stack, most);
+        let result = self.thread().life.guests.round.arrive(pointer, stack, most);
         if matches!(result, RoundResult::NoProgress) {
             self.made_no_progress();
         }
@@ -309,11 +310,11 @@ impl Engine {
     #[cold]
     pub(crate) fn see(&mut self, seen: Seen) {
         if self.config.native.is_some() {
-            if self.thread().life.visits.learn(seen) {
+            if self.thread().life.guests.visits.learn(seen) {
                 self.wipe_stacks();
             }
         } else if self.watch.reads {
-            let round = &mut self.thread().life.round;
+            let round = &mut self.thread().life.guests.round;
             let is_own = matches!(seen, Seen::Value(object, _) if round.at_hints.0.effects.is_written(object));
             if !is_own && !round.recently_seen().contains(&seen) {
                 round.seen.push(seen);
@@ -324,8 +325,8 @@ impl Engine {
     /// Records that an operation that might have changed nothing has changed something.
     pub(crate) fn take_effect(&mut self) {
         let thread = self.thread();
-        thread.life.round.take_effect();
-        thread.life.visits.take_effect();
+        thread.life.guests.round.take_effect();
+        thread.life.guests.visits.take_effect();
     }
 
     /// Ends an operation of the running thread. The thread returns to code of the program, which
@@ -346,8 +347,8 @@ impl Engine {
 
     /// Records whether the event of the thread changed anything.
     pub(crate) fn note_effect(&mut self, thread: ThreadId) {
-        if !self.is_effect_noted {
-            self.is_effect_noted = true;
+        if !self.guests.is_effect_noted {
+            self.guests.is_effect_noted = true;
             self.watch_effect(thread);
         }
     }
@@ -391,7 +392,7 @@ impl Engine {
                 true
             }
             OpKind::Unpark | OpKind::ParkRequest | OpKind::ParkWait | OpKind::ParkResolve => {
-                let round = &self.threads[thread.index()].life.round;
+                let round = &self.threads[thread.index()].life.guests.round;
                 let is_in_vain = op.kind == OpKind::Unpark && round.at_hints.0.gave_redundantly;
                 is_in_vain || round.at_hints.0.wakes_itself && round.waits_for(op.object)
             }
@@ -399,7 +400,7 @@ impl Engine {
             kind => is_of_lock(kind),
         };
         if !may_change_nothing {
-            self.threads[thread.index()].life.round.has_effect = true;
+            self.threads[thread.index()].life.guests.round.has_effect = true;
         }
     }
 
@@ -407,10 +408,10 @@ impl Engine {
     /// or the thread would observe a different value in its round.
     pub(crate) fn goes_on(&self, id: ThreadId) -> bool {
         let thread = &self.threads[id.index()];
-        if let Some(condition) = thread.life.condition {
+        if let Some(condition) = thread.life.guests.condition {
             return condition.holds;
         }
-        let mut seen = thread.life.round.seen.iter();
+        let mut seen = thread.life.guests.round.seen.iter();
         seen.any(|&seen| !self.is_still(seen)) || self.is_overtaken(id)
     }
 
@@ -458,8 +459,8 @@ impl Engine {
             }
             Seen::Letters(number, count) => objects.mailboxes.get(number).order.count() == count,
             Seen::NotDone(number) => !objects.onces.get(number).order.is_done(),
-            Seen::Shares(number, count) => self.owned.get(number).shares == count,
-            Seen::WeakShares(number, count) => self.owned.get(number).weak_shares == count,
+            Seen::Shares(number, count) => self.guests.owned.get(number).shares == count,
+            Seen::WeakShares(number, count) => self.guests.owned.get(number).weak_shares == count,
             Seen::Runs(thread) => !objects.ends[thread.index()].is_finished(),
             Seen::Unparked(thread) => objects.parks[thread.index()].given().is_some(),
             Seen::Notified(number) => objects.notifies.get(number).given().is_some(),

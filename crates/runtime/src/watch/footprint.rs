@@ -43,7 +43,7 @@ impl Engine {
             return Some(Fingerprint::of(()));
         }
         let is_same = |other: ObjectId| self.names.representative(other) == op.object;
-        let parts = self.snapshots.told(is_same);
+        let parts = self.guests.snapshots.told(is_same);
         let waiting = self.life.waiting.iter().filter(|wait| is_same(wait.1));
         let waiting = self.closure(waiting.map(|wait| wait.0).collect());
         (!parts.is_empty()).then(|| Fingerprint::of((parts, waiting)))
@@ -67,7 +67,7 @@ impl Engine {
             .iter()
             .map(|&thread| self.state_of(thread))
             .collect();
-        let letters = self.snapshots.told(|object| own.contains(&object));
+        let letters = self.guests.snapshots.told(|object| own.contains(&object));
         let networks = self.life.objects.networks.iter();
         let routes: Vec<_> = networks.map(Network::routes).collect();
         Fingerprint::of((states, letters, routes))

@@ -35,13 +35,13 @@ impl Engine {
     #[cold]
     #[inline(never)]
     pub(crate) fn begin_heap_segment(&mut self) {
-        if self.heap_segment.is_known || !self.thread().life.round.is_watched() {
+        if self.guests.heap_segment.is_known || !self.thread().life.guests.round.is_watched() {
             return;
         }
-        let mut segment = std::mem::take(&mut self.heap_segment);
+        let mut segment = std::mem::take(&mut self.guests.heap_segment);
         segment.spans.clear();
         segment.content.clear();
-        segment.large = self.residents.large_objects().count();
+        segment.large = self.guests.residents.large_objects().count();
         segment.live = self.look_at_heap(&mut segment.spans);
         for &(start, length) in &segment.spans {
             // SAFETY: the span is in use in this execution, and only this thread runs.
@@ -49,22 +49,22 @@ impl Engine {
             segment.content.extend_from_slice(bytes);
         }
         segment.is_known = true;
-        self.heap_segment = segment;
+        self.guests.heap_segment = segment;
     }
 
     /// Ends a segment: another thread may run next, or a round is over.
     #[cold]
     #[inline(never)]
     pub(crate) fn end_heap_segment(&mut self) {
-        if !self.heap_segment.is_known {
+        if !self.guests.heap_segment.is_known {
             return;
         }
         let mut spans = Vec::new();
         let live = self.look_at_heap(&mut spans);
-        let mut segment = std::mem::take(&mut self.heap_segment);
+        let mut segment = std::mem::take(&mut self.guests.heap_segment);
         segment.is_known = false;
         let large = segment.large;
-        let round = &mut self.thread().life.round;
+        let round = &mut self.thread().life.guests.round;
         // A large object that no longer exists must not be read. Its size is part of the list.
         let is_there = |span: &Span| {
             let same = |now: &Span| now.0 == span.0 && now.1 >= span.1;
@@ -92,19 +92,19 @@ impl Engine {
             }
         }
         let is_restored = !round.has_changed_heap();
-        self.heap_segment = segment;
+        self.guests.heap_segment = segment;
         if is_restored && self.was_published() {
-            self.thread().life.round.at_hints.0.effects.notice();
+            self.thread().life.guests.round.at_hints.0.effects.notice();
         }
     }
 
     /// Adds the parts of the heap in use. Returns the number of objects that are not freed.
     fn look_at_heap(&self, spans: &mut Vec<Span>) -> u32 {
-        let large = self.residents.large_objects();
+        let large = self.guests.residents.large_objects();
         spans.extend(large);
         let mut live = spans.len() as u32;
         for &id in self.started() {
-            live = live.wrapping_add(self.threads[id.index()].heap.look(spans));
+            live = live.wrapping_add(self.threads[id.index()].guests.heap.look(spans));
         }
         live
     }

@@ -238,9 +238,9 @@ impl Model {
     /// reported as left out of the search ([`Model::left_out`]).
     pub fn begin_comparing(&mut self) {
         let engine = self.engine_mut();
-        let has_told = !engine.hidden.told.is_empty();
+        let has_told = !engine.guests.hidden.told.is_empty();
         engine.watch.compares =
-            engine.config.native.is_none() && engine.hidden.budget > 0 && !has_told;
+            engine.config.native.is_none() && engine.guests.hidden.budget > 0 && !has_told;
     }
 
     /// Records that the behaviour `what` of the threads shows synchronization that the model does
@@ -251,7 +251,7 @@ impl Model {
 
     /// Returns whether synchronization that the model does not see has been found.
     pub fn is_known_to_hide(&self) -> bool {
-        let left_out = self.engine().left_out.borrow();
+        let left_out = self.engine().guests.left_out.borrow();
         left_out
             .iter()
             .any(|left_out| left_out.kind == Omission::Hidden)
@@ -267,7 +267,7 @@ impl Engine {
     /// Ends comparing permanently, because the program has processes or concurrent objects, whose
     /// library changes their data after the event.
     pub(crate) fn forgo_comparing(&mut self) {
-        self.hidden.budget = 0;
+        self.guests.hidden.budget = 0;
         self.watch.compares = false;
     }
 
@@ -276,7 +276,7 @@ impl Engine {
     pub(crate) fn begin_comparison(&mut self, thread: ThreadId) {
         let is_begun = self.threads[thread.index()].job.is_none();
         let place = self.threads[thread.index()].life.location;
-        self.hidden.place = is_begun.then_some(place);
+        self.guests.hidden.place = is_begun.then_some(place);
     }
 
     /// Records that the thread has run, so that all differences are its writes.
@@ -303,14 +303,14 @@ impl Engine {
     /// Orders the current event, which belongs to the thread and has had its effect.
     fn order_event(&mut self, thread: ThreadId) {
         let has_event = self.life.is_in_event && !self.is_torn();
-        if has_event && self.hidden.order.events() == self.life.events as usize {
-            self.hidden.order.event(thread, self.op, &self.edges);
+        if has_event && self.guests.hidden.order.events() == self.life.events as usize {
+            self.guests.hidden.order.event(thread, self.op, &self.edges);
         }
     }
 
     /// Returns whether the threads are in states that the program cannot reach.
     fn is_torn(&self) -> bool {
-        self.is_tearing_down || self.is_run_out || self.ending.is_some()
+        self.is_tearing_down || self.is_run_out || self.guests.ending.is_some()
     }
 
     /// Compares memory. `on_stack` is the start of the used stack of a running thread.
@@ -318,7 +318,7 @@ impl Engine {
         if self.is_torn() {
             return;
         }
-        let mut hidden = std::mem::take(&mut self.hidden);
+        let mut hidden = std::mem::take(&mut self.guests.hidden);
         let edges = &self.threads[thread.index()].life.edges;
         hidden.order.take_up(thread, edges);
         let by = By {
@@ -338,7 +338,7 @@ impl Engine {
         let cost = COMPARISON + hidden.copy.size();
         hidden.budget = hidden.budget.saturating_sub(cost);
         self.watch.compares = hidden.budget > 0;
-        self.hidden = hidden;
+        self.guests.hidden = hidden;
         for conflict in conflicts {
             self.tell_hidden(&conflict);
         }
@@ -354,9 +354,12 @@ impl Engine {
         copy.begin();
         let mut spans = Vec::new();
         for &id in &self.life.started {
-            self.threads[id.index()].heap.look_at_objects(&mut spans);
+            self.threads[id.index()]
+                .guests
+                .heap
+                .look_at_objects(&mut spans);
         }
-        spans.extend(self.residents.copied());
+        spans.extend(self.guests.residents.copied());
         for span in spans {
             // SAFETY: the memory is in use in this execution, and no thread of the model runs.
             unsafe { copy.compare(span.0, span, &mut tell) };
@@ -393,10 +396,11 @@ impl Engine {
     fn tell_hidden(&mut self, conflict: &Conflict) {
         let change = conflict.change;
         let address = change.granule * GRANULE;
-        let block = self.hidden.block(address);
+        let block = self.guests.hidden.block(address);
         let key = block.map_or(address, |(start, _)| start);
-        let is_told = self.hidden.told.contains(&key) || self.hidden.told.len() >= MOST_TOLD;
-        if is_told || self.hidden.counts_owners(change) {
+        let is_told =
+            self.guests.hidden.told.contains(&key) || self.guests.hidden.told.len() >= MOST_TOLD;
+        if is_told || self.guests.hidden.counts_owners(change) {
             return;
         }
         let what = match block {
@@ -408,7 +412,7 @@ impl Engine {
             }
             None => self.hidden_place(address),
         };
-        self.hidden.told.push(key);
+        self.guests.hidden.told.push(key);
         let [first, second] = conflict.writes.map(|by| self.shown_by(by));
         self.leave_out_hidden(&format!(
             "{what} is written by {first} and by {second}, and no operation of the model orders these writes"
@@ -421,7 +425,7 @@ impl Engine {
              parking_lot or tokio::sync, so not all interleavings are explored"
         );
         let left_out = LeftOut::new(Omission::Hidden, what);
-        self.left_out.get_mut().insert(left_out);
+        self.guests.left_out.get_mut().insert(left_out);
     }
 
     /// Returns a description of an address outside all blocks.

@@ -66,7 +66,7 @@ pub fn report_state<S: Eq + Hash + 'static>(tell: impl Fn() -> S + 'static) {
     silently(|engine| {
         let thread = engine.running;
         let tell: Tell = Box::new(move || Fingerprint::of(tell()));
-        engine.snapshots.threads.insert(thread, tell);
+        engine.guests.snapshots.threads.insert(thread, tell);
         engine.watch.states = true;
     });
 }
@@ -79,9 +79,14 @@ pub fn report_state<S: Eq + Hash + 'static>(tell: impl Fn() -> S + 'static) {
 pub fn report_state_of<S: Eq + Hash + 'static>(object: ObjectId, tell: impl Fn() -> S + 'static) {
     silently(|engine| {
         let tell: Tell = Box::new(move || Fingerprint::of(tell()));
-        let is_fresh = engine.snapshots.objects.insert(object, tell).is_none();
+        let is_fresh = engine
+            .guests
+            .snapshots
+            .objects
+            .insert(object, tell)
+            .is_none();
         if is_fresh && engine.names.is_created(engine.running, object) {
-            engine.snapshots.created += 1;
+            engine.guests.snapshots.created += 1;
         }
         engine.watch.states = true;
     });
@@ -94,7 +99,7 @@ pub fn report_state_of_part<S: Eq + Hash + 'static>(
 ) {
     silently(|engine| {
         let tell: Tell = Box::new(move || Fingerprint::of(tell()));
-        engine.snapshots.objects.insert(part, tell);
+        engine.guests.snapshots.objects.insert(part, tell);
         engine.watch.states = true;
     });
 }
@@ -109,7 +114,7 @@ pub fn learn<V: Clone + Eq + Hash + 'static>(value: &V) {
     silently(|engine| {
         let thread = engine.running;
         let is_main = thread == ThreadId::MAIN && engine.config.native.is_none();
-        let snapshots = &mut engine.snapshots;
+        let snapshots = &mut engine.guests.snapshots;
         if is_main || snapshots.threads.contains_key(&thread) {
             let before = snapshots.learnt.remove(&thread);
             let learnt = Fingerprint::of((before, value.clone()));
@@ -124,7 +129,7 @@ pub fn forget() {
     silently(|engine| {
         let thread = engine.running;
         if thread != ThreadId::MAIN {
-            engine.snapshots.learnt.remove(&thread);
+            engine.guests.snapshots.learnt.remove(&thread);
         }
     });
 }
@@ -228,7 +233,7 @@ impl Engine {
             return Some(Opaque::Hint);
         }
         let closure = self.life.started.iter().find(|&&thread| {
-            thread != ThreadId::MAIN && !self.snapshots.threads.contains_key(&thread)
+            thread != ThreadId::MAIN && !self.guests.snapshots.threads.contains_key(&thread)
         });
         if let Some(&thread) = closure {
             return Some(Opaque::Thread(self.thread_name(thread)));
@@ -241,7 +246,7 @@ impl Engine {
         if self.opaque().is_some() {
             return None;
         }
-        let objects = self.snapshots.objects.iter();
+        let objects = self.guests.snapshots.objects.iter();
         let mut threads: Vec<ThreadState> = self
             .life
             .started
@@ -259,7 +264,7 @@ impl Engine {
                 .iter()
                 .map(Network::routes)
                 .collect(),
-            failures: self.failures.len(),
+            failures: self.guests.failures.len(),
         }))
     }
 
@@ -268,8 +273,8 @@ impl Engine {
         ThreadState {
             thread: id,
             pending: self.life.pending[id.index()],
-            local: self.snapshots.threads.get(&id).map(|tell| tell()),
-            learnt: self.snapshots.learnt.get(&id).cloned(),
+            local: self.guests.snapshots.threads.get(&id).map(|tell| tell()),
+            learnt: self.guests.snapshots.learnt.get(&id).cloned(),
             panic: self.panic_text(id),
             operations: thread.life.operations,
             expiries: thread.life.expiries,
@@ -281,17 +286,17 @@ impl Engine {
     fn all_objects_tell(&self) -> bool {
         let threads = || self.life.started.iter().map(|thread| thread.index());
         let created: u32 = threads().map(|thread| self.threads[thread].named().1).sum();
-        created == self.snapshots.created
-            && self.residents.count() == 0
+        created == self.guests.snapshots.created
+            && self.guests.residents.count() == 0
             && threads().all(|thread| self.life.objects.parks[thread].is_unused())
-            && self.plain.is_empty()
+            && self.guests.plain.is_empty()
     }
 
     /// Checks whether the main thread has state besides its position.
     fn is_main_lost(&self) -> bool {
-        self.snapshots.main_has_learnt
+        self.guests.snapshots.main_has_learnt
             && self.life.pending[ThreadId::MAIN.index()] != Pending::Finished
-            && !self.snapshots.threads.contains_key(&ThreadId::MAIN)
+            && !self.guests.snapshots.threads.contains_key(&ThreadId::MAIN)
     }
 
     /// Records whether the current operation of the main thread makes its state unknown.
@@ -309,16 +314,16 @@ impl Engine {
                 | OpKind::StateWrite
                 | OpKind::Choose
         );
-        self.snapshots.main_has_learnt |= !is_position;
+        self.guests.snapshots.main_has_learnt |= !is_position;
     }
 
     /// Records that the running thread observed something by a wait.
     pub(crate) fn learns_by_wait(&mut self) {
-        self.snapshots.main_has_learnt |= self.running == ThreadId::MAIN;
+        self.guests.snapshots.main_has_learnt |= self.running == ThreadId::MAIN;
     }
 
     /// Records that the running thread observed the panic of another thread.
     pub(crate) fn learns_of_panic(&mut self) {
-        self.snapshots.main_has_learnt |= self.running == ThreadId::MAIN;
+        self.guests.snapshots.main_has_learnt |= self.running == ThreadId::MAIN;
     }
 }

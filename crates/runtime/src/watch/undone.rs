@@ -199,7 +199,7 @@ impl Engine {
     /// Records the current event.
     pub(crate) fn note_access(&mut self, thread: ThreadId) {
         let event = self.event();
-        let history = &mut self.history;
+        let history = &mut self.guests.history;
         if history.events.is_empty() {
             history.start = event.0;
         }
@@ -217,13 +217,25 @@ impl Engine {
     pub(crate) fn note_write(&mut self, thread: ThreadId) {
         let (object, before, after) = (self.op.object, self.before, self.after);
         let event = self.event();
-        let effects = &self.threads[thread.index()].life.round.at_hints.0.effects;
+        let effects = &self.threads[thread.index()]
+            .life
+            .guests
+            .round
+            .at_hints
+            .0
+            .effects;
         let mut written = effects.written.iter();
         let index = written.position(|written| written.object == object);
         if index.is_none() {
             self.see(Seen::Value(object, before));
         }
-        let effects = &mut self.threads[thread.index()].life.round.at_hints.0.effects;
+        let effects = &mut self.threads[thread.index()]
+            .life
+            .guests
+            .round
+            .at_hints
+            .0
+            .effects;
         effects.released.push(Hold::Variable(object, event));
         let Some(index) = index else {
             effects.written.push(Written {
@@ -237,9 +249,10 @@ impl Engine {
         if effects.written[index].before == after {
             effects.written.swap_remove(index);
         }
-        if self.history.is_noticed(thread, object, since) {
+        if self.guests.history.is_noticed(thread, object, since) {
             self.threads[thread.index()]
                 .life
+                .guests
                 .round
                 .at_hints
                 .0
@@ -251,7 +264,7 @@ impl Engine {
     /// Records that the thread has performed an event while memory is changed.
     pub(crate) fn note_publication(&mut self, thread: ThreadId) {
         let event = self.event();
-        let round = &mut self.threads[thread.index()].life.round;
+        let round = &mut self.threads[thread.index()].life.guests.round;
         if round.has_changed_heap() {
             round.at_hints.0.effects.published.get_or_insert(event);
         }
@@ -263,23 +276,23 @@ impl Engine {
         let thread = self.running;
         let own = self.thread();
         let (published, last) = (
-            own.life.round.at_hints.0.effects.published.take(),
+            own.life.guests.round.at_hints.0.effects.published.take(),
             own.life.last,
         );
         let (Some(since), Some(last)) = (published, last) else {
             return false;
         };
         let pending = &self.threads[thread.index()].life.edges;
-        self.history.comes_back(thread, since, last, pending)
+        self.guests.history.comes_back(thread, since, last, pending)
     }
 
     /// Records that the running thread has taken the lock.
     pub(crate) fn takes(&mut self, hold: Hold) {
         let is_watched = self.undoes();
         let thread = self.thread();
-        thread.life.visits.take_effect();
+        thread.life.guests.visits.take_effect();
         if is_watched {
-            thread.life.round.at_hints.0.effects.held.push(hold);
+            thread.life.guests.round.at_hints.0.effects.held.push(hold);
         }
     }
 
@@ -297,9 +310,11 @@ impl Engine {
                 .order
                 .is_noticed(place),
             Hold::RwLock(number, place) => self.life.objects.rwlocks.get(number).is_noticed(place),
-            Hold::Variable(object, event) => self.history.is_noticed(self.running, object, event),
+            Hold::Variable(object, event) => {
+                self.guests.history.is_noticed(self.running, object, event)
+            }
         };
-        let round = &mut self.thread().life.round;
+        let round = &mut self.thread().life.guests.round;
         let held = round
             .at_hints
             .0
@@ -320,7 +335,8 @@ impl Engine {
     /// Records that the round of the running thread made no progress, so it changed no data that a
     /// lock guards.
     pub(crate) fn made_no_progress(&mut self) {
-        let released = std::mem::take(&mut self.thread().life.round.at_hints.0.effects.released);
+        let released =
+            std::mem::take(&mut self.thread().life.guests.round.at_hints.0.effects.released);
         for &hold in &released {
             match hold {
                 Hold::Mutex(number, place) => {
@@ -337,10 +353,10 @@ impl Engine {
                     .rwlocks
                     .get_mut(number)
                     .made_no_progress(place),
-                Hold::Variable(_, event) => self.history.made_no_progress(event),
+                Hold::Variable(_, event) => self.guests.history.made_no_progress(event),
             }
         }
-        self.thread().life.round.at_hints.0.effects.released = released;
+        self.thread().life.guests.round.at_hints.0.effects.released = released;
     }
 
     /// Checks whether other threads have since taken the locks of the thread's round, and may have
@@ -348,6 +364,7 @@ impl Engine {
     pub(crate) fn is_overtaken(&self, thread: ThreadId) -> bool {
         let released = self.threads[thread.index()]
             .life
+            .guests
             .round
             .at_hints
             .0
@@ -364,7 +381,7 @@ impl Engine {
             Hold::RwLock(number, place) => {
                 self.life.objects.rwlocks.get(number).is_overtaken(place)
             }
-            Hold::Variable(object, event) => self.history.is_overtaken(object, event),
+            Hold::Variable(object, event) => self.guests.history.is_overtaken(object, event),
         })
     }
 }

@@ -130,7 +130,7 @@ impl<T: ?Sized> Arc<T> {
         let pointer = Shared::as_ptr(&this.value);
         outside!(pointer);
         let address = pointer.cast::<()>().addr();
-        silently(|engine| engine.raw_arcs.insert(address, this.counter.number));
+        silently(|engine| engine.guests.raw_arcs.insert(address, this.counter.number));
         pointer
     }
 
@@ -158,7 +158,7 @@ impl<T: ?Sized> Arc<T> {
             return Arc::of(value, Counter::outside());
         }
         let address = pointer.cast::<()>().addr();
-        let number = silently(|engine| engine.raw_arcs.get(&address).copied());
+        let number = silently(|engine| engine.guests.raw_arcs.get(&address).copied());
         let number = number.expect("the pointer is not of an Arc of this execution");
         // SAFETY: as promised by the caller. The value is in an `Arc` of `std`.
         let value = unsafe { Shared::from_raw(pointer) };

@@ -31,7 +31,7 @@ impl Counter {
             let all = engine.config.is_enforceable;
             let counts = all || engine.names.is_coarse(object, Coarsening::Polled);
             let weak = all || engine.names.is_coarse(object, Coarsening::Scanned);
-            let owned = engine.owned.get_mut(number);
+            let owned = engine.guests.owned.get_mut(number);
             owned.counter = object;
             owned.events = CounterEvents {
                 drops: engine.names.is_coarse(object, Coarsening::Ordered),
@@ -45,7 +45,7 @@ impl Counter {
     /// Returns the existing counter with this number.
     #[track_caller]
     pub fn known(number: u32) -> Counter {
-        let object = silently(|engine| engine.owned.get(number).counter);
+        let object = silently(|engine| engine.guests.owned.get(number).counter);
         Counter { object, number }
     }
 
@@ -61,7 +61,7 @@ impl Counter {
     #[inline]
     #[track_caller]
     fn events(self) -> CounterEvents {
-        silently(|engine| engine.owned.get(self.number).events)
+        silently(|engine| engine.guests.owned.get(self.number).events)
     }
 
     /// Adds a share.
@@ -71,7 +71,7 @@ impl Counter {
         if perform::current().is_none() {
             return;
         }
-        let add = |engine: &mut Engine| engine.owned.get_mut(self.number).shares += 1;
+        let add = |engine: &mut Engine| engine.guests.owned.get_mut(self.number).shares += 1;
         match self.events().counts {
             true => self.change("clone", Access::Read, add),
             false => silently(add),
@@ -106,7 +106,7 @@ impl Counter {
     fn end_share(self, engine: &mut Engine) -> bool {
         let is_last = engine.give_up_share(self.number);
         if engine.watch.races {
-            let clocks = &mut engine.happens_before;
+            let clocks = &mut engine.guests.happens_before;
             clocks.publish(engine.running, self.object, Release);
         }
         if is_last {
@@ -117,7 +117,7 @@ impl Counter {
 
     fn acquire(self, engine: &mut Engine) {
         if engine.watch.races {
-            let clocks = &mut engine.happens_before;
+            let clocks = &mut engine.guests.happens_before;
             clocks.load(engine.running, self.object, Acquire);
         }
     }
@@ -127,7 +127,7 @@ impl Counter {
     pub fn take_last(self) -> bool {
         self.coarsen(Coarsening::Polled);
         self.change("try_unwrap", Access::Write, |engine| {
-            let is_only = engine.owned.get(self.number).shares == 1;
+            let is_only = engine.guests.owned.get(self.number).shares == 1;
             if is_only {
                 engine.disown(self.number);
                 self.acquire(engine);
@@ -148,10 +148,10 @@ impl Counter {
         let done = || silently(|engine| (engine.thread().life.operations, engine.touches));
         let before = done();
         destructor();
-        let is_in_loop = silently(|engine| engine.thread().life.round.is_watched());
+        let is_in_loop = silently(|engine| engine.thread().life.guests.round.is_watched());
         if is_in_loop || done() != before {
             silently(|engine| {
-                if engine.owned.get(self.number).has_several_droppers() {
+                if engine.guests.owned.get(self.number).has_several_droppers() {
                     engine.coarsen_object(self.object, Coarsening::Ordered);
                 }
             });
@@ -193,7 +193,7 @@ impl Counter {
     pub fn change_weak(self, what: &'static str, change: isize) {
         if perform::current().is_some() && self.events().weak {
             self.change(what, Access::Read, |engine| {
-                let owned = engine.owned.get_mut(self.number);
+                let owned = engine.guests.owned.get_mut(self.number);
                 owned.weak_shares = owned.weak_shares.wrapping_add_signed(change);
             });
         }
@@ -201,13 +201,13 @@ impl Counter {
 
     /// Records that the running thread observes the number of owners, and returns the number.
     fn see_shares(self, engine: &mut Engine) -> usize {
-        let shares = engine.owned.get(self.number).shares;
+        let shares = engine.guests.owned.get(self.number).shares;
         engine.see(Seen::Shares(self.number, shares));
         shares
     }
 
     fn see_weak_shares(self, engine: &mut Engine) {
-        let shares = engine.owned.get(self.number).weak_shares;
+        let shares = engine.guests.owned.get(self.number).weak_shares;
         engine.see(Seen::WeakShares(self.number, shares));
     }
 
@@ -217,7 +217,7 @@ impl Counter {
         self.coarsen(Coarsening::Polled);
         self.change("upgrade", Access::Write, |engine| {
             self.see_shares(engine);
-            let owned = engine.owned.get_mut(self.number);
+            let owned = engine.guests.owned.get_mut(self.number);
             let is_alive = owned.shares > 0;
             owned.shares += usize::from(is_alive);
             is_alive
@@ -250,9 +250,9 @@ impl Counter {
     ) -> R {
         let op = self.op(OpKind::ReadModifyWrite, access);
         perform(op, Location::caller(), |engine| {
-            let before = engine.owned.get(self.number).shares;
+            let before = engine.guests.owned.get(self.number).shares;
             let result = effect(engine);
-            let after = engine.owned.get(self.number).shares;
+            let after = engine.guests.owned.get(self.number).shares;
             engine.record(|name| format!("{name}.{what}(): {before} -> {after}"));
             result
         })

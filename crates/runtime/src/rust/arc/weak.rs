@@ -76,7 +76,7 @@ impl<T: ?Sized> Weak<T> {
         outside!(pointer);
         if let Some(counter) = self.counter {
             let address = pointer.cast::<()>().addr();
-            silently(|engine| engine.raw_arcs.insert(address, counter.number));
+            silently(|engine| engine.guests.raw_arcs.insert(address, counter.number));
         }
         pointer
     }
@@ -101,7 +101,7 @@ impl<T: ?Sized> Weak<T> {
             return Weak::of(value, Some(Counter::outside()));
         }
         let address = pointer.cast::<()>().addr();
-        let number = silently(|engine| engine.raw_arcs.get(&address).copied());
+        let number = silently(|engine| engine.guests.raw_arcs.get(&address).copied());
         // SAFETY: as promised by the caller. The value is in an `Arc` of `std`.
         let value = unsafe { WeakShared::from_raw(pointer) };
         Weak::of(value, number.map(Counter::known))

@@ -1,0 +1,158 @@
+//! The step protocol: a step begins, its thread runs to the next operation, threads that the step
+//! has started or woken run to theirs, and the step ends.
+//!
+//! [`Model::advance`] performs one step. While an execution is repeated, a thread whose step is next
+//! performs it without a switch to the model and back: [`Engine::runs_on`].
+
+use crate::engine::Engine;
+use crate::engine::coroutine::Fibre;
+use crate::engine::guest::{Comparison, Guest};
+use crate::engine::model::Model;
+use crate::engine::panic_count::PanicCount;
+use crate::engine::perform;
+use crate::engine::trap::{self, Trap};
+use crate::guests::Guests;
+use explore::{Divergence, EventId, Execution, Found, Interrupt, Step, ThreadId};
+use std::time::Duration;
+
+/// The patience with a model that has blocked or run endlessly before, and does so again when the
+/// execution is recorded.
+const HURRIED: Duration = Duration::from_millis(150);
+
+impl Model {
+    /// Runs a thread to its next operation.
+    pub(crate) fn resume(&mut self, thread: ThreadId) {
+        let fibre = self.engine_mut().begin_run(thread);
+        self.run(thread, fibre);
+    }
+
+    /// Runs the thread with this coroutine until the coroutine suspends itself.
+    #[inline(always)]
+    fn run(&mut self, thread: ThreadId, fibre: *mut Fibre) {
+        trap::enter(self.engine);
+        if self.engine().watch.compares {
+            Guests::compare(self.engine_mut(), Comparison::BeforeRun(thread));
+        }
+        let panics = self.engine().threads[thread.index()].life.panics;
+        if let (1.., Some(count)) = (panics, &self.panics) {
+            count.put(panics);
+        }
+        // SAFETY: the fibre stays at its address until the model is dropped. No reference to the
+        // engine exists while the coroutine uses it.
+        let is_suspended = unsafe { (*fibre).resume() };
+        if panics > 0 || std::thread::panicking() {
+            self.keep_panics(thread);
+        }
+        if !is_suspended {
+            self.trapped(thread);
+        } else if self.engine().watch.compares {
+            Guests::compare(self.engine_mut(), Comparison::AfterRun(thread));
+        }
+    }
+
+    /// Stores the panics in progress of a suspended thread, which must not affect other threads.
+    #[cold]
+    fn keep_panics(&mut self, thread: ThreadId) {
+        let is_within_panic = self.is_within_panic;
+        let find = || PanicCount::find(is_within_panic);
+        let panics = self.panics.get_or_insert_with(find).take();
+        self.engine_mut().threads[thread.index()].life.panics = panics;
+    }
+
+    /// Handles the end of the thread's coroutine by a signal.
+    #[cold]
+    fn trapped(&mut self, thread: ThreadId) {
+        perform::enter_root();
+        let engine = self.engine;
+        if let Some(control_words) = self.engine().control_words {
+            control_words.set();
+        }
+        let trap = trap::take();
+        if matches!(trap, Some(Trap::Blocked | Trap::Endless)) {
+            let patience = &mut self.engine_mut().config.patience;
+            *patience = (*patience).min(HURRIED);
+            self.watch.hurry(HURRIED);
+            // If the thread waited in `park`, its token indicates a waiting thread.
+            std::thread::current().unpark();
+            std::thread::park();
+        }
+        self.engine_mut().give_up(thread, engine);
+        Guests::trapped(self.engine_mut(), thread, trap);
+    }
+
+    /// Performs a step. If the following steps are known, also performs those that belong to the
+    /// same thread.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, step: Step) -> Result<(), Interrupt> {
+        let Some(fibre) = self.engine_mut().begin_step(step) else {
+            return Err(self.diverged(step));
+        };
+        self.run(step.thread, fibre);
+        self.settle();
+        if self.engine().life.is_in_event {
+            self.engine_mut().end_step(step.thread);
+            self.settle();
+        }
+        if self.engine().is_coarsened() {
+            return Err(Interrupt::Coarsened);
+        }
+        Ok(())
+    }
+
+    /// Runs threads that were started, or whose waits have ended, to their next step.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self) {
+        while let Some(ready) = self.engine_mut().take_ready() {
+            self.resume(ready);
+            self.engine_mut().halt_at_bound(ready);
+        }
+    }
+
+    /// Returns the interrupt for a step that cannot be performed here.
+    #[cold]
+    fn diverged(&self, step: Step) -> Interrupt {
+        Interrupt::Diverged(Divergence {
+            at: self.engine().event().index(),
+            thread: step.thread,
+            expected: None,
+            found: Found::NotEnabled,
+        })
+    }
+}
+
+impl Engine {
+    /// Begins the step of the running thread, which has announced its operation, if the current
+    /// execution is repeated and this operation is next. Returns whether the step has begun.
+    #[inline(always)]
+    pub(crate) fn runs_on(&mut self) -> bool {
+        !self.script.is_null() && self.may_go_on() && self.runs_on_by_script()
+    }
+
+    #[inline(never)]
+    fn runs_on_by_script(&mut self) -> bool {
+        // SAFETY: `Model::repeat` holds a reference to the execution while `script` points to it.
+        let script = unsafe { &*self.script };
+        let thread = self.running;
+        let next = self.life.events as usize + 1;
+        // Other threads that can run do so first, as in the first execution.
+        if !self.life.is_in_event || self.has_ready() || next >= self.script_end {
+            return false;
+        }
+        let next = script.event(EventId::at(next)).step;
+        if next.thread != thread {
+            return false;
+        }
+        self.end_step(thread);
+        !self.is_coarsened()
+            && !self.has_ready()
+            && self.follows(script).is_ok()
+            && self.begin_step(next).is_some()
+    }
+
+    /// Checks whether the last event is that of the script.
+    pub(crate) fn follows(&self, script: &Execution) -> Result<(), Divergence> {
+        let last = EventId(self.life.events - 1);
+        let event = script.event(last);
+        event.must_be(last, self.op, (self.before, self.after))
+    }
+}

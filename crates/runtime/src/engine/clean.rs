@@ -1,0 +1,50 @@
+//! Cleaning of the stack and of registers. The await rule compares both, so nothing of the checker
+//! may remain there.
+
+use crate::engine::Engine;
+use std::ptr::NonNull;
+
+/// The number of stack bytes that the model's own calls leave undefined. Frames are larger in
+/// unoptimised code.
+pub(crate) const LEFT_BY_CALLS: usize = if cfg!(debug_assertions) {
+    32 * 1024
+} else {
+    4096
+};
+
+/// The number of stack bytes that the last execution leaves undefined, as far as a thread with
+/// hints uses them.
+pub(crate) const LEFT_BY_THREADS: usize = 32 * 1024;
+
+/// Zeroes the unused stack below the caller's frame, and the registers that a call does not
+/// preserve: the program may copy their content, for example as the payload of a `None`.
+#[cold]
+#[inline(never)]
+pub(crate) fn clean(engine: NonNull<Engine>, bytes: usize) {
+    // SAFETY: the engine is alive and nothing else uses it.
+    let room = unsafe { (*engine.as_ptr()).room_on_stack((&raw const bytes) as usize) };
+    zero_below(bytes.min(room));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+fn zero_below(bytes: usize) {
+    // SAFETY: memory below the stack pointer is unused, and the stack has this many bytes there.
+    unsafe {
+        std::arch::asm!(
+            "mov rdi, rsp",
+            "sub rdi, rcx",
+            "shr rcx, 3",
+            "rep stosq",
+            "xor edi, edi", "xor esi, esi", "xor edx, edx",
+            "xor r8d, r8d", "xor r9d, r9d", "xor r10d, r10d", "xor r11d, r11d",
+            inout("rcx") bytes & !7 => _,
+            out("rdi") _, out("rsi") _, out("rdx") _,
+            out("r8") _, out("r9") _, out("r10") _, out("r11") _,
+            in("rax") 0,
+        );
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn zero_below(_: usize) {}

@@ -1,0 +1,57 @@
+//! What is watched in an execution: when the engine calls its guests.
+
+/// Further data to record for each operation. Usually there is none.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Watch {
+    /// Whether the execution is recorded for users.
+    pub(crate) records: bool,
+    /// Whether the places of events are recorded.
+    pub(crate) samples: bool,
+    /// Whether one of the two fields above is set.
+    pub(crate) notes: bool,
+    /// Whether the execution is audited.
+    pub(crate) audits: bool,
+    /// Whether memory is compared, to find synchronization that the model does not see.
+    pub(crate) compares: bool,
+    /// Whether data races are searched for.
+    pub(crate) races: bool,
+    /// Whether the await rule is in use.
+    pub(crate) reads: bool,
+    /// Whether the await rule compares the stacks of threads at hints.
+    pub(crate) stacks: bool,
+    /// Whether some thread or object reports its state.
+    pub(crate) states: bool,
+}
+
+impl Watch {
+    /// Returns whether anything has to be recorded.
+    #[inline(always)]
+    pub(crate) fn is_on(self) -> bool {
+        self.records | self.races | self.reads | self.states
+    }
+
+    /// Returns whether the end of an effect has to be recorded.
+    #[inline(always)]
+    pub(crate) fn looks_at_effects(self) -> bool {
+        self.reads | self.compares
+    }
+
+    /// Returns whether all accesses are reported, including those that are usually omitted as
+    /// harmless.
+    #[inline(always)]
+    pub(crate) fn sees_all(self) -> bool {
+        self.records | self.audits
+    }
+
+    /// Begins or ends recording executions.
+    pub(crate) fn record(&mut self, records: bool) {
+        self.records = records;
+        self.notes = records | self.samples;
+    }
+
+    /// Begins or ends recording the places of events.
+    pub(crate) fn sample(&mut self, samples: bool) {
+        self.samples = samples;
+        self.notes = samples | self.records;
+    }
+}

@@ -1,0 +1,473 @@
+//! The guests of the engine: what the front-ends and the watchers know about an execution and its
+//! threads. The engine calls them through the trait [`Guest`].
+
+use crate::config::Config;
+use crate::engine::dependence::DependsOn;
+use crate::engine::guest::{Comparison, Guest};
+use crate::engine::life::life;
+use crate::engine::names::Names;
+use crate::engine::pool::Pool;
+use crate::engine::trap::Trap;
+use crate::engine::waiting::Wait;
+use crate::engine::watch::Watch;
+use crate::engine::{Engine, Panic, Thread};
+use crate::memory::arena::Heap;
+use crate::memory::reclaim;
+use crate::memory::residents::Residents;
+use crate::native::reuse::alternatives;
+use crate::native::{self, EndOfThread, Savepoints, Visits};
+use crate::rust::end_of_statics::{self, Ending};
+use crate::rust::exploration::Exploration;
+use crate::rust::lazy::{Making, Static};
+use crate::rust::local::{self, Locals};
+use crate::rust::object::Condition;
+use crate::rust::owner::Owned;
+use crate::rust::plain::State as PlainState;
+use crate::trace::failure::Failures;
+use crate::trace::recorder::Recorder;
+use crate::trace::sampling::Sampled;
+use crate::watch::await_rule::Round;
+use crate::watch::happens_before::HappensBefore;
+use crate::watch::heap_changes::HeapSegment;
+use crate::watch::hidden::Hidden;
+use crate::watch::snapshot::Snapshots;
+use crate::watch::undone::{History, is_for_lock};
+use explore::{EventId, Execution, Fingerprint, Footprint, Outcome, Pending, Step, ThreadId};
+use report::{Goal, LeftOut, Shortcut};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ptr::{self, NonNull};
+
+/// The data of the guests about the current execution, and about all executions.
+pub(crate) struct Guests {
+    /// The heap of the running thread.
+    pub(crate) heap: *mut Heap,
+    pub(crate) heap_segment: HeapSegment,
+    pub(crate) hidden: Hidden,
+    pub(crate) history: History,
+    /// Whether the effect of the current event (or its absence) is already recorded.
+    pub(crate) is_effect_noted: bool,
+    /// The state to restore after the drop of the statics, while they are being dropped.
+    pub(crate) ending: Option<Ending>,
+    /// Whether a destructor of a static was stopped, so that values that it owned may remain.
+    pub(crate) has_lost_statics: bool,
+    pub(crate) plain: Pool<PlainState>,
+    pub(crate) statics: Vec<Static>,
+    /// Memory of forgotten values of statics, with the address of the static.
+    pub(crate) spare_statics: Vec<(usize, *mut ())>,
+    pub(crate) residents: Residents,
+    /// Values that must be dropped or freed before the end.
+    pub(crate) owned: Pool<Owned>,
+    /// The numbers of the values whose shares raw pointers may represent, by address.
+    pub(crate) raw_arcs: BTreeMap<usize, u32>,
+    /// The numbers of pieces of allocated memory, by address.
+    pub(crate) raw_memory: BTreeMap<usize, u32>,
+    pub(crate) failures: Failures,
+    pub(crate) exploration: Exploration,
+    /// Whether alternatives were left out because of `exploration`, in any execution.
+    pub(crate) has_left_out: bool,
+    /// Observations in any execution that are not failures.
+    pub(crate) warnings: RefCell<BTreeSet<String>>,
+    /// Parts of the program's behaviour that any execution is known to have left out.
+    pub(crate) left_out: RefCell<BTreeSet<LeftOut>>,
+    /// The goals, in the order in which they first occurred in any execution.
+    pub(crate) goals: Vec<Goal>,
+    pub(crate) happens_before: HappensBefore,
+    pub(crate) recorder: Recorder,
+    pub(crate) sampled: Sampled,
+    pub(crate) snapshots: Snapshots,
+    pub(crate) native: native::State,
+    pub(crate) savepoints: Savepoints,
+}
+
+/// The data of the guests about a thread.
+pub(crate) struct ThreadGuests {
+    /// Boxed, so that it does not move while its thread runs and starts other threads.
+    pub(crate) heap: Box<Heap>,
+    /// Whether the thread's plain accesses to its own stack are not events.
+    pub(crate) has_private_stack: bool,
+    /// The number of its last run, as counted by `Savepoints`.
+    pub(crate) run: u64,
+    pub(crate) locals: Locals,
+    /// The static that the thread is creating.
+    pub(crate) making: Option<Making>,
+}
+
+life! {
+    /// The data of the guests about a thread that lives for one execution and can be copied.
+    pub(crate) struct ThreadGuestsLife {
+        /// The number of allocations that reused a freed block.
+        pub(crate) reused: u32,
+        /// The condition that stopped the thread because it did not hold.
+        pub(crate) condition: Option<Condition>,
+        pub(crate) round: Round,
+        /// Whether the thread may be waiting for letters at the end.
+        pub(crate) serves: bool,
+        pub(crate) visits: Visits,
+        /// The frame of the call in which the thread was last suspended, or 0 if it was never
+        /// suspended. No frames of the program lie below.
+        pub(crate) frame: usize,
+    }
+}
+
+impl Guest for Guests {
+    type Suspended = *const native::Frame;
+
+    fn new(config: &Config, names: &mut Names) -> (Guests, Watch) {
+        let mut native = native::State::new(config.native);
+        let watches_all = config.without.contains(&Shortcut::Ownership);
+        if names.has_plain_memory() {
+            native.ownership.give_up();
+            native.is_ordering = names.orders_atomics();
+        }
+        if !native.is_raced || watches_all {
+            native.watch_all();
+        }
+        if native.are_stacks_events(config) {
+            names.wipe_stacks();
+        }
+        let watch = Watch {
+            races: names.has_plain_memory() || native.is_raced && watches_all,
+            reads: names.has_hints() || names.has_loops(),
+            stacks: names.has_hints(),
+            ..Watch::default()
+        };
+        let guests = Guests {
+            heap: ptr::null_mut(),
+            heap_segment: HeapSegment::default(),
+            hidden: Hidden::default(),
+            history: History::default(),
+            is_effect_noted: false,
+            ending: None,
+            has_lost_statics: false,
+            plain: Pool::default(),
+            statics: Vec::new(),
+            spare_statics: Vec::new(),
+            residents: Residents::default(),
+            owned: Pool::default(),
+            raw_arcs: BTreeMap::new(),
+            raw_memory: BTreeMap::new(),
+            failures: Failures::default(),
+            exploration: Exploration::On,
+            has_left_out: false,
+            warnings: RefCell::default(),
+            left_out: RefCell::default(),
+            goals: Vec::new(),
+            happens_before: HappensBefore::default(),
+            recorder: Recorder::default(),
+            sampled: Sampled::default(),
+            snapshots: Snapshots::default(),
+            native,
+            savepoints: Savepoints::default(),
+        };
+        (guests, watch)
+    }
+
+    fn forget_execution(engine: &mut Engine) {
+        engine.guests.snapshots.clear();
+        engine.forget_sample();
+    }
+
+    fn forget_thread(thread: &mut Thread) -> usize {
+        thread.guests.heap.reset()
+    }
+
+    fn clear(engine: &mut Engine, left: usize) {
+        engine.guests.savepoints.begin();
+        engine.guests.plain.clear();
+        engine.forget_statics();
+        engine.guests.has_lost_statics = false;
+        engine.clear_owned();
+        engine.guests.failures.clear();
+        engine.guests.native.clear();
+        engine.guests.heap_segment.forget();
+        if engine.watch.compares {
+            engine.guests.hidden.clear();
+        }
+        engine.guests.history.clear();
+        if engine.watch.races {
+            engine.guests.happens_before.clear();
+        }
+        if reclaim::is_due(left) {
+            engine.reclaim();
+        }
+    }
+
+    fn prepare(engine: &mut Engine) {
+        engine.begin_own();
+    }
+
+    fn begin(engine: &mut Engine) {
+        engine.guests.exploration = match engine.config.explores {
+            true => Exploration::On,
+            false => Exploration::Off,
+        };
+    }
+
+    fn find_savepoint(engine: &mut Engine, execution: &Execution) -> bool {
+        engine.config.native.is_some() && engine.find_savepoint(execution)
+    }
+
+    fn restore(engine: &mut Engine) {
+        engine.restore();
+    }
+
+    fn next_savepoint(engine: &Engine, execution: &Execution, returns: bool) -> Option<usize> {
+        engine.next_savepoint(execution, returns)
+    }
+
+    fn save(engine: &mut Engine) -> bool {
+        engine.save()
+    }
+
+    fn outcome(engine: &Engine) -> Outcome {
+        engine.outcome()
+    }
+
+    fn fingerprint(engine: &Engine) -> Option<Fingerprint> {
+        engine.fingerprint()
+    }
+
+    fn footprint(engine: &Engine, thread: ThreadId) -> Option<Footprint> {
+        engine.footprint(thread)
+    }
+
+    fn misuse(engine: &mut Engine, message: &str) {
+        engine.misuse(message);
+    }
+
+    fn add_thread(engine: &mut Engine) {
+        engine.guests.residents.add_thread();
+    }
+
+    fn add_stack(_: &mut Engine, start: usize, end: usize) {
+        native::meet_stack(start, end);
+    }
+
+    fn start(engine: &mut Engine, thread: ThreadId, parent: Option<ThreadId>) {
+        let has_private_stack = engine.begins_with_private_stack(thread);
+        let own = &mut engine.threads[thread.index()].guests;
+        own.has_private_stack = has_private_stack;
+        own.locals.forget();
+        own.making = None;
+        if engine.watch.compares {
+            engine.guests.hidden.started(thread, parent);
+        }
+        if engine.watch.races {
+            engine.guests.happens_before.started(thread, parent);
+            if engine.watch.audits {
+                engine.guests.native.audit.started(thread, parent);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn enter(engine: &mut Engine, thread: ThreadId) {
+        let run = engine.guests.savepoints.next_run();
+        let own = &mut engine.threads[thread.index()].guests;
+        own.run = run;
+        engine.guests.heap = &raw mut *own.heap;
+    }
+
+    #[inline(always)]
+    fn wake(engine: &mut Engine, thread: ThreadId, wait: Wait) {
+        let run = engine.guests.savepoints.next_run();
+        let own = &mut engine.threads[thread.index()];
+        own.guests.run = run;
+        if !is_for_lock(wait) {
+            own.life.guests.round.take_effect();
+        }
+    }
+
+    #[inline]
+    fn has_locals(engine: &mut Engine) -> bool {
+        engine.has_locals()
+    }
+
+    fn drop_locals() {
+        local::drop_locals();
+    }
+
+    #[inline]
+    unsafe fn drop_statics(engine: NonNull<Engine>) {
+        // SAFETY: as promised by the caller.
+        unsafe { end_of_statics::drop_statics(engine) };
+    }
+
+    fn is_dropping_statics(engine: &Engine) -> bool {
+        engine.guests.ending.is_some()
+    }
+
+    fn lose_destructor(engine: &mut Engine) {
+        engine.lose_destructor();
+    }
+
+    fn is_end_of_thread(payload: &Panic) -> bool {
+        payload.is::<EndOfThread>()
+    }
+
+    #[inline]
+    fn end(engine: &mut Engine) {
+        engine.guests.native.segment.forget();
+        engine.guests.heap_segment.forget();
+    }
+
+    fn panicked(engine: &mut Engine) {
+        engine.panicked();
+    }
+
+    fn unwound(engine: &mut Engine, thread: ThreadId, panic: Panic) -> Pending {
+        engine.unwound(thread, panic)
+    }
+
+    fn trapped(engine: &mut Engine, thread: ThreadId, trap: Option<Trap>) {
+        engine.trapped(thread, trap);
+    }
+
+    fn can_unwind(engine: &Engine) -> bool {
+        let is_native = engine.config.native.is_some();
+        !is_native && engine.watch.states && engine.opaque().is_none()
+    }
+
+    fn abandon_all(engine: &mut Engine) {
+        engine.guests.snapshots.forget();
+    }
+
+    fn abandon(thread: &mut Thread) {
+        thread.guests.run = 0;
+        thread.guests.locals.forget();
+    }
+
+    #[inline(always)]
+    fn is_fixed(engine: &mut Engine, step: Step) -> bool {
+        engine.leaves_out(step)
+    }
+
+    #[inline(always)]
+    fn begin_event(engine: &mut Engine, step: Step) {
+        engine.guests.is_effect_noted = false;
+        engine.record_step(step);
+        Guests::enter(engine, step.thread);
+        if engine.watch.notes {
+            engine.note_begin(step.thread);
+        }
+    }
+
+    #[inline(always)]
+    fn complete_event(engine: &mut Engine) {
+        if let Some(written) = engine.guests.native.written.take() {
+            engine.has_written(written);
+        }
+    }
+
+    #[cold]
+    fn end_event(engine: &mut Engine, thread: ThreadId) {
+        if engine.watch.reads {
+            engine.note_effect(thread);
+        }
+        if engine.watch.states && thread == ThreadId::MAIN {
+            engine.watch_main();
+        }
+        if engine.watch.records {
+            engine.guests.recorder.end_event(engine.op);
+        }
+    }
+
+    #[inline(always)]
+    fn perform_part(engine: &mut Engine, wait: Option<Wait>) {
+        if !wait.is_some_and(is_for_lock) {
+            engine.thread().life.guests.round.take_effect();
+        }
+    }
+
+    fn record_end(engine: &mut Engine) {
+        engine.record(|_| "end".to_owned());
+    }
+
+    fn alternatives(engine: &Engine, on: DependsOn) -> u32 {
+        match on {
+            DependsOn::Value => 1,
+            DependsOn::Waiters(condvar) => engine.life.objects.condvars.get(condvar).alternatives(),
+            DependsOn::Freed(size) => {
+                alternatives(engine.guests.native.life.objects.freed.get(&size))
+            }
+        }
+    }
+
+    fn compare(engine: &mut Engine, at: Comparison) {
+        match at {
+            Comparison::BeforeRun(thread) => engine.begin_comparison(thread),
+            Comparison::AfterRun(thread) => engine.end_comparison(thread),
+            Comparison::BeforeEffect => engine.compare_before_effect(),
+        }
+    }
+
+    fn end_effect(engine: &mut Engine) {
+        engine.end_effect();
+    }
+
+    fn suspend(engine: &mut Engine) {
+        engine.end_segment();
+    }
+
+    #[inline(always)]
+    fn keep(engine: &mut Engine) -> *const native::Frame {
+        engine.note_frame()
+    }
+
+    #[inline(always)]
+    fn resume(kept: *const native::Frame) {
+        native::restore_frame(kept);
+    }
+
+    #[inline]
+    fn wait(engine: &mut Engine) {
+        engine.stop_at_deadlock();
+    }
+
+    #[inline]
+    fn end_wait(engine: &mut Engine, wait: Wait, edges: &[EventId]) {
+        if engine.watch.races {
+            match wait {
+                Wait::Park(thread) => engine.guests.happens_before.parked(thread),
+                Wait::Send(..)
+                | Wait::Condvar(..)
+                | Wait::Letter(..)
+                | Wait::Delivery(..)
+                | Wait::Notify(_) => {}
+                _ => engine.guests.happens_before.take_up(engine.running, edges),
+            }
+        }
+        if engine.watch.states {
+            engine.learns_by_wait();
+        }
+    }
+
+    #[inline]
+    fn join(engine: &mut Engine, thread: ThreadId) {
+        // The main thread may be joined before it has joined all other threads.
+        engine.guests.native.life.joined += usize::from(thread != ThreadId::MAIN);
+        if engine.watch.compares {
+            engine.guests.hidden.joined(engine.running, thread);
+        }
+        if engine.watch.races {
+            engine.guests.happens_before.joined(engine.running, thread);
+            if engine.watch.audits {
+                engine.guests.native.audit.joined(engine.running, thread);
+            }
+        }
+    }
+}
+
+impl ThreadGuests {
+    /// Returns the data about a thread that has not started.
+    pub(crate) fn new(id: ThreadId) -> ThreadGuests {
+        ThreadGuests {
+            heap: Box::new(Heap::new(id)),
+            has_private_stack: false,
+            run: 0,
+            locals: Locals::default(),
+            making: None,
+        }
+    }
+}
