@@ -208,8 +208,8 @@ fn sources(directory: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the names that follow `crate::` in a source, without its unit tests and comments.
-fn named(source: &str) -> BTreeSet<String> {
+/// Returns the names that follow `prefix` in a source, without its unit tests and comments.
+fn named(source: &str, prefix: &str) -> BTreeSet<String> {
     let code = source
         .split("#[cfg(test)]\nmod tests")
         .next()
@@ -223,7 +223,7 @@ fn named(source: &str) -> BTreeSet<String> {
         text[..end.unwrap_or(text.len())].to_owned()
     };
     let mut names = BTreeSet::new();
-    for after in code.split("crate::").skip(1) {
+    for after in code.split(prefix).skip(1) {
         match after.strip_prefix('{') {
             // The items of a list at its outermost level.
             Some(list) => {
@@ -248,41 +248,84 @@ fn named(source: &str) -> BTreeSet<String> {
     names
 }
 
-/// Returns the modules of a crate that its root declares, each with those that it uses.
-fn modules(name: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let directory = crates.join(name).join("src");
-    let root = std::fs::read_to_string(directory.join("lib.rs")).expect("a crate has a root");
-    // A name that the root exports belongs to the module that it comes from.
-    let mut exports = BTreeMap::new();
-    for export in root.split("pub use ").skip(1) {
-        let (path, _) = export.split_once(';').expect("an item ends");
-        let (module, items) = path.split_once("::").expect("an export has a path");
-        for item in items.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
-            exports.insert(item.to_owned(), module.to_owned());
+/// A module and its submodules: the file that declares them, their directory, and the start of
+/// their paths.
+struct Parent {
+    file: PathBuf,
+    directory: PathBuf,
+    prefix: &'static str,
+}
+
+impl Parent {
+    /// Returns the root of a crate.
+    fn of_crate(name: &str) -> Parent {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let directory = crates.join(name).join("src");
+        Parent {
+            file: directory.join("lib.rs"),
+            directory,
+            prefix: "crate::",
         }
     }
-    let mut modules: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for path in sources(&directory) {
-        let below = path.strip_prefix(&directory).expect("the file is below");
-        let module = below.iter().next().expect("a file has a name");
-        let module = module.to_string_lossy().trim_end_matches(".rs").to_owned();
-        let source = std::fs::read_to_string(&path).expect("a source can be read");
-        let used = named(&source).into_iter();
-        let used = used.map(|name| exports.get(&name).cloned().unwrap_or(name));
-        modules.entry(module).or_default().extend(used);
+
+    /// Returns the engine, which is a module of `runtime`.
+    fn engine() -> Parent {
+        let runtime = Parent::of_crate("runtime").directory;
+        Parent {
+            file: runtime.join("engine.rs"),
+            directory: runtime.join("engine"),
+            prefix: "crate::engine::",
+        }
     }
-    modules.remove("lib");
-    let known: BTreeSet<String> = modules.keys().cloned().collect();
-    for (module, used) in &mut modules {
-        used.retain(|other| other != module && known.contains(other));
+
+    /// Returns the submodules, each with those that it uses. A submodule that uses an item of the
+    /// parent uses the parent, whose name here is "parent".
+    fn modules(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let root = std::fs::read_to_string(&self.file).expect("a parent has a file");
+        // A name that the parent exports belongs to the submodule that it comes from.
+        let mut exports = BTreeMap::new();
+        for export in root
+            .replace("pub(crate) use ", "pub use ")
+            .split("pub use ")
+            .skip(1)
+        {
+            let (path, _) = export.split_once(';').expect("an item ends");
+            let (module, items) = path.split_once("::").expect("an export has a path");
+            for item in items.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
+                exports.insert(item.to_owned(), module.to_owned());
+            }
+        }
+        let mut used = named(&root, self.prefix);
+        used.extend(exports.values().cloned());
+        let mut modules = BTreeMap::from([("parent".to_owned(), used)]);
+        for path in sources(&self.directory) {
+            let below = path
+                .strip_prefix(&self.directory)
+                .expect("the file is below");
+            let module = below.iter().next().expect("a file has a name");
+            let module = module.to_string_lossy().trim_end_matches(".rs").to_owned();
+            let source = std::fs::read_to_string(&path).expect("a source can be read");
+            if path != self.file {
+                let used = modules.entry(module).or_default();
+                used.extend(named(&source, self.prefix));
+            }
+        }
+        let known: BTreeSet<String> = modules.keys().cloned().collect();
+        for (module, used) in &mut modules {
+            let all = std::mem::take(used).into_iter();
+            let all = all.map(|name| match exports.get(&name) {
+                _ if known.contains(&name) => name,
+                Some(module) => module.clone(),
+                None => "parent".to_owned(),
+            });
+            used.extend(all.filter(|other| other != module));
+        }
+        modules
     }
-    modules
 }
 
 /// Returns the modules that lie on a cycle, or use one that does.
-fn cyclic(name: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let mut modules = modules(name);
+fn cyclic(mut modules: BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
     loop {
         let known: BTreeSet<String> = modules.keys().cloned().collect();
         let count = modules.len();
@@ -294,9 +337,48 @@ fn cyclic(name: &str) -> BTreeMap<String, BTreeSet<String>> {
 }
 
 #[test]
-fn the_modules_of_the_core_have_no_cycle() {
-    for name in ["explore", "objects"] {
-        assert!(modules(name).len() > 10, "{name} has modules");
-        assert_eq!(cyclic(name), BTreeMap::new(), "{name}");
+fn the_modules_of_the_core_and_the_engine_have_no_cycle() {
+    let parents = ["explore", "objects"].map(Parent::of_crate);
+    for parent in parents.into_iter().chain([Parent::engine()]) {
+        let modules = parent.modules();
+        assert!(modules.len() > 10, "{} has modules", parent.file.display());
+        assert_eq!(
+            cyclic(modules),
+            BTreeMap::new(),
+            "{}",
+            parent.file.display()
+        );
     }
+}
+
+/// The folders of `runtime`, each with those that it may use. The engine knows its guests only as
+/// what implements its trait.
+const FOLDERS: [(&str, &[&str]); 8] = [
+    ("config", &["native"]),
+    ("engine", &["config", "guests"]),
+    (
+        "guests",
+        &[
+            "config", "engine", "memory", "native", "rust", "trace", "watch",
+        ],
+    ),
+    ("memory", &["engine"]),
+    ("native", &["config", "engine", "rust", "trace", "watch"]),
+    ("rust", &["engine", "memory", "trace", "watch"]),
+    ("trace", &["engine", "native", "rust", "watch"]),
+    ("watch", &["engine", "memory", "native"]),
+];
+
+#[test]
+fn the_folders_of_the_runtime_use_only_permitted_folders() {
+    let mut modules = Parent::of_crate("runtime").modules();
+    modules.remove("parent");
+    for used in modules.values_mut() {
+        used.remove("parent");
+    }
+    let permitted = FOLDERS.map(|(folder, used)| {
+        let used = used.iter().map(|&other| other.to_owned());
+        (folder.to_owned(), used.collect())
+    });
+    assert_eq!(modules, BTreeMap::from(permitted));
 }

@@ -78,5 +78,9 @@ impl Default for Config {
     }
 }
 
+/// Plain accesses (not events) allowed per thread, as a multiple of the operation limit. With this
+/// limit, a loop over a plain flag that never changes stops, too.
+pub const ACCESSES: u32 = 1000;
+
 /// Many executions have more of these rounds, but they seldom show anything new.
 const NOTICED_ROUNDS: u32 = 1;

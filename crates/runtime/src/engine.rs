@@ -38,7 +38,6 @@ pub(crate) mod waits;
 pub(crate) mod watch;
 pub(crate) mod watchdog;
 
-pub use birth::ACCESSES;
 pub use thread::Panic;
 pub(crate) use thread::{Job, Noticed, Thread, ThreadLife, forget_panic};
 

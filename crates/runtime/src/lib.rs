@@ -46,18 +46,18 @@ mod rust;
 mod trace;
 mod watch;
 
-pub use config::Config;
+pub use config::{ACCESSES, Config};
+pub use engine::Panic;
 pub use engine::model::Model;
 pub use engine::names::{Names, UnknownThread};
 pub use engine::panic_hook::contained;
-pub use engine::{ACCESSES, Panic};
 pub use explore::{Access, Fingerprint, ObjectId, ThreadId};
 pub use memory::allocator::ModelAllocator;
-pub use memory::heap::{Track, alloc, alloc_zeroed, dealloc};
 pub use objects::{
     Coarsening, Condition, Delivery, Directory, Related, Relations, Signalled, Signals, Strength,
     Unregistered,
 };
+pub use rust::alloc::{Track, alloc, alloc_zeroed, dealloc};
 pub use rust::arc::{Arc, Weak};
 pub use rust::atomic::{Atomic, Real, Value, fence};
 pub use rust::barrier::{Arrival, Barrier};

@@ -3,7 +3,6 @@
 pub(crate) mod allocate;
 pub(crate) mod allocator;
 pub(crate) mod arena;
-pub(crate) mod heap;
 pub(crate) mod image;
 pub(crate) mod reclaim;
 pub(crate) mod region;

@@ -1,5 +1,6 @@
 //! The front-end for Rust: the objects that mirror `std`, one per file, and threads.
 
+pub(crate) mod alloc;
 pub(crate) mod arc;
 pub(crate) mod atomic;
 pub(crate) mod barrier;

@@ -1,6 +1,6 @@
 //! The start of threads in an execution.
 
-use super::{Engine, Job, Thread};
+use crate::config::ACCESSES;
 use crate::engine::coroutine::Fibre;
 use crate::engine::granularity::StepGranularity;
 use crate::engine::guest::Guest;
@@ -8,14 +8,11 @@ use crate::engine::life::Life;
 use crate::engine::place::Place;
 use crate::engine::root;
 use crate::engine::stack::SPARE_STACK;
+use crate::engine::{Engine, Job, Thread};
 use crate::guests::Guests;
 use explore::{EventId, Pending, ThreadId};
 use std::panic::Location;
 use std::ptr::NonNull;
-
-/// Plain accesses (not events) allowed per thread, as a multiple of the operation limit. With this
-/// limit, a loop over a plain flag that never changes stops, too.
-pub const ACCESSES: u32 = 1000;
 
 impl Engine {
     /// Restarts the coroutine of a thread that never continues.
