@@ -305,7 +305,7 @@ impl Parent {
             let module = below.iter().next().expect("a file has a name");
             let module = module.to_string_lossy().trim_end_matches(".rs").to_owned();
             let source = std::fs::read_to_string(&path).expect("a source can be read");
-            if path != self.file {
+            if path != self.file && module != "tests" {
                 let used = modules.entry(module).or_default();
                 used.extend(named(&source, self.prefix));
             }

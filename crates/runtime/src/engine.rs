@@ -31,6 +31,8 @@ pub(crate) mod root;
 pub(crate) mod stack;
 pub(crate) mod step;
 pub(crate) mod tear_down;
+#[cfg(test)]
+mod tests;
 mod thread;
 pub(crate) mod trap;
 pub(crate) mod waiting;

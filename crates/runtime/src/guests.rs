@@ -168,10 +168,12 @@ impl Guest for Guests {
         engine.forget_sample();
     }
 
+    #[inline]
     fn forget_thread(thread: &mut Thread) -> usize {
         thread.guests.heap.reset()
     }
 
+    #[inline]
     fn clear(engine: &mut Engine, left: usize) {
         engine.guests.savepoints.begin();
         engine.guests.plain.clear();
@@ -244,6 +246,7 @@ impl Guest for Guests {
         native::meet_stack(start, end);
     }
 
+    #[inline]
     fn start(engine: &mut Engine, thread: ThreadId, parent: Option<ThreadId>) {
         let has_private_stack = engine.begins_with_private_stack(thread);
         let own = &mut engine.threads[thread.index()].guests;

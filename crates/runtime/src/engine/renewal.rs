@@ -62,6 +62,7 @@ impl Engine {
 
     /// Forgets a thread of the execution. Returns the number of bytes of its heap that it left in
     /// use.
+    #[inline]
     pub(crate) fn reset_thread(&mut self, id: ThreadId) -> usize {
         let thread = &mut self.threads[id.index()];
         thread.panic.take().into_iter().for_each(forget_panic);
