@@ -1,7 +1,7 @@
 //! The public API of the crates that users depend on, compared with a snapshot.
 //!
-//! The description comes from rustdoc of the stable toolchain, whose JSON output needs a variable
-//! to be set. So the snapshot changes only if a new toolchain has another format.
+//! The description comes from rustdoc of the stable toolchain, which writes JSON only if an
+//! environment variable is set. So the snapshot changes only if a new toolchain has another format.
 
 use crate::{Done, root, target};
 use std::fs;
@@ -10,7 +10,7 @@ use std::process::Command;
 /// The packages of users, with the names of their libraries.
 const PACKAGES: [(&str, &str); 2] = [("mazurka", "mazurka"), ("mazurka-actors", "actors")];
 
-/// Compares the snapshots with the present API, or replaces them.
+/// Compares the snapshots with the current API, or replaces them.
 pub fn check(saves: bool) -> Done {
     let mut differing = Vec::new();
     for (package, library) in PACKAGES {

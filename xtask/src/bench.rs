@@ -48,7 +48,7 @@ fn built() -> Result<PathBuf, Box<dyn Error>> {
     Ok(target().join("release").join("mazurka"))
 }
 
-/// Saves the command that is built now.
+/// Saves the most recent build of the command.
 pub fn save() -> Done {
     let file = baseline();
     fs::create_dir_all(file.parent().expect("the file has a directory"))?;

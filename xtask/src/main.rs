@@ -29,7 +29,7 @@ enum Task {
     },
     /// Measures the command against the saved baseline
     Bench {
-        /// Saves the command that is built now as the baseline
+        /// Saves the most recent build of the command as the baseline
         #[arg(long)]
         save: bool,
     },

@@ -44,7 +44,7 @@ impl<M: Message> Actions<M> {
         self.me.clone()
     }
 
-    /// Makes a table that the process owns. The table is gone when the process ends.
+    /// Creates a table that the process owns. The table is gone when the process ends.
     #[track_caller]
     pub fn table<K: Key, V: Value>(&self, name: &str) -> Table<K, V> {
         let table = self.system.table(name);

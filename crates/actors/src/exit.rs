@@ -24,7 +24,7 @@ pub enum ExitReason {
 pub struct Exit {
     /// The process that ended or sent the signal; `None` if the sender is not a process.
     pub process: Option<ProcessId>,
-    /// The reason of the end or of the signal.
+    /// The reason for the end or for the signal.
     pub reason: ExitReason,
 }
 
@@ -35,7 +35,7 @@ pub struct Down {
     pub monitor: Monitor,
     /// The process that ended.
     pub process: ProcessId,
-    /// The reason of the end.
+    /// Why the process ended.
     pub reason: ExitReason,
 }
 

@@ -68,7 +68,7 @@ pub(crate) trait Addressee: Send + Sync {
     fn put_notice(&self, position: usize, notice: Notice, posted: Option<Posted>);
 }
 
-/// A process for those that have the type of its messages.
+/// A process, as seen by code that knows the type of its messages.
 pub(crate) struct Inbox<M> {
     pub(crate) control: Control,
     /// Indexed by position.

@@ -1,7 +1,7 @@
 //! Processes that communicate by messages, to be checked by Mazurka: mailboxes and selective
 //! receive as in Erlang, with delivery as on one node, by TCP, by causal broadcast and by UDP.
 //!
-//! A [`System`] is made inside a model. Its processes are threads of the model, so that every
+//! A [`System`] is created inside a model. Its processes are threads of the model, so that every
 //! algorithm, replay and report works as for other programs.
 //!
 //! ```

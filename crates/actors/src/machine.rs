@@ -18,7 +18,7 @@ type Place = &'static Location<'static>;
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Local<B: Behaviour> {
     behaviour: B,
-    /// The input of a reaction that has not ended because it panicked.
+    /// The input of the current reaction, which stays here if the reaction panics.
     input: Option<Input<B::Message>>,
     /// The actions still to be performed.
     actions: VecDeque<Fingerprint>,
@@ -114,7 +114,8 @@ impl<B: Behaviour> Running<'_, B> {
         actions
     }
 
-    /// Performs the actions. Values read by an action are part of the state until its answer is.
+    /// Performs the actions. The values that an action has read are part of the state until its
+    /// answer takes their place.
     fn perform(&self, actions: Actions<B::Message>) {
         for action in actions.actions {
             let start = runtime::stand_at(Some(action.location));

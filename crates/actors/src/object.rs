@@ -55,7 +55,7 @@
 //! * *Await a condition*: [`write_when`](Object::write_when), [`read_when`](Object::read_when).
 //!   Tasks whose conditions hold continue in any order. If the condition does not hold, the task
 //!   stops for good and the execution is counted as halted; other executions schedule the task
-//!   later. If the task continues in no order, there is a deadlock.
+//!   later. If no order lets the task continue, there is a deadlock.
 //! * *Await a future*: [`Future::get`].
 //! * *Suspend*: every segment begins with a release point. A task that calls
 //!   [`write`](Object::write) twice suspends itself in between.
@@ -177,7 +177,7 @@ struct Shared<S> {
 }
 
 impl<S: State> Object<S> {
-    /// Makes a new object in the current execution.
+    /// Creates an object in the current execution.
     #[track_caller]
     pub fn new(state: S) -> Object<S> {
         let kind = || format!("Object<{}>", short(type_name::<S>()));

@@ -18,7 +18,8 @@ pub struct Pid<M> {
 pub struct ProcessId {
     /// The mailbox of the process. Its id is the same in all executions.
     object: runtime::ObjectId,
-    /// The spawn path of the thread that started it, and the number of objects made before.
+    /// The spawn path of the thread that started the process, and the number of objects that this
+    /// thread had created before.
     birth: (Arc<[u32]>, u32),
     name: Arc<str>,
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A system of processes, made in the main thread of a model.
+/// A system of processes, created in the main thread of a model.
 #[derive(Clone)]
 pub struct System {
     pub(crate) shared: Arc<Shared>,
@@ -45,7 +45,7 @@ pub(crate) struct Budget {
 }
 
 impl System {
-    /// Makes a system with this model of delivery. No message is lost. A message that is never
+    /// Creates a system with this model of delivery. No message is lost. A message that is never
     /// received is a warning. A message to a process that has ended is dropped, as in Erlang.
     pub fn new(delivery: Delivery) -> System {
         System::of(Options {

@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Add;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A table from keys to values, shared by all that have a handle.
+/// A table from keys to values, shared by all processes that have a handle.
 pub struct Table<K, V> {
     rows: Arc<Rows<K, V>>,
 }
@@ -49,7 +49,7 @@ type Keys<K, V> = BTreeMap<K, Arc<Row<V>>>;
 type Row<V> = State<Option<V>>;
 
 impl System {
-    /// Makes a table that no process owns, so that it lives until it is deleted.
+    /// Creates a table that no process owns, so that it lives until it is deleted.
     ///
     /// ```
     /// use actors::{Delivery, Process, System};
@@ -82,7 +82,7 @@ impl System {
 }
 
 impl<M: Message> Process<M> {
-    /// Makes a table that this process owns. The table is gone when the process ends.
+    /// Creates a table that this process owns. The table is gone when the process ends.
     #[track_caller]
     pub fn table<K: Key, V: Value>(&self, name: &str) -> Table<K, V> {
         let table = self.system().table(name);

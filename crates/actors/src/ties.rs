@@ -1,4 +1,5 @@
-//! A process's private data about others: functions that make messages of notices, and tables.
+//! A process's private data about other processes: functions that turn notices into messages, and
+//! its tables.
 
 use crate::exit::{Down, Exit};
 use crate::{Monitor, Pid};
@@ -8,23 +9,24 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The ties of a process to others, from its own side.
+/// What a process itself stores about its relations to other processes.
 pub(crate) struct Ties<M> {
-    /// Makes the message of an exit signal, if the process traps exits.
+    /// Turns an exit signal into a message, if the process traps exits.
     pub(crate) on_exit: RefCell<Option<Told<Exit, M>>>,
-    /// Makes the message of the end of another process, for each monitor of this one.
+    /// For each monitor of this process, turns the end of the monitored process into a message.
     pub(crate) on_down: RefCell<BTreeMap<u32, Told<Down, M>>>,
-    /// The number of monitors that the process has made.
+    /// The number of monitors that the process has created.
     monitors: Cell<u32>,
     /// For each table of the process, whether it is alive.
     pub(crate) tables: RefCell<Vec<Arc<State<bool>>>>,
-    /// Whether the process reports its state. Functions that make messages then capture nothing.
+    /// Whether the process reports its state. If so, functions that turn notices into messages
+    /// capture nothing.
     is_machine: Cell<bool>,
-    /// Whether the process performs an action, in which it must not receive.
+    /// Whether the process is performing an action, during which it must not receive.
     pub(crate) is_acting: Cell<bool>,
 }
 
-/// A function that makes a message of a notice.
+/// A function that turns a notice into a message.
 pub(crate) struct Told<N, M> {
     make: Box<dyn Fn(N) -> M>,
     function: TypeId,
@@ -59,7 +61,7 @@ impl<M> Ties<M> {
         self.is_machine.set(true);
     }
 
-    /// Wraps a function that makes a message of a notice.
+    /// Wraps a function that turns a notice into a message.
     pub(crate) fn told<N, F: Fn(N) -> M + 'static>(&self, told: F) -> Told<N, M> {
         assert!(size_of::<F>() == 0 || !self.is_machine.get(), "{CAPTURES}");
         Told {
@@ -68,7 +70,7 @@ impl<M> Ties<M> {
         }
     }
 
-    /// Makes a new monitor of `watched`, whose notice `told` turns into a message.
+    /// Creates a monitor of `watched`. `told` turns its notice into a message.
     pub(crate) fn monitor<N>(
         &self,
         watched: &Pid<N>,

@@ -205,8 +205,8 @@ fn a_message_is_an_arrow_to_the_process_that_receives_it() {
     }
 }
 
-/// The children of two parents monitor a worker. The child that was made first panics if it sees
-/// that the other was notified of the worker's end before it.
+/// The children of two parents monitor a worker. The first child panics if it finds that the second
+/// child was notified of the worker's end before the first child was.
 fn children_of_two(system: System) {
     let [is_made, is_told] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
     let worker = system.spawn("worker", |me: &Process<()>| me.receive());

@@ -24,7 +24,8 @@ const MOST_EXECUTIONS: u64 = 500;
 /// A debug build takes about ten times as long for each system.
 const SYSTEMS: u64 = if cfg!(debug_assertions) { 12 } else { 80 };
 
-/// How much a process remembers. The less it remembers, the more orders lead to the same state.
+/// How much a process remembers. The less it remembers, the more orders of messages lead to the
+/// same state.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Memory {
     All,

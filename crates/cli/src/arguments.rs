@@ -81,7 +81,7 @@ If `mazurka verify` saves a better file during the run, it takes effect at once.
 or 2 if the safe schedules cannot be enforced.";
 
 const CHECK_RUN_CODES: &str = "\
-Exit codes: 0 all constraints were kept, 1 one was broken, 2 a file cannot be used.";
+Exit codes: 0 all constraints were kept, 1 a constraint was broken, 2 a file cannot be used.";
 
 /// The commands.
 #[derive(Subcommand)]

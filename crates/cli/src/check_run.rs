@@ -29,7 +29,7 @@ pub fn check_run(options: &CheckRunOptions) -> Done {
         println!("broken: {}", harmless(&shown(case, constraint)));
     }
     println!(
-        "{} of {} constraints were kept, {} were not met, {} were broken",
+        "constraints: {} of {} kept, {} not met, {} broken",
         adherence.kept,
         case.constraints.len(),
         adherence.not_met,

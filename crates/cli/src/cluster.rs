@@ -1,4 +1,4 @@
-//! Searches on many machines: a job is stored on a NATS server, and workers do its errands.
+//! Searches on many machines: a job is stored on a NATS server, and workers carry out its errands.
 //!
 //! One of the workers leads the job: it has the rest of the search, gives errands out and accepts
 //! their results. It regularly saves the rest and announces in a record that it is alive. If it

@@ -87,7 +87,8 @@ pub fn search(
     Ok(report)
 }
 
-/// Returns the report of a search that is over, made by the first process if alive, or a new one.
+/// Returns the report of a search that is over. The first process makes the report if it is alive,
+/// otherwise a new process.
 pub fn finish(
     division: Division,
     trouble: Option<Trouble>,

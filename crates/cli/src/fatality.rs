@@ -1,5 +1,5 @@
-//! Reports on processes that die while they check a program. They are made from the exit status,
-//! the counts of the process so far, and the steps until its death.
+//! Reports on processes that die while they check a program. A report is made from the exit status,
+//! the counts of the process so far, and its steps until it died.
 
 use crate::guard::Guard;
 use native::{Order, Worker, ending};
@@ -199,7 +199,7 @@ fn killed(order: &Order, trailed: &Trailed, ended: ExitStatus) -> Report {
     report
 }
 
-/// Makes a report from the trail of a search that ended for this reason.
+/// Creates a report from the trail of a search that ended for this reason.
 fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report {
     let counts = trailed.counts;
     let errors = trailed.sighted.iter();

@@ -18,7 +18,7 @@ pub struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// Makes a line, which is shown if standard error is a terminal and `wanted` is true.
+    /// Creates a line, which is shown if standard error is a terminal and `wanted` is true.
     pub fn new(wanted: bool) -> ProgressLine {
         let bar = match wanted && io::stderr().is_terminal() {
             true => ProgressBar::new_spinner().with_style(

@@ -1,4 +1,4 @@
-//! A process that does errands, and its replacement if it dies.
+//! A process that carries out errands, and its replacement if it dies.
 
 use crate::fatality;
 use crate::guard::{Guard, Heard};
@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::AtomicBool;
 
-/// An errand that has lost this many processes is given up. Each attempt does less than the last.
+/// An errand that has lost this many processes is given up. Each attempt runs fewer executions than
+/// the last.
 pub const ATTEMPTS: u32 = 5;
 
 /// The program that processes run.
@@ -33,7 +34,7 @@ impl Executable {
         Worker::start(self.command(), &self.arguments, order).map_err(not_started)
     }
 
-    /// Starts the program to do errands. Each errand contains its own time limit.
+    /// Starts the program to carry out errands. Each errand contains its own time limit.
     pub fn start_for_errands(&self, order: &Order) -> Result<Guard, Refusal> {
         let worker = Worker::start_for_errands(self.command(), &self.arguments, order);
         Ok(Guard::over(worker.map_err(not_started)?, None))
@@ -70,7 +71,7 @@ pub enum Carried {
     Lost(Trailed, ExitStatus),
 }
 
-/// A process that does errands; see the module.
+/// A process that carries out errands; see the module.
 pub struct Runner<'r> {
     pub executable: &'r Executable,
     pub order: &'r Order,
@@ -95,7 +96,7 @@ impl Runner<'_> {
         Ok(self.guard.insert(guard))
     }
 
-    /// Does an errand, unless `stops` returns that it is no longer needed.
+    /// Carries out an errand, unless `stops` returns that the errand is no longer needed.
     pub fn carry_out(
         &mut self,
         words: &[u8],

@@ -135,7 +135,7 @@ fn what_is_safe_and_comparisons_have_pages() {
             first
                 .as_str()
                 .unwrap()
-                .contains("constraints are left, after 1 execution"),
+                .contains("constraints left, after 1 execution"),
             "{first}"
         );
         assert_ne!(

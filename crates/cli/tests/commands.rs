@@ -62,7 +62,7 @@ fn a_bound_exits_3_and_is_named() {
         ),
         (
             "check mutex:2,3 --algorithm optimal --preemptions 0",
-            "at most 0 preemptions",
+            "limit of 0 on preemptions",
         ),
         ("check mutex:2,3 --max-events 3", "operations"),
     ] {

@@ -83,7 +83,7 @@ impl Here {
     }
 
     fn command(&self, behaviour: &str, arguments: &str) -> Command {
-        // The stub answers with a report, but cannot do errands.
+        // The stub answers with a report, but cannot carry out errands.
         let arguments = match arguments.strip_prefix("check ") {
             Some(more) => &format!("check --jobs 1 {more}"),
             None => arguments,

@@ -39,7 +39,7 @@ pub enum NameError {
         nearest: Vec<&'static str>,
     },
     /// More sizes than the program has.
-    #[error("{name} {allowed}, but {given} were given")]
+    #[error("{name} {allowed}; you gave {given}")]
     TooManySizes {
         /// The program.
         name: &'static str,
@@ -178,10 +178,7 @@ mod tests {
     #[test]
     fn too_many_sizes_are_refused() {
         let error = parse("readers:1,2").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "readers has one size, N, but 2 were given"
-        );
+        assert_eq!(error.to_string(), "readers has one size, N; you gave 2");
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl Own {
         unsafe { self.thread.load(Relaxed).as_ref() }
     }
 
-    /// Returns the index of the thread's last event, as files number events. It is at most
+    /// Returns the index of the thread's last event, numbered as in a safe trace. It is at most
     /// `u32::MAX`.
     #[inline]
     pub(crate) fn index(&self) -> u32 {

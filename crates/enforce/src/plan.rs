@@ -243,8 +243,8 @@ impl Plan {
         chosen.or((!self.is_free).then_some(0))
     }
 
-    /// Returns the kind of an event if the file is certain of the kind, which is so within the
-    /// prefix. The prefix ends with the last event that is a choice or for which others wait.
+    /// Returns the kind of an event if the event lies in the prefix for which the file determines
+    /// kinds. This prefix ends with the last event that is a choice or for which others wait.
     pub(crate) fn kind(&self, number: usize, index: u32) -> Option<OpKind> {
         let stops = self.threads.get(number)?;
         let last_first = stops.stops.iter().rfind(|stop| stop.is_first);

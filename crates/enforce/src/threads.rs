@@ -35,7 +35,8 @@ pub(crate) fn add(origin: Origin) -> &'static Thread {
     })
 }
 
-/// Makes the memory of a thread spare, because nothing refers to the thread any more.
+/// Releases the memory of a thread for later threads, because nothing refers to the thread any
+/// more.
 pub(crate) fn recycle(thread: &'static Thread) {
     THREADS.with(|threads| threads.spare.push(thread));
 }

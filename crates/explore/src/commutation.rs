@@ -13,7 +13,7 @@ use crate::reduction::{SleepSequence, reversed};
 use crate::search::Sleeper;
 use std::collections::BTreeMap;
 
-/// The number of stored results at which they are discarded, to limit memory.
+/// When this number of results is stored, all of them are discarded, to limit memory.
 const MOST: usize = 100_000;
 
 /// Consecutive steps that can be performed in two orders.

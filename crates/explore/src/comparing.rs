@@ -28,7 +28,7 @@ pub struct Comparing {
     /// How the execution ends once its states have been compared.
     #[serde(skip)]
     ending: Option<Ending>,
-    /// The step to perform when the sleepers that it leaves asleep are known.
+    /// The next step. It is performed once it is known which sleepers it leaves asleep.
     #[serde(skip)]
     planned: Option<Step>,
     /// footprints[i] is the footprint of event i, if known.

@@ -289,8 +289,8 @@ impl Parsimonious {
         self.kept = kept;
     }
 
-    /// Checks whether the current execution is known to have no child after the current one,
-    /// without searching for it.
+    /// Checks whether the child that was just planned is known to be the last child of the current
+    /// execution, without searching for another one.
     fn is_last_child(&self) -> bool {
         let execution = &self.record.execution;
         self.cursor.race == execution.races().len()

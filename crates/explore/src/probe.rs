@@ -36,7 +36,7 @@ pub trait Probe {
     fn ahead(&mut self, prefix: &[Step], without: ThreadId) -> Result<Vec<Op>, Interrupt>;
 }
 
-/// The end of a probe.
+/// The state that a probe has reached.
 #[derive(Clone, Debug)]
 pub struct Reached {
     /// The state.

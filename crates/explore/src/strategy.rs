@@ -59,7 +59,7 @@ pub trait Strategy {
         None
     }
 
-    /// Skips this number of executions of an endless search, which other jobs run. The first
+    /// Skips this number of executions of an endless search, because other jobs run them. The first
     /// [`LEARNING`] executions are never skipped.
     fn skip(&mut self, _executions: u64) {}
 

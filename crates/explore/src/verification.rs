@@ -32,7 +32,8 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Records that an execution begins that shares `kept` events with the previous one.
+    /// Records the beginning of an execution that shares its first `kept` events with the previous
+    /// one.
     pub fn begins(&mut self, kept: usize) {
         if self.first.is_some() && kept < self.common {
             self.common = kept;

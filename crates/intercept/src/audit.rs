@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Sorted variables of system libraries that the linker has copied into the program; found lazily.
 static COPIED: Own<Option<Vec<Range<usize>>>> = Own::new(None);
 
-/// The instructions that note calls of compilers' libraries, made at the first use.
+/// The instructions that note calls of compilers' libraries, written at the first use.
 static STEPS: Own<Option<Detours>> = Own::new(None);
 
 /// Sets whether the next execution is audited.

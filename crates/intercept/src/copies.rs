@@ -1,6 +1,6 @@
-//! Structures that gcc copies after two hooks: the hook of the write, then the hook of the read. If
-//! plain accesses are events, the copy is an event at the second hook, because the write comes
-//! after both hooks.
+//! Structures that gcc copies after two hooks: the write hook, then the read hook. If plain
+//! accesses are events, the copy is an event at the second hook, because the write comes after both
+//! hooks.
 
 use crate::gate::Own;
 use crate::image;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 /// Whether plain accesses are events.
 static LOOKS: AtomicBool = AtomicBool::new(false);
 
-/// Whether a hook of a write begins a copy, by the hook's return address.
+/// Whether a write hook begins a copy, by the hook's return address.
 static KNOWN: Own<FxHashMap<usize, bool>> = Own::new(FxHashMap::with_hasher(FxBuildHasher));
 
 /// Target and length of the copy whose first hook was called last; 0 after its second hook.
@@ -23,7 +23,7 @@ pub(crate) fn look() {
     LOOKS.store(true, Relaxed);
 }
 
-/// Handles a call to the hook of a write. Returns whether the call begins a copy.
+/// Handles a call to a write hook. Returns whether the call begins a copy.
 #[inline]
 pub(crate) fn begin(to: usize, length: usize, code: usize) -> bool {
     let begins = LOOKS.load(Relaxed) && *KNOWN.get().entry(code).or_insert_with(|| is_copy(code));
@@ -40,7 +40,7 @@ pub(crate) fn has_begun() -> bool {
     TARGET.load(Relaxed) != 0
 }
 
-/// Handles a call to the hook of a read. Returns the target if this is the second hook of a copy.
+/// Handles a call to a read hook. Returns the target if this is the second hook of a copy.
 #[inline]
 pub(crate) fn end(length: usize) -> Option<usize> {
     let to = TARGET.load(Relaxed);
@@ -52,7 +52,7 @@ pub(crate) fn end(length: usize) -> Option<usize> {
     Some(to)
 }
 
-/// Checks whether the code after the hook of a write calls the hook of a read before it writes.
+/// Checks whether the code after a write hook calls a read hook before it writes.
 fn is_copy(code: usize) -> bool {
     let next = image::code_around(code).and_then(|(bytes, position)| {
         let slot = native::slot_of_next_call(bytes, position)?;

@@ -105,7 +105,7 @@ pub(crate) fn lost(block: usize) -> (usize, String) {
     let size = header.size;
     (
         header.site,
-        format!("{size} bytes are never freed, and nothing points to them any more"),
+        format!("a block of size {size} is never freed, and nothing points to it any more"),
     )
 }
 

@@ -233,7 +233,7 @@ impl Call {
         self.goes_on();
     }
 
-    /// Makes this the program's last call again, because other threads may have run.
+    /// Records this as the program's last call again, because other threads may have run meanwhile.
     pub(crate) fn goes_on(self) {
         // SAFETY: only the thread that runs the program writes `FRAME`.
         unsafe { gate::FRAME = self.frame };

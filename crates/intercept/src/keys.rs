@@ -18,11 +18,11 @@ const MOST: usize = 1024;
 /// Greatest number of rounds of destructors, which may set values again.
 const ROUNDS: usize = 4;
 
-/// Greatest number of keys that constructors may make.
+/// Greatest number of keys that constructors may create.
 const MOST_AT_START: usize = 128;
 
-/// Keys made by constructors, and their values for the main thread. This needs no allocation: the
-/// first constructors run before those of this library.
+/// Keys that constructors have created, and their values for the main thread. This needs no
+/// allocation: the first constructors run before those of this library.
 struct Start {
     count: usize,
     keys: [Option<Option<Destructor>>; MOST_AT_START],
@@ -35,7 +35,7 @@ static START: Own<Start> = Own::new(Start {
     values: [ptr::null_mut(); MOST_AT_START],
 });
 
-/// Begins an execution and its main thread, with the keys that constructors have made.
+/// Begins an execution and its main thread, with the keys that constructors have created.
 pub(crate) fn begin() {
     let start = START.get();
     KEYS.get().clear();
@@ -104,7 +104,7 @@ fn create(destructor: Option<Destructor>) -> Option<c_uint> {
     })
 }
 
-/// Makes a key for the program. Returns whether this was possible.
+/// Creates a key for the program. Returns whether this was possible.
 fn give(key: *mut c_uint, destructor: Option<Destructor>) -> bool {
     let _closed = is_inside().then(close);
     let created = create(destructor);

@@ -3,15 +3,15 @@
 use crate::callers::is_of_std_lock;
 use runtime::native::{self, Frame};
 
-/// Returns the place of the program's call.
+/// Returns the return address of the program's call.
 pub(crate) fn code_of(frame: *const Frame) -> usize {
-    // SAFETY: frames are those of calls that have not returned.
+    // SAFETY: the frame belongs to a call that has not returned.
     unsafe { (*frame).code() }
 }
 
 /// Runs a call that may fail without changing anything.
 pub(crate) fn tries<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
-    // SAFETY: frames are those of calls that have not returned.
+    // SAFETY: the frame belongs to a call that has not returned.
     unsafe { native::try_at(frame, tries) }
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Image {
 /// Continuations of instructions that leave no room for a jump.
 static TRAMPOLINES: OnceLock<FxHashMap<u64, u64>> = OnceLock::new();
 
-/// Return addresses of hooks of writes after which the place is first read.
+/// Return addresses of write hooks after which the program reads the place before it writes it.
 static LATE: OnceLock<FxHashSet<u64>> = OnceLock::new();
 
 /// Memory of images, and the parts of it that the program writes.
@@ -40,7 +40,8 @@ static MEMORY: OnceLock<(Ranges, Ranges)> = OnceLock::new();
 
 type Ranges = Vec<Range<usize>>;
 
-/// Checks whether the place announced by the hook of a write that returns to `code` is first read.
+/// Checks whether the program reads a place before it writes the place, although it has announced
+/// only the write. `code` is the return address of the write hook.
 #[inline]
 pub(crate) fn is_read_first(code: usize) -> bool {
     LATE.get().is_some_and(|late| late.contains(&(code as u64)))

@@ -138,7 +138,8 @@ static STEPS: OnceLock<Range<usize>> = OnceLock::new();
 /// Offset of the function's address in the instructions for the function.
 const BEHIND: usize = 20;
 
-/// Returns the function that is called at this address, after any instructions of ours.
+/// Returns the function that a call of this address reaches, even if instructions of this library
+/// come first.
 pub(crate) fn behind(address: usize) -> usize {
     let is_step = STEPS.get().is_some_and(|steps| steps.contains(&address));
     let function = (address + BEHIND) as *const usize;
@@ -498,7 +499,8 @@ fn images() -> Vec<Image> {
     images
 }
 
-/// Checks whether the function of this name, which is not one of ours, changes only memory.
+/// Checks whether the function of this name, which this library does not define, changes only
+/// memory.
 fn is_known(name: &CStr) -> bool {
     const OF_THREADS: [&str; 6] = ["cnd_", "mtx_", "pthread_", "sem_", "thrd_", "tss_"];
     let name = name.to_str().unwrap_or_default();

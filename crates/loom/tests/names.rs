@@ -2,7 +2,7 @@
 
 #![allow(
     clippy::undocumented_unsafe_blocks,
-    reason = "one thread has all that is touched"
+    reason = "only one thread uses these objects"
 )]
 
 use loom::alloc::{Layout, Track, alloc, alloc_zeroed, dealloc};
@@ -352,7 +352,8 @@ fn what_loom_0_7_3_has_is_there() {
     });
 }
 
-/// Crates use `std` on purpose to hide data from loom. The report shows this, and the test passes.
+/// Crates use `std` on purpose, to hide data from loom. The report names this synchronization, and
+/// the test passes.
 #[test]
 fn what_loom_does_not_see_fails_no_test() {
     loom::model(|| {

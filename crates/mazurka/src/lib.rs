@@ -133,7 +133,7 @@ pub use input::input;
 ///     assert_eq!(count.load(SeqCst), 2);
 /// }
 ///
-/// /// This one is to fail: the test passes if it does, with this text in the failure.
+/// /// This test expects a failure: it passes if a failure contains this text.
 /// #[mazurka::test(algorithm = "optimal", fails = "an update was lost")]
 /// fn an_update_is_lost() {
 ///     let count = AtomicU32::new(0);

@@ -127,7 +127,7 @@ fn an_algorithm_that_proves_nothing_may_be_chosen() {
 }
 
 #[mazurka::test(preemptions = 0)]
-#[should_panic(expected = "at most 2 expired timeouts of a thread")]
+#[should_panic(expected = "limit of 2 on expired timeouts of a thread")]
 fn another_limit_is_a_failure() {
     for _ in 0..3 {
         thread::park_timeout(std::time::Duration::from_secs(1));

@@ -151,7 +151,7 @@ fn a_loop_without_hint_is_bounded() {
         report.text(Style::default())
     );
     assert!(
-        report.bounds[0].contains("50 operations of a thread"),
+        report.bounds[0].contains("limit of 50 on operations of a thread"),
         "{:?}",
         report.bounds
     );

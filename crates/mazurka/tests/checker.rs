@@ -339,7 +339,8 @@ fn the_shown_interleaving_has_few_switches() {
             .check(|| lost_update(2))
             .errors
             .remove(0);
-        // main, first until its load, second, first, main, which then only has to join.
+        // Five turns: main, the first thread up to its load, the second thread, the first thread,
+        // and main, which only has to join.
         assert!(
             found.interleaving.switches() <= 5,
             "{:?}",

@@ -279,7 +279,8 @@ macro_rules! flag_looked_at_once {
     };
 }
 
-/// No memory shows the static. The second thread's behaviour does, if the first thread is later.
+/// The static is not in compared memory. But the second thread behaves differently if the first
+/// thread runs later.
 #[test]
 fn a_static_that_is_only_read() {
     use std::sync::atomic::AtomicBool;

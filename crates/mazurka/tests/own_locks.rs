@@ -22,7 +22,8 @@ fn waiting_twice_as_long_each_time_is_polling() {
         other.join().unwrap();
     });
     assert_eq!(report.verdict, Verdict::Verified, "{report}");
-    // The flag is set before one of ten differing reads, or between those of the longest rounds.
+    // The flag is set before one of the first ten reads, which all differ, or later, between reads
+    // in rounds of the greatest length.
     assert!((10..14).contains(&report.executions), "{report}");
 }
 

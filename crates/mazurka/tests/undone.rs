@@ -77,7 +77,8 @@ fn shares_that_are_taken_for_a_round_change_nothing() {
     }
 }
 
-/// The other thread must see the mark in two rounds.
+/// The bug occurs only if the other thread sees the mark in two rounds, so both rounds must have an
+/// effect.
 #[test]
 fn memory_that_others_saw_marked_under_a_lock_is_an_effect() {
     let reports = reports(|| {

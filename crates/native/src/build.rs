@@ -31,7 +31,7 @@ pub struct Built {
     time: Duration,
 }
 
-/// The reason why a build made no program.
+/// The reason why a build produced no program.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The compiler failed and has printed why.

@@ -1,5 +1,5 @@
-//! Finds hooks of writes that are followed by another hook before the write itself. Gcc copies a
-//! structure after two hooks: first the hook of the write, then the hook of the read.
+//! Finds write hooks that are followed by another hook before the write itself. Gcc copies a
+//! structure after two hooks: first the write hook, then the read hook.
 
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess,

@@ -94,8 +94,7 @@ fn clang_flags(version: u32) -> Vec<&'static str> {
         "-grecord-command-line",
     ];
     if version >= 11 {
-        // Older versions omit the hook of the read in `g += x` and cannot distinguish volatile
-        // accesses.
+        // Older versions omit the read hook in `g += x` and cannot distinguish volatile accesses.
         flags.extend(["-mllvm", "-tsan-instrument-read-before-write=1"]);
         flags.extend(["-mllvm", "-tsan-distinguish-volatile"]);
     }

@@ -84,7 +84,7 @@ pub struct Access {
     pub operand: Option<Operand>,
     /// The length in bytes. For string instructions, the length of one step.
     pub length: usize,
-    /// Whether the hook of this write comes before a read of the same place, and stands for the
+    /// Whether this write's hook comes before a read of the same place, and also stands for the
     /// read. Such a write is announced only if plain accesses are events.
     pub is_late: bool,
     /// Whether the instruction works on a copy. This access makes the copy or writes the copy back.
@@ -110,7 +110,8 @@ pub struct Unhooked {
     pub accesses: Vec<Access>,
     /// The addresses of instructions whose accesses cannot be announced.
     pub unknown: Vec<u64>,
-    /// The return addresses of hooks of writes after which the place is first read.
+    /// The return addresses of write hooks after which the program reads the place before it writes
+    /// it.
     pub late: Vec<u64>,
     /// The possible targets of jumps.
     pub(crate) leaders: Vec<u64>,

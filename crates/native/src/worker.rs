@@ -78,7 +78,7 @@ impl Worker {
         })
     }
 
-    /// Starts a worker like [`start`](Worker::start), for a program that does
+    /// Starts a worker like [`start`](Worker::start), for a program that carries out
     /// [errands](Worker::tell).
     ///
     /// # Errors

@@ -123,8 +123,8 @@ fn assembled(script: &Script, connects: &str, text: &str, data: &Value) -> Strin
         ("DATA", harmless(&data.to_string())),
         ("SCRIPT", script.text.to_owned()),
     ];
-    // Each part is inserted once, from the front, so that inserted parts are not searched for
-    // names.
+    // Each placeholder is replaced once, from the front, so that no placeholder is looked for in
+    // the inserted parts.
     let mut page = String::new();
     let mut rest = PAGE;
     for (name, part) in parts {

@@ -102,7 +102,7 @@ pub struct Order {
     /// folder in which the process starts.
     #[serde(default)]
     pub folder: Option<PathBuf>,
-    /// The errands to do instead of a whole search.
+    /// The errands to carry out instead of a whole search.
     #[serde(default)]
     pub errands: Option<Errands>,
 }

@@ -288,7 +288,7 @@ impl FailureKind {
         name.as_str().unwrap_or_default().replace('_', "-")
     }
 
-    /// Describes the mistake of such a program in a sentence.
+    /// Describes, in one sentence, the mistake of a program that has this kind of bug.
     pub fn description(self) -> &'static str {
         match self {
             FailureKind::Panic => "A thread panics.",

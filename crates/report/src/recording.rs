@@ -38,7 +38,7 @@ pub struct Recording {
     pub program_checksum: String,
     /// The inputs of the run.
     pub inputs: Inputs,
-    /// Its threads.
+    /// The threads of the run.
     pub threads: Vec<Recorded>,
 }
 

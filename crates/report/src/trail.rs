@@ -94,10 +94,11 @@ impl Trail {
     /// The size of the shared file in bytes.
     pub const BYTES: u64 = (WORDS * size_of::<u64>()) as u64;
 
-    /// The offset in the file, in bytes, of the word that [asks for haste](Self::asks_for_haste).
+    /// The offset in the file, in bytes, of the word by which the reader [asks for
+    /// haste](Self::asks_for_haste).
     pub const HASTE: u64 = (HASTE * size_of::<u64>()) as u64;
 
-    /// Begins a trail in these words, which belong to a file of that size.
+    /// Begins a trail in these words of the shared file.
     ///
     /// ```
     /// # use report::{Trail, Trailed};

@@ -40,7 +40,7 @@ pub struct Trace {
     pub interleaving: Interleaving,
     /// The row of each event.
     pub rows: Vec<usize>,
-    /// The races, those that decide the failure first.
+    /// The races. Those that decide the failure come first.
     pub races: Vec<Race>,
     /// The thread of each column.
     pub columns: Vec<ThreadId>,
@@ -184,8 +184,8 @@ impl Engine {
             let arrival = event.sent_in.map(|arrival| rows.events[arrival.index()]);
             rows.rows[row].sent_in = arrival;
         }
-        // Panics that the program catches are not failures if there is no failure, or a different
-        // failure at the end.
+        // A panic that the program caught is not marked as a failure if the execution has no
+        // failure, or if its failure is another one, which is shown at the end.
         let is_an_event = failure.is_some_and(|shown| !shows_at_the_end(shown.kind));
         for row in &mut rows.rows {
             row.failed &= is_an_event;

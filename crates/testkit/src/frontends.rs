@@ -70,7 +70,7 @@ struct Arguments {
     /// Only programs with this theme.
     #[arg(long)]
     theme: Option<String>,
-    /// Compile with `-O2`, or with 0 without; by default every second batch is compiled with it.
+    /// Compile all batches with `-O2`, or with `-O0` if the level is 0; by default, they alternate.
     #[arg(long, value_name = "LEVEL")]
     level: Option<u8>,
     /// Show a difference as it is found, without making the program smaller.

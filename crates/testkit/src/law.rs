@@ -387,7 +387,7 @@ impl Laws<'_> {
         in_parts.limit = 7;
         self.explore(&mut strategy, &mut in_parts)?;
         in_parts.limit = 8;
-        // Pct learns from the first thousand executions, which are not divided.
+        // Pct learns from its first executions (`LEARNING`), which are never skipped.
         let last = match algorithm {
             Algorithm::Pct => &mut strategy,
             _ => &mut behind,

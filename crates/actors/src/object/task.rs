@@ -146,8 +146,9 @@ struct Running<T: Task> {
 /// The state of a task while it waits at an operation.
 struct Local<T: Task> {
     task: T,
-    /// The task before it took over the values that it awaited, until its next segment. As part of
-    /// the state, this copy makes equality of states independent of which tasks have ended.
+    /// A copy of the task from before it took over the awaited values. The copy exists until the
+    /// next segment. It is part of the state, so that two states are equal regardless of which
+    /// awaited tasks have ended.
     before: Option<T>,
     /// The object of its next segment.
     object: T::Touches,

@@ -16,7 +16,8 @@ use std::time::Duration;
 /// A job as it was submitted.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Job {
-    /// The version of the command that submitted the job. Only workers of the same version do it.
+    /// The version of the command that submitted the job. Only workers of the same version work on
+    /// it.
     pub version: String,
     /// The order that each process gets.
     pub order: Order,

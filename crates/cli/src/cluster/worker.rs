@@ -1,4 +1,4 @@
-//! `mazurka worker`: does errands of jobs on a server, and leads jobs that have no leader.
+//! `mazurka worker`: carries out errands of jobs on a server, and leads jobs that have no leader.
 
 use super::job::{Job, Lead, Outcome, lead, read, version, written};
 use super::lead::{Leader, SILENCE};
@@ -32,7 +32,7 @@ const DELIVERIES: u64 = 20;
 /// A process without an errand ends after this time.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// Does errands until it is interrupted or fails.
+/// Carries out errands until it is interrupted or fails.
 pub fn work(options: &WorkerOptions) -> Done {
     if !options.as_root && is_root() {
         return Err(Refusal::Root);
@@ -159,7 +159,7 @@ impl Workshop {
         Ok(known)
     }
 
-    /// Does errands, in one process at a time.
+    /// Carries out errands, in one process at a time.
     fn do_errands(&self) -> Result<(), Refusal> {
         let mut next: Option<Message> = None;
         while !self.stops() {
@@ -182,7 +182,8 @@ impl Workshop {
         Ok(())
     }
 
-    /// Does this errand, and the next ones of the same job. Returns the first one of another job.
+    /// Carries out this errand and the next ones of the same job. Returns the first errand of
+    /// another job.
     fn serve(&self, id: &str, hand: &AtHand, first: Message) -> Result<Option<Message>, Refusal> {
         let mut runner = Runner {
             executable: &hand.executable,

@@ -151,7 +151,7 @@ fn the_commands_know_programs_in_rust_and_their_inputs() {
         assert!(ran.status.success(), "{}", errors(&ran));
         let checked = output(folder, &["check-run", "run.json", "safe.trace"]);
         assert!(checked.status.success(), "{}", said(&checked));
-        assert!(said(&checked).contains(" 0 were broken"));
+        assert!(said(&checked).contains(" 0 broken"));
     }
     for (inputs, part) in [
         (

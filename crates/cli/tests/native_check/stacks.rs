@@ -183,7 +183,8 @@ fn plain_variables_of_a_stack_interleave_as_others_do() {
                 "{algorithm}:\n{text}"
             );
         }
-        // Fewer threads have the address, or none. The only oracle is a comparison with `sleep`.
+        // With one argument, no thread gets the address; with three, two threads get it. The only
+        // oracle is a comparison with `sleep`.
         for number in [1, 3] {
             let [complete, ..] = counts("optimal", number);
             assert_eq!(counts("parsimonious", number)[0], complete, "{text}");

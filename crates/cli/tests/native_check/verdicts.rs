@@ -249,7 +249,7 @@ fn an_input_of_which_nothing_was_verified_is_named_with_the_bound() {
     assert_eq!(unverified[0]["inputs"], "n == 1");
     assert_eq!(
         unverified[0]["bounds"][0],
-        "at most 15 operations of a thread; raise with --max-events"
+        "limit of 15 on operations of a thread; raise with --max-events"
     );
     let (code, report) = verified(&source, &["--max-events", "15", "--input", "n=0..0"]);
     assert_eq!(
@@ -271,7 +271,7 @@ fn a_program_without_a_complete_execution_is_not_verified() {
     );
     let bounds = report["unverified"][0]["bounds"].to_string();
     assert!(
-        bounds.contains("at most 30 operations of a thread"),
+        bounds.contains("limit of 30 on operations of a thread"),
         "{bounds}"
     );
 }
@@ -295,7 +295,7 @@ fn plain_accesses_without_end_are_the_bound_that_is_named() {
     let report = checked(source, &["--max-events", "20"]).unwrap();
     let told = report["bounds"].to_string() + &report["errors"].to_string();
     let is_told =
-        told.contains("at most 20,000 plain accesses of a thread; raise with --max-events");
+        told.contains("limit of 20,000 on plain accesses of a thread; raise with --max-events");
     // The spinning thread may also be reported as stuck.
     assert!(is_told || report["verdict"] == "bug", "{report}");
 }

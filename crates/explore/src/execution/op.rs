@@ -188,7 +188,7 @@ pub struct Request {
     /// The value with which a compare-exchange is a write. With any other value it is a read.
     pub expects: Option<ValueId>,
     /// The number of ways in which the operation can be performed, at least 1. An operation with
-    /// several is a write or has no access.
+    /// several alternatives is a write or has no access.
     pub alternatives: u32,
     /// Whether the thread has yielded right before the operation (`yield_now`). If so, a step of
     /// another thread is not a preemption, and other threads run first by default.

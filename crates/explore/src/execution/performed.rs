@@ -19,8 +19,8 @@ pub struct Performed<'a> {
     pub next_edges: &'a [(ThreadId, EventId)],
     /// Whether the previous step's thread is preempted. Set by [`explore`](crate::explore()).
     pub preempts: bool,
-    /// Whether no other step is tried in its place. The step then has no alternatives and is never
-    /// first in a race.
+    /// Whether no other step is tried in place of this one. The step then has no alternatives and
+    /// is never first in a race.
     pub is_fixed: bool,
 }
 

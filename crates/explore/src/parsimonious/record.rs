@@ -22,7 +22,7 @@ pub(super) struct Schedule {
     start: usize,
     /// Position after the last event.
     end: usize,
-    /// Whether the last event is the head, which is not so if the head was cut off.
+    /// Whether the last event is the head. False if the head was cut off.
     has_head: bool,
     characterisation: Option<Characterisation>,
 }
@@ -65,7 +65,7 @@ impl Suffix {
 }
 
 impl Record {
-    /// Appends an executed event, which must not be blocked.
+    /// Appends an event that was executed. The sleep set must not block the event.
     pub(super) fn push(&mut self, step: Step, request: &Request, performed: &Performed<'_>) {
         self.execution.push(step, request, performed);
         if self.has_sleepers() {

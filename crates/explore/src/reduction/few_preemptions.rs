@@ -38,7 +38,7 @@ pub struct Plan {
     enabled: Vec<ThreadId>,
     /// backtrack(E), in the order of exploration.
     backtrack: Vec<ThreadId>,
-    /// The number of explored threads in `backtrack`, without the current one.
+    /// The number of explored threads in `backtrack`, not counting the current one.
     done: usize,
 }
 

@@ -67,12 +67,12 @@ pub(super) fn next_awake(node: &mut Node<Vec<ThreadId>>) -> Option<Step> {
         .map(Step::of)
 }
 
-/// Returns the number of awake threads in backtrack(E), without the current one.
+/// Returns the number of awake threads in backtrack(E), not counting the current one.
 pub(super) fn remaining(node: &Node<Vec<ThreadId>>) -> usize {
     remaining_awake(&node.plan, node)
 }
 
-/// Returns the number of awake threads in a backtrack set, without the current one.
+/// Returns the number of awake threads in a backtrack set, not counting the current one.
 pub(super) fn remaining_awake<Plan>(backtrack: &[ThreadId], node: &Node<Plan>) -> usize {
     let awake = backtrack.iter().filter(|&&thread| !node.is_asleep(thread));
     awake.count().saturating_sub(1)

@@ -55,7 +55,8 @@ unsafe extern "C-unwind" fn enforced_main(
     environment: *mut *mut c_char,
 ) -> c_int {
     let text = std::env::var(enforce::ENFORCE).unwrap_or_default();
-    // SAFETY: no thread of ours runs yet. Processes started by this process are not enforced.
+    // SAFETY: no thread of this library runs yet. Processes that this process starts are not
+    // enforced.
     unsafe { std::env::remove_var(enforce::ENFORCE) };
     threads::prepare();
     let started = Order::read(&text)

@@ -314,8 +314,8 @@ pub(super) fn uses(name: &str, is_unknown: bool) -> Vec<Uses> {
     }
 }
 
-/// Checks whether this is a C++ function whose name does not suggest files. At most, such a
-/// function reads or counts a locale.
+/// Checks whether this is a C++ function whose name does not suggest files. Such a function does no
+/// more than read a locale or count its owners.
 fn is_of_cpp(name: &str) -> bool {
     const FILES: [&str; 6] = [
         "filebuf",

@@ -30,7 +30,7 @@ pub struct Division {
     jobs: usize,
 }
 
-/// A slice to be done.
+/// A slice to run.
 #[doc(hidden)]
 pub struct Errand<'d> {
     task: Task<'d>,
@@ -106,7 +106,8 @@ impl Checker {
         Ok(self)
     }
 
-    /// Does errands until one makes the report. Calls `tell` after each of the other errands.
+    /// Carries out errands until one of them makes the report. Calls `tell` after each of the other
+    /// errands.
     ///
     /// # Errors
     /// Returns an error if the search is over without a report, or if the process that gives the
@@ -208,7 +209,7 @@ fn bytes(value: &impl Serialize) -> Vec<u8> {
 }
 
 impl Errand<'_> {
-    /// Returns the errand as bytes, for the process that does it.
+    /// Returns the errand as bytes, for the process that carries it out.
     pub fn words(&self) -> Vec<u8> {
         bytes(&Told::Slice {
             part: self.task.part.clone(),
@@ -268,7 +269,7 @@ impl Errand<'_> {
 }
 
 impl Division {
-    /// Waits for the next errand. Returns `None` if the search is over. While the errand is done,
+    /// Waits for the next errand. Returns `None` if the search is over. Until the errand is done,
     /// calling `haste` asks its process to finish soon.
     pub fn take(&self, haste: Haste) -> Option<Errand<'_>> {
         Some(Errand {

@@ -69,7 +69,7 @@ pub enum CheckError {
         /// The reason why the program has no state to compare, if known.
         opaque: Option<Opaque>,
     },
-    /// An error in another process that does a part of the search.
+    /// An error in another process that runs a part of the search.
     #[error("{message}")]
     Elsewhere {
         /// The message of that process.

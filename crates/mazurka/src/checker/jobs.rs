@@ -1,4 +1,4 @@
-//! Searches by several jobs: threads that do parts of it, each with its own model and strategy.
+//! Searches by several jobs: threads that each search parts, with their own model and strategy.
 
 use super::audit::Samples;
 use super::checkpoint::{Checkpoint, State, Task, refused_if_contradictory};
@@ -172,12 +172,12 @@ impl Work {
         }
     }
 
-    /// Does slices until there are none left.
+    /// Runs slices until none is left.
     fn help(&self, program: impl Fn() + Clone + 'static) {
         while self.carry_out_one(program.clone()) {}
     }
 
-    /// Does the next slice. Returns false if there is none.
+    /// Runs the next slice. Returns false if there is none.
     fn carry_out_one(&self, program: impl Fn() + 'static) -> bool {
         let is_asked = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&is_asked);
@@ -360,7 +360,7 @@ impl Keeper {
     }
 }
 
-/// Makes the report from the results of all jobs.
+/// Creates the report from the results of all jobs.
 pub(super) fn conclude(
     settings: Settings,
     observer: Box<dyn Observer>,

@@ -1,7 +1,8 @@
-//! The remaining parts of a search that several jobs do, and the results so far.
+//! The remaining parts of a search that several jobs share, and the results so far.
 //!
-//! Each waiting part is done once. A slice counts when its result is returned; a lost slice has no
-//! effect. When the whole search restarts, an epoch ends and the counts of its slices are dropped.
+//! Each waiting part is searched once. A slice counts when its result is returned; a lost slice has
+//! no effect. When the whole search restarts, an epoch ends and the counts of its slices are
+//! dropped.
 
 use super::CheckError;
 use super::as_json;
@@ -36,7 +37,7 @@ const MANY: u64 = 1 << 20;
 /// Waiting parts per job, so that no job becomes idle.
 const WAITING_PER_JOB: usize = 2;
 
-/// Asks the job that does a slice to end it soon.
+/// Asks the job that runs a slice to end it soon.
 pub type Haste = Box<dyn FnOnce() + Send>;
 
 /// The shared record of a divided search (see the module).
@@ -54,9 +55,9 @@ pub(super) struct Ledger {
 struct State {
     epoch: u64,
     waiting: BTreeMap<Position, Part>,
-    /// Slices of this epoch that are being done.
+    /// Slices of this epoch that jobs are running.
     under_way: BTreeMap<Position, UnderWay>,
-    /// Number of slices that are being done, including those of earlier epochs.
+    /// Number of slices that jobs are running, including those of earlier epochs.
     working: usize,
     found: Found,
     /// Executions of slices that were broken off.
@@ -80,7 +81,7 @@ struct State {
     names: Arc<Names>,
 }
 
-/// A slice that is being done.
+/// A slice that a job is running.
 struct UnderWay {
     part: Part,
     /// The maximum number of executions.
@@ -89,7 +90,7 @@ struct UnderWay {
     haste: Option<Haste>,
 }
 
-/// A slice to be done.
+/// A slice to run.
 pub(super) struct Task<'l> {
     ledger: &'l Ledger,
     epoch: u64,
@@ -322,7 +323,7 @@ impl Ledger {
         })
     }
 
-    /// Starts no more slices, and stops those that are being done.
+    /// Starts no more slices, and stops those that are running.
     fn end(&self, state: &mut State) {
         state.is_over = true;
         self.stop.store(true, Relaxed);

@@ -47,7 +47,7 @@ impl Search {
                 let bound = self.settings.options.preemptions;
                 let bound = bound.expect("nothing is left out without a bound");
                 let (name, raise) = (bound_name(Bound::Preemptions), self.raise("preemptions"));
-                format!("at most {bound} {name}; {raise}")
+                format!("limit of {bound} on {name}; {raise}")
             }
             Limit::Events => self.bound_told(conditions.max_events, Bound::Events, "max_events"),
             Limit::Accesses => {
@@ -65,7 +65,7 @@ impl Search {
             Limit::Unroll if self.settings.native.is_none() => {
                 let rounds = self.settings.noticed_rounds();
                 format!(
-                    "at most {rounds} iterations of a spin loop whose effects other threads observe before the loop undoes them; {}",
+                    "limit of {rounds} on iterations of a spin loop whose effects other threads observe before the loop undoes them; {}",
                     self.raise("unroll")
                 )
             }
@@ -79,7 +79,7 @@ impl Search {
     fn bound_told(&self, limit: u32, bound: Bound, option: &str) -> String {
         let limit = count(limit.into());
         format!(
-            "at most {limit} {}; {}",
+            "limit of {limit} on {}; {}",
             bound_name(bound),
             self.raise(option)
         )

@@ -1,4 +1,4 @@
-//! Parts of a search. Each is an independent search, which is done in slices.
+//! Parts of a search. Each part is an independent search, which runs in slices.
 //!
 //! A slice runs some executions of a part from its saved state, in its own model, and returns its
 //! results and the remaining parts. It depends on nothing else, so a lost slice can be repeated.
@@ -16,7 +16,7 @@ use runtime::Names;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The position of a slice in the order in which one job does all slices of the search.
+/// The position of a slice in the order in which a single job runs all slices of the search.
 ///
 /// Slices of a part count upwards. Parts that a slice gives away come after all later slices of its
 /// part, and after the parts that later slices give away.

@@ -41,7 +41,7 @@ pub(super) struct Search {
     pub(super) elsewhere: Seen,
     /// The executions to be audited.
     pub(super) samples: Samples,
-    /// Whether an execution has differed from the first one already.
+    /// Whether an execution has already differed from the first one.
     pub(super) has_diverged: bool,
     /// The first execution since the search last started again, and its outcome.
     pub(super) first: Option<(Execution, Outcome)>,

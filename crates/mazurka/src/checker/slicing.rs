@@ -1,4 +1,4 @@
-//! Carries out slices of a search.
+//! Runs slices of a search.
 
 use super::CheckError;
 use super::audit::Samples;
@@ -17,7 +17,7 @@ use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A program whose slices are done in this process.
+/// A program whose slices run in this process.
 pub(super) struct Sliced {
     program: Rc<dyn Fn()>,
     learnt: Learnt,
@@ -36,7 +36,7 @@ impl Sliced {
         move || program()
     }
 
-    /// Does a portion of the part.
+    /// Runs a slice: a portion of the part.
     pub fn slice(
         &mut self,
         settings: &Settings,
@@ -132,7 +132,7 @@ impl Search {
         }))
     }
 
-    /// Explores until the portion is done or interrupted. Returns whether the search restarted.
+    /// Explores until the portion is complete or interrupted. Returns whether the search restarted.
     fn explore(&mut self, portion: Portion, is_anew: bool) -> Result<bool, CheckError> {
         let executions = match is_anew {
             true => portion.executions.max(LEARNING),
@@ -161,7 +161,8 @@ impl Search {
         asks.is_some_and(|asks| asks())
     }
 
-    /// Returns the part as a search from its beginning.
+    /// Returns the part with a new strategy and the present names, so that it starts from the
+    /// beginning.
     fn begun(&self, part: Part) -> Part {
         let strategy = self.settings.algorithm.strategy(self.settings.options);
         Part {

@@ -25,7 +25,7 @@ impl Token {
         }
     }
 
-    /// Makes the current thread the one that waits.
+    /// Records the current thread as the thread that waits.
     pub(super) fn own(&self) {
         self.0.get().own();
     }

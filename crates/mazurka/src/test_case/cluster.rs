@@ -24,7 +24,7 @@ pub(super) fn errands_of(name: &str) -> Option<Order> {
     (order.name == name && order.errands.is_some()).then_some(order)
 }
 
-/// Does errands until one makes the report. Then the process exits.
+/// Carries out errands until one of them makes the report. Then the process exits.
 pub(super) fn serve(mut checker: Checker, order: &Order, model: impl Fn() + 'static) -> ! {
     let say = |answer: &Answer| {
         let file = order.answers.as_ref();

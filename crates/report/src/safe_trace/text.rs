@@ -55,15 +55,12 @@ impl SafeTrace {
         let at_first = case.constraints_at_first;
         let _ = match case.constraints.len() as u64 {
             0 if case.is_complete => write!(line, "everything is verified, after {executions}"),
-            0 => write!(
-                line,
-                "no constraint of {at_first} is left, after {executions}"
-            ),
+            0 => write!(line, "0 of {at_first} constraints left, after {executions}"),
             left => {
                 let left = count(left);
                 write!(
                     line,
-                    "{left} of {at_first} constraints are left, after {executions}"
+                    "{left} of {at_first} constraints left, after {executions}"
                 )
             }
         };

@@ -82,9 +82,10 @@ pub(crate) struct Savepoints {
     is_ordering: bool,
 }
 
-/// The number of steps that another savepoint must save, plus one per [`BYTES_PER_STEP`] bytes.
+/// A further savepoint must save at least this number of steps, plus one step per
+/// [`BYTES_PER_STEP`] bytes of the copy.
 const DISTANCE: usize = 6;
-/// The number of steps instead of [`DISTANCE`] where more executions begin.
+/// The number of steps, instead of [`DISTANCE`], at a position to which the search will return.
 const RETURNING_DISTANCE: usize = 2;
 const BYTES_PER_STEP: usize = 8192;
 

@@ -264,7 +264,7 @@ impl Engine {
         self.running == ThreadId::MAIN && self.guests.native.life.joined + 1 == self.started().len()
     }
 
-    /// Makes the next executions of a native program show all its races.
+    /// Watches all memory from the next execution on, so that a native program shows all its races.
     pub(crate) fn watch_all_memory(&mut self) {
         self.watch.races |= self.guests.native.is_raced;
         self.guests.native.is_ordering = true;

@@ -113,8 +113,8 @@ impl Engine {
     }
 }
 
-/// Ends the running thread for other threads, which may join it now. Its later actions are not part
-/// of the program's thread.
+/// Ends the running thread as far as other threads can see: they may join it now. Its later actions
+/// do not belong to the program's thread.
 pub fn end_for_others() {
     if perform::silently(|engine| engine.is_end_polled()) {
         perform::end();

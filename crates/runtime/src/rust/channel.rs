@@ -190,7 +190,8 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Sends by a try or with a time limit: takes a place, and gives it up if there is no room.
+    /// Sends without waiting, or with a time limit: takes a place, and gives it up if there is no
+    /// room.
     // Place numbers differ between rounds: keep them out of the program's frames (await rule).
     #[inline(never)]
     fn send_by_try(&self, message: T, location: Place) -> Result<(), SendError<T>> {
@@ -332,8 +333,8 @@ impl<T> Channel<T> {
         self.result(received)
     }
 
-    /// Receives by a try or with a time limit: takes a place, and gives it up if there is no
-    /// message.
+    /// Receives without waiting, or with a time limit: takes a place, and gives it up if there is
+    /// no message.
     // Place numbers differ between rounds: keep them out of the program's frames (await rule).
     #[inline(never)]
     fn receive_by_try(&self, was_hung_up: bool, location: Place) -> Result<T, ReceiveError> {

@@ -24,7 +24,7 @@ pub fn stop_exploring() {
     change(Exploration::Off);
 }
 
-/// Makes alternatives be tried again after [`stop_exploring`].
+/// Resumes trying alternatives after [`stop_exploring`].
 #[track_caller]
 pub fn explore() {
     change(Exploration::On);

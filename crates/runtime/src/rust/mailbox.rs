@@ -148,7 +148,7 @@ impl Mailbox {
         });
     }
 
-    /// Handles by the policy that the letter delivered by the current event came too late.
+    /// Applies the policy, because the letter that the current event delivered came too late.
     pub fn came_too_late(&self, policy: Policy, message: impl FnOnce() -> String) {
         silently(|engine| engine.notice(policy, FailureKind::DeadLetter, message()));
     }
@@ -211,7 +211,8 @@ impl Mailbox {
         });
     }
 
-    /// Excuses the letter that the current event delivered at this position from being received.
+    /// Marks the letter that the current event delivered at this position as one that need not be
+    /// received.
     pub fn excuse(&self, position: usize) {
         silently(|engine| {
             engine

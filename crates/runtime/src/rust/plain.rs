@@ -85,8 +85,8 @@ pub struct Lasting {
 }
 
 impl Lasting {
-    /// Makes the end of this value no longer count as an access: the owner reports each access
-    /// instead.
+    /// Returns the same value, whose end no longer counts as an access: the owner reports each
+    /// access instead.
     pub(crate) fn told(mut self) -> Lasting {
         self.is_access_at_end = false;
         self

@@ -18,8 +18,8 @@ pub(crate) fn cause(
     cause.unwrap_or(event)
 }
 
-/// Returns the races, those that decide the failure first. Without a failing event, races near the
-/// end come first.
+/// Returns the races, sorted. Races that decide the failure come first. Without a failing event,
+/// races near the end come first.
 pub(crate) fn by_weight(execution: &Execution, failed: Option<EventId>) -> Vec<Race> {
     let failed = failed.filter(|event| event.index() < execution.len());
     let checked = failed.and_then(|event| checked_by(execution, event));

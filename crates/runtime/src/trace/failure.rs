@@ -161,8 +161,8 @@ impl Engine {
         });
     }
 
-    /// Returns the panic of a thread whose join was unwrapped, so that the failure does not include
-    /// the message.
+    /// Returns the panic that probably caused this one: if a thread unwraps a failed join, its own
+    /// message does not include the message of the joined thread.
     fn cause_of(&self, shown: &Shown, id: ThreadId) -> Option<String> {
         let is_unwrapped = shown.message.ends_with("Any { .. }");
         let mut others = self

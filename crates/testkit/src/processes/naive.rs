@@ -54,7 +54,7 @@ struct Process {
     notes: Vec<String>,
     last: u32,
     mailbox: Vec<(Content, Option<Parcel>)>,
-    /// The reason of the exit signal that ends the process, and its sender.
+    /// The reason for the exit signal that ends the process, and the sender of the signal.
     exit: Option<(Reason, Option<usize>)>,
     traps_exits: bool,
     monitors: Vec<usize>,
@@ -103,7 +103,7 @@ enum Content {
     Down(usize, Reason),
     /// An exit signal of that process, and whether it is a kill.
     Signal(usize, Reason, bool),
-    /// A signal in the form that a process which traps exits receives.
+    /// An exit signal as a message, for a process that traps exits.
     Told(usize, Reason),
     /// A signal that ends the process.
     Ends,
@@ -186,7 +186,7 @@ impl State {
             .any(|other| other.to == parcel.to && is_before(other))
     }
 
-    /// Delivers something to a process.
+    /// Delivers a message or a signal to a process.
     fn come_in(&mut self, to: usize, content: Content, parcel: Option<Parcel>) {
         let process = &mut self.processes[to];
         let (from, reason, is_kill) = match content {

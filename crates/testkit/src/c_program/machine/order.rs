@@ -23,13 +23,15 @@ pub(super) struct Order {
     objects: BTreeMap<(u8, usize), Clock>,
     /// For each byte, the segments that happen before an atomic read of it.
     released: Vec<Clock>,
-    /// The last segments with plain and atomic reads, plain and atomic writes, by byte and thread.
+    /// By byte and thread: the last segments with a plain read, an atomic read, a plain write and
+    /// an atomic write.
     last: Vec<Vec<[u8; 4]>>,
-    /// The last segments that used, and that destroyed and initialised, an object, by thread.
+    /// By object and thread: the last segment that used the object, and the last that destroyed and
+    /// initialised it.
     lives: BTreeMap<(u8, usize, usize), [u8; 2]>,
     /// Whether two accesses raced.
     pub(super) has_race: bool,
-    /// Whether an object was used, and destroyed or initialised, without an order.
+    /// Whether a use of an object and a destruction or initialisation of it were not ordered.
     pub(super) has_race_of_objects: bool,
 }
 

@@ -72,7 +72,8 @@ impl Code {
         }
     }
 
-    /// Checks whether two threads are about to access a byte, one of them plainly, one to write.
+    /// Checks whether two threads are about to access the same byte, where at least one access is
+    /// plain and at least one is a write.
     pub(super) fn races(&self, state: &State) -> bool {
         let accesses = |thread: usize| {
             let own = &state.threads[thread];
