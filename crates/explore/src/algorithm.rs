@@ -127,6 +127,11 @@ impl Algorithm {
         }
     }
 
+    /// Checks whether every interleaving is executed, instead of one for each trace.
+    pub fn is_exhaustive(self) -> bool {
+        self == Algorithm::Exhaustive
+    }
+
     /// Checks whether each trace is executed exactly once, without blocked executions.
     pub fn is_optimal(self) -> bool {
         matches!(self, Algorithm::Optimal | Algorithm::Parsimonious)
@@ -168,7 +173,7 @@ impl Algorithm {
                 return Box::new(Search::new().by(self.few_preemptions(bound)));
             }
             Some(Preemptions::From(bound)) => {
-                return Box::new(Growing::new(bound, self == Algorithm::Exhaustive));
+                return Box::new(Growing::new(bound, self.is_exhaustive()));
             }
             None => {}
         }
@@ -192,7 +197,7 @@ impl Algorithm {
 
     /// With a bound on preemptions, one search serves all reductions.
     fn few_preemptions(self, bound: u32) -> FewPreemptions {
-        FewPreemptions::new(bound, self == Algorithm::Exhaustive)
+        FewPreemptions::new(bound, self.is_exhaustive())
     }
 
     /// Returns a search for a [`Verification`](crate::Verification), or `None` for algorithms
