@@ -88,7 +88,7 @@ impl Algorithm {
     }
 
     /// Returns the name used on the command line.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Algorithm::Exhaustive => "exhaustive",
             Algorithm::Sleep => "sleep",
@@ -100,6 +100,23 @@ impl Algorithm {
             Algorithm::Random => "random",
             Algorithm::Pct => "pct",
         }
+    }
+
+    /// Returns the algorithm with this name. In a constant, an unknown name is a compile error.
+    ///
+    /// # Panics
+    ///
+    /// Panics if no algorithm has this name.
+    #[track_caller]
+    pub const fn named(name: &str) -> Algorithm {
+        let mut all = Algorithm::ALL.as_slice();
+        while let [algorithm, others @ ..] = all {
+            if is_same(algorithm.name().as_bytes(), name.as_bytes()) {
+                return *algorithm;
+            }
+            all = others;
+        }
+        panic!("{}", UNKNOWN)
     }
 
     /// Checks whether a finished search proves the absence of bugs.
@@ -135,6 +152,19 @@ impl Algorithm {
     /// Checks whether each trace is executed exactly once, without blocked executions.
     pub fn is_optimal(self) -> bool {
         matches!(self, Algorithm::Optimal | Algorithm::Parsimonious)
+    }
+}
+
+/// The message of [`Algorithm::named`]. Constants cannot join names.
+const UNKNOWN: &str = "there is no such algorithm; the algorithms are exhaustive, sleep, classic, \
+    source, context-sensitive, optimal, parsimonious, random, pct";
+
+/// Compares texts in constants, where `==` is not available.
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    match (one, other) {
+        ([], []) => true,
+        ([first, one @ ..], [second, other @ ..]) => *first == *second && is_same(one, other),
+        ([], [..]) | ([..], []) => false,
     }
 }
 
@@ -274,5 +304,28 @@ fn whole<S: DeserializeOwned>(saved: &[u8]) -> postcard::Result<S> {
     match rest.is_empty() {
         true => Ok(strategy),
         false => Err(postcard::Error::SerdeDeCustom),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_has_a_name_that_messages_list() {
+        for algorithm in Algorithm::ALL {
+            assert_eq!(Algorithm::named(algorithm.name()), algorithm);
+        }
+        let names = Algorithm::ALL.map(Algorithm::name).join(", ");
+        assert_eq!(
+            UNKNOWN,
+            format!("there is no such algorithm; the algorithms are {names}")
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "there is no such algorithm; the algorithms are exhaustive, sleep")]
+    fn a_part_of_a_name_is_unknown() {
+        Algorithm::named("opt");
     }
 }
