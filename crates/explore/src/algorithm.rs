@@ -39,6 +39,7 @@ pub enum Algorithm {
     Random,
     /// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010).
     Pct,
+    // A new algorithm comes last, because saved searches contain positions in this list.
 }
 
 /// Options of the strategies.
