@@ -12,9 +12,14 @@ pub enum What {
 const ALGORITHM: &str = "\
 1. crates/explore/src/reduction/NAME.rs: implement `Reduction`; the header names the paper and each
    deviation from it.
-2. crates/explore/src/algorithm.rs: a variant of `Algorithm` with its word. The compiler asks for
-   each `match`; the laws of testkit, the corpus and the command take it from `Algorithm::ALL`.
-3. docs/book/src/algorithms.md: pseudocode, and why it is right.
+2. crates/explore/src/reduction.rs: the module.
+3. crates/explore/src/algorithm.rs: a variant of `Algorithm` at the end, its place in `ALL`, and its
+   name. The compiler asks for each `match`. Say what differs from other reductions: `is_exhaustive`,
+   `is_optimal`, `compares_states`. From there the laws of testkit, the command and the attribute
+   know the algorithm.
+
+No other code changes. If users are to choose the algorithm, docs/book/src/algorithms.md needs
+pseudocode and the reason why it is right, and CHANGELOG.md a line.
 
 Check: cargo run --release --package mazurka-testkit -- --programs 100000";
 

@@ -180,7 +180,7 @@ fn agrees(
         ));
     }
     let complete = found.executions - found.blocked;
-    if algorithm != Algorithm::Exhaustive && complete != all as u64 {
+    if !algorithm.is_exhaustive() && complete != all as u64 {
         return Err(format!("{complete} executions for {all} traces"));
     }
     match algorithm.is_optimal() && found.blocked > 0 {

@@ -3,6 +3,7 @@
 mod command;
 
 use command::{mazurka, run};
+use explore::Algorithm;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -397,16 +398,7 @@ fn a_comparison_has_a_row_per_algorithm_beside_published_numbers() {
     let directory = here();
     let ran = run(directory.path(), "compare casrot:3 --time-limit 5s");
     assert_eq!(ran.code, 0, "{}{}", ran.output, ran.errors);
-    for algorithm in [
-        "exhaustive",
-        "sleep",
-        "classic",
-        "source",
-        "optimal",
-        "parsimonious",
-        "random",
-        "pct",
-    ] {
+    for algorithm in Algorithm::general().map(Algorithm::name) {
         assert!(
             ran.output.lines().any(|line| line.starts_with(algorithm)),
             "{algorithm}: {}",

@@ -4,6 +4,7 @@
 mod command;
 
 use command::{mazurka, run};
+use explore::Algorithm;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -78,20 +79,11 @@ fn an_interrupted_search_reports_what_it_has_and_exits_3() {
 
 #[test]
 fn a_killed_search_goes_on_to_the_same_totals() {
-    for algorithm in [
-        "exhaustive",
-        "sleep",
-        "classic",
-        "source",
-        "optimal",
-        "parsimonious",
-        "random",
-        "pct",
-    ] {
-        let (size, code) = match algorithm {
-            "exhaustive" => ("mutex:2,3", 0),
-            "random" | "pct" => ("mutex:3,3 --seed 5 --max-executions 5000", 3),
-            _ => ("casw:4", 0),
+    for algorithm in Algorithm::general() {
+        let (size, code) = match (algorithm.is_exhaustive(), algorithm.proves()) {
+            (true, _) => ("mutex:2,3", 0),
+            (false, true) => ("casw:4", 0),
+            (false, false) => ("mutex:3,3 --seed 5 --max-executions 5000", 3),
         };
         let directory = tempfile::tempdir().unwrap();
         let arguments = format!("check {size} --algorithm {algorithm} --format json");

@@ -39,6 +39,7 @@ pub enum Algorithm {
     Random,
     /// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010).
     Pct,
+    // A new algorithm comes last, because saved searches contain positions in this list.
 }
 
 /// Options of the strategies.
@@ -88,7 +89,7 @@ impl Algorithm {
     }
 
     /// Returns the name used on the command line.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Algorithm::Exhaustive => "exhaustive",
             Algorithm::Sleep => "sleep",
@@ -100,6 +101,23 @@ impl Algorithm {
             Algorithm::Random => "random",
             Algorithm::Pct => "pct",
         }
+    }
+
+    /// Returns the algorithm with this name. In a constant, an unknown name is a compile error.
+    ///
+    /// # Panics
+    ///
+    /// Panics if no algorithm has this name.
+    #[track_caller]
+    pub const fn named(name: &str) -> Algorithm {
+        let mut all = Algorithm::ALL.as_slice();
+        while let [algorithm, others @ ..] = all {
+            if is_same(algorithm.name().as_bytes(), name.as_bytes()) {
+                return *algorithm;
+            }
+            all = others;
+        }
+        panic!("{}", UNKNOWN)
     }
 
     /// Checks whether a finished search proves the absence of bugs.
@@ -127,9 +145,27 @@ impl Algorithm {
         }
     }
 
+    /// Checks whether every interleaving is executed, instead of one for each trace.
+    pub fn is_exhaustive(self) -> bool {
+        self == Algorithm::Exhaustive
+    }
+
     /// Checks whether each trace is executed exactly once, without blocked executions.
     pub fn is_optimal(self) -> bool {
         matches!(self, Algorithm::Optimal | Algorithm::Parsimonious)
+    }
+}
+
+/// The message of [`Algorithm::named`]. Constants cannot join names.
+const UNKNOWN: &str = "there is no such algorithm; the algorithms are exhaustive, sleep, classic, \
+    source, context-sensitive, optimal, parsimonious, random, pct";
+
+/// Compares texts in constants, where `==` is not available.
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    match (one, other) {
+        ([], []) => true,
+        ([first, one @ ..], [second, other @ ..]) => *first == *second && is_same(one, other),
+        ([], [..]) | ([..], []) => false,
     }
 }
 
@@ -168,7 +204,7 @@ impl Algorithm {
                 return Box::new(Search::new().by(self.few_preemptions(bound)));
             }
             Some(Preemptions::From(bound)) => {
-                return Box::new(Growing::new(bound, self == Algorithm::Exhaustive));
+                return Box::new(Growing::new(bound, self.is_exhaustive()));
             }
             None => {}
         }
@@ -192,7 +228,7 @@ impl Algorithm {
 
     /// With a bound on preemptions, one search serves all reductions.
     fn few_preemptions(self, bound: u32) -> FewPreemptions {
-        FewPreemptions::new(bound, self == Algorithm::Exhaustive)
+        FewPreemptions::new(bound, self.is_exhaustive())
     }
 
     /// Returns a search for a [`Verification`](crate::Verification), or `None` for algorithms
@@ -269,5 +305,28 @@ fn whole<S: DeserializeOwned>(saved: &[u8]) -> postcard::Result<S> {
     match rest.is_empty() {
         true => Ok(strategy),
         false => Err(postcard::Error::SerdeDeCustom),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_has_a_name_that_messages_list() {
+        for algorithm in Algorithm::ALL {
+            assert_eq!(Algorithm::named(algorithm.name()), algorithm);
+        }
+        let names = Algorithm::ALL.map(Algorithm::name).join(", ");
+        assert_eq!(
+            UNKNOWN,
+            format!("there is no such algorithm; the algorithms are {names}")
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "there is no such algorithm; the algorithms are exhaustive, sleep")]
+    fn a_part_of_a_name_is_unknown() {
+        Algorithm::named("opt");
     }
 }

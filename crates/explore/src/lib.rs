@@ -43,9 +43,6 @@ pub use probe::{Probe, Reached};
 pub use program::{Bound, Divergence, Found, Halt, Interrupt, Outcome, Pending, Program};
 pub use published_cuts::PublishedCuts;
 pub use random::{Pct, RandomWalk};
-pub use reduction::{
-    Classic, ContextSensitive, Exhaustive, FewPreemptions, Optimal, Sleep, Source,
-};
 pub use replay::Replay;
 pub use search::{Enabled, Node, Reduction, Search, Sleeper};
 pub use storing::Storing;

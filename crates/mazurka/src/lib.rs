@@ -169,7 +169,7 @@ pub use input::input;
 ///
 /// Errors in an attribute are reported at compile time:
 ///
-/// ```compile_fail
+/// ```compile_fail,test_harness
 /// #[mazurka::test(algorithm = "dpor")] // unknown; there are exhaustive, sleep, …
 /// fn model() {}
 /// ```

@@ -1,7 +1,7 @@
 //! `#[mazurka::test]`: its options, other attributes, and the output of a failing test.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use mazurka::{Algorithm, thread};
+use mazurka::thread;
 use std::process::{Command, Output};
 
 /// Two threads each increment by load and store. Asserts that the count is in this range.
@@ -36,13 +36,6 @@ macro_rules! finds_it {
         fn $function() {
             lost_update();
         })*
-
-        #[test]
-        fn the_attribute_knows_every_algorithm() {
-            let known = [$($name),*, "context-sensitive"];
-            assert_eq!(known.len(), Algorithm::ALL.len());
-            assert!(Algorithm::ALL.iter().all(|algorithm| known.contains(&algorithm.name())));
-        }
     };
 }
 

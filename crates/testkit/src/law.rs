@@ -295,19 +295,14 @@ impl Laws<'_> {
         random: &mut Random,
         tally: &mut Tally,
     ) -> Result<(), String> {
-        match algorithm {
-            Algorithm::Exhaustive if self.expected.within.is_empty() => {
-                tally.unfinished += 1;
-                return Ok(());
-            }
-            Algorithm::Exhaustive
-            | Algorithm::Sleep
-            | Algorithm::Classic
-            | Algorithm::Source
-            | Algorithm::Optimal
-            | Algorithm::Parsimonious => self.finds_every_trace(algorithm, random, tally)?,
-            Algorithm::ContextSensitive => self.finds_every_final_state(random, tally)?,
-            Algorithm::Random | Algorithm::Pct => self.is_repeatable(algorithm, random)?,
+        if algorithm.is_exhaustive() && self.expected.within.is_empty() {
+            tally.unfinished += 1;
+            return Ok(());
+        }
+        match (algorithm.proves(), algorithm.compares_states()) {
+            (false, _) => self.is_repeatable(algorithm, random)?,
+            (true, false) => self.finds_every_trace(algorithm, random, tally)?,
+            (true, true) => self.finds_every_final_state(algorithm, random, tally)?,
         }
         self.can_be_divided(algorithm, random)?;
         self.verifies_prefixes(algorithm, random)?;
@@ -354,7 +349,7 @@ impl Laws<'_> {
         let interleavings = self
             .expected
             .interleavings
-            .filter(|_| algorithm == Algorithm::Exhaustive);
+            .filter(|_| algorithm.is_exhaustive());
         let expected = interleavings.unwrap_or(traces);
         if complete != expected || algorithm.is_optimal() && blocked != 0 {
             return Err(format!(

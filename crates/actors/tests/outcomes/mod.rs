@@ -85,7 +85,7 @@ pub fn explored_by(checker: Checker, body: impl Fn(&Notes) + 'static) -> (Found,
 pub fn agreed(body: impl Fn(&Notes) + Clone + 'static) -> Found {
     let (all, _) = explored(Algorithm::Sleep, body.clone());
     for algorithm in Algorithm::general() {
-        if !algorithm.proves() || algorithm == Algorithm::Exhaustive {
+        if !algorithm.proves() || algorithm.is_exhaustive() {
             continue;
         }
         let (found, report) = explored(algorithm, body.clone());

@@ -318,15 +318,14 @@ mod tests {
             seen: Seen::default(),
         };
         let state = postcard::to_allocvec(&state).unwrap();
-        let searches = Algorithm::general().map(saved);
-        let lengths: Vec<usize> = [state]
-            .into_iter()
-            .chain(searches)
-            .map(|saved| saved.len())
-            .collect();
+        // Checkpoints contain these numbers in place of the algorithms.
+        let searches = [0, 1, 2, 3, 5, 6, 7, 8].map(|number| {
+            let algorithm = postcard::from_bytes(&[number]).unwrap();
+            saved(algorithm).len()
+        });
         assert_eq!(
-            (slots::MAGIC.last(), lengths),
-            (Some(&b'K'), vec![79, 51, 52, 52, 52, 57, 56, 57, 63]),
+            (slots::MAGIC.last(), state.len(), searches),
+            (Some(&b'K'), 79, [51, 52, 52, 52, 57, 56, 57, 63]),
             "the format has changed: raise the version in MAGIC, and write both here"
         );
     }

@@ -16,13 +16,13 @@ impl Laws<'_> {
         algorithm: Algorithm,
         random: &mut Random,
     ) -> Result<(), String> {
-        if !matches!(algorithm, Algorithm::Exhaustive | Algorithm::Parsimonious) {
+        let options = Options::default();
+        if !algorithm.proves() || !algorithm.is_divisible(options) {
             return Ok(());
         }
-        let options = Options::default();
         let traces = self.expected.traces.len() as u64;
         let interleavings = self.expected.interleavings;
-        let expected = interleavings.filter(|_| algorithm == Algorithm::Exhaustive);
+        let expected = interleavings.filter(|_| algorithm.is_exhaustive());
         let expected = expected.unwrap_or(traces);
         let mut seen = self.seen(0);
         let mut waiting = vec![algorithm.strategy(options).save()];

@@ -7,15 +7,16 @@ use explore::{Algorithm, End, Options, Program as _, Schedule, States, Step, Thr
 use std::collections::BTreeSet;
 
 impl Laws<'_> {
-    /// Checks that context-sensitive search finds every final state and outcome, although it leaves
-    /// out traces. At a random point the search is saved and resumed.
+    /// Checks that the search finds every final state and outcome, although it leaves out traces. At
+    /// a random point the search is saved and resumed.
     pub(super) fn finds_every_final_state(
         &self,
+        algorithm: Algorithm,
         random: &mut Random,
         tally: &mut Tally,
     ) -> Result<(), String> {
         for states in [States::Compared, States::Stored, States::StoredExactly] {
-            let found = self.finds_every_final_state_by(states, random, tally);
+            let found = self.finds_every_final_state_by(algorithm, states, random, tally);
             found.map_err(|what| format!("states {states:?}: {what}"))?;
         }
         Ok(())
@@ -23,6 +24,7 @@ impl Laws<'_> {
 
     fn finds_every_final_state_by(
         &self,
+        algorithm: Algorithm,
         states: States,
         random: &mut Random,
         tally: &mut Tally,
@@ -35,7 +37,6 @@ impl Laws<'_> {
             tally.unfinished += 1;
             return Ok(());
         };
-        let algorithm = Algorithm::ContextSensitive;
         let traces = self.expected.traces.len() as u64;
         let mut strategy = algorithm.strategy(options);
         let mut seen = self.seen(random.below(traces + 1) + 1);
