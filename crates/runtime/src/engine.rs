@@ -58,8 +58,8 @@ use crate::rust::thread::forget_panic;
 use crate::trace::failure::Failures;
 use crate::trace::recorder::Recorder;
 use crate::trace::sampling::Sampled;
+use crate::watch::await_rule::segment::Segment;
 use crate::watch::happens_before::HappensBefore;
-use crate::watch::heap_changes::HeapSegment;
 use crate::watch::hidden::Hidden;
 use crate::watch::snapshot::Snapshots;
 use crate::watch::undone::History;
@@ -84,7 +84,7 @@ pub(crate) struct Engine {
     pub(crate) control_words: Option<ControlWords>,
     /// The heap of the running thread.
     pub(crate) heap: *mut Heap,
-    pub(crate) heap_segment: HeapSegment,
+    pub(crate) segment: Segment,
     pub(crate) hidden: Hidden,
     pub(crate) history: History,
     /// Whether the effect of the current event (or its absence) is already recorded.
@@ -283,7 +283,7 @@ impl Engine {
                 .native
                 .map(|_| ControlWords::now().without_exceptions()),
             heap: ptr::null_mut(),
-            heap_segment: HeapSegment::default(),
+            segment: Segment::default(),
             hidden: Hidden::default(),
             history: History::default(),
             is_effect_noted: false,
@@ -366,7 +366,7 @@ impl Engine {
         self.clear_owned();
         self.failures.clear();
         self.native.clear();
-        self.heap_segment.forget();
+        self.segment.forget();
         if self.watch.compares {
             self.hidden.clear();
         }

@@ -75,8 +75,7 @@ impl Engine {
     pub(crate) fn finish(&mut self, panic: Option<Panic>) {
         self.life.live -= 1;
         let id = self.running;
-        self.native.segment.forget();
-        self.heap_segment.forget();
+        self.segment.forget();
         self.end_thread(id);
         if self.is_tearing_down {
             self.life.pending[id.index()] = Pending::Finished;

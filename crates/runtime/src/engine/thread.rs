@@ -4,14 +4,13 @@ use crate::engine::coroutine::{Fibre, Suspender};
 use crate::engine::life::{Life, life};
 use crate::engine::waiting::Wait;
 use crate::memory::arena::Heap;
-use crate::native::Visits;
 use crate::rust::lazy::Making;
 use crate::rust::local::Locals;
 use crate::rust::object::Condition;
 use crate::rust::thread::Panic;
 use crate::trace::failure::Noticed;
 use crate::trace::source::Place;
-use crate::watch::await_rule::Round;
+use crate::watch::await_rule::round::Round;
 use explore::{EventId, ThreadId};
 
 /// A thread of the program under test.
@@ -72,7 +71,6 @@ life! {
         pub(crate) place: Option<Place>,
         /// The address of the code that is executed, or 0 where the source is known.
         pub(crate) code: usize,
-        pub(crate) visits: Visits,
         /// The frame of the call in which the thread was last suspended, or 0 if it was never
         /// suspended. No frames of the program lie below.
         pub(crate) frame: usize,

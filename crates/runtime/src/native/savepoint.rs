@@ -303,7 +303,7 @@ impl Engine {
         self.happens_before.clone_from(&point.happens_before);
         self.native.shadow.restore(&point.touches);
         self.native.written = None;
-        self.native.segment.forget();
+        self.segment.forget();
         if let (Some(native), Some(memory)) = (self.config.native, &point.memory) {
             native.memory.restore(&**memory);
         }
