@@ -15,7 +15,7 @@ use crate::memory::arena::Heap;
 use crate::memory::reclaim;
 use crate::memory::residents::Residents;
 use crate::native::reuse::alternatives;
-use crate::native::{self, EndOfThread, Savepoints, Visits};
+use crate::native::{self, EndOfThread, Savepoints};
 use crate::rust::end_of_statics::{self, Ending};
 use crate::rust::exploration::Exploration;
 use crate::rust::lazy::{Making, Static};
@@ -26,9 +26,9 @@ use crate::rust::plain::State as PlainState;
 use crate::trace::failure::Failures;
 use crate::trace::recorder::Recorder;
 use crate::trace::sampling::Sampled;
-use crate::watch::await_rule::Round;
+use crate::watch::await_rule::round::Round;
+use crate::watch::await_rule::segment::Segment;
 use crate::watch::happens_before::HappensBefore;
-use crate::watch::heap_changes::HeapSegment;
 use crate::watch::hidden::Hidden;
 use crate::watch::snapshot::Snapshots;
 use crate::watch::undone::{History, is_for_lock};
@@ -42,7 +42,7 @@ use std::ptr::{self, NonNull};
 pub(crate) struct Guests {
     /// The heap of the running thread.
     pub(crate) heap: *mut Heap,
-    pub(crate) heap_segment: HeapSegment,
+    pub(crate) segment: Segment,
     pub(crate) hidden: Hidden,
     pub(crate) history: History,
     /// Whether the effect of the current event (or its absence) is already recorded.
@@ -103,7 +103,6 @@ life! {
         pub(crate) round: Round,
         /// Whether the thread may be waiting for letters at the end.
         pub(crate) serves: bool,
-        pub(crate) visits: Visits,
         /// The frame of the call in which the thread was last suspended, or 0 if it was never
         /// suspended. No frames of the program lie below.
         pub(crate) frame: usize,
@@ -134,7 +133,7 @@ impl Guest for Guests {
         };
         let guests = Guests {
             heap: ptr::null_mut(),
-            heap_segment: HeapSegment::default(),
+            segment: Segment::default(),
             hidden: Hidden::default(),
             history: History::default(),
             is_effect_noted: false,
@@ -182,7 +181,7 @@ impl Guest for Guests {
         engine.clear_owned();
         engine.guests.failures.clear();
         engine.guests.native.clear();
-        engine.guests.heap_segment.forget();
+        engine.guests.segment.forget();
         if engine.watch.compares {
             engine.guests.hidden.clear();
         }
@@ -311,8 +310,7 @@ impl Guest for Guests {
 
     #[inline]
     fn end(engine: &mut Engine) {
-        engine.guests.native.segment.forget();
-        engine.guests.heap_segment.forget();
+        engine.guests.segment.forget();
     }
 
     fn panicked(engine: &mut Engine) {

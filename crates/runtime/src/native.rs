@@ -8,22 +8,22 @@
 mod annotations;
 mod atomics;
 mod audit;
-mod await_rule;
 mod copies;
 mod debugging;
 mod ended_frames;
 mod foreign;
 mod futex;
 mod lock_several;
+mod memory_changes;
 mod objects;
 mod own;
 mod ownership;
+mod places;
 mod plain;
 mod private_stack;
 mod ranges;
 pub(crate) mod reuse;
 mod savepoint;
-mod segment;
 mod shadow;
 mod source_map;
 mod threads;
@@ -35,11 +35,11 @@ pub use annotations::{acquire_at, expect_races, ignore, release_at};
 pub use atomics::{compare_exchange, fence, load, load_within, modify, modify_within, store};
 pub(crate) use audit::Audit;
 pub use audit::{HAS_CALLED_LIBRARY, call_program, enter_program, leave_program};
-pub use await_rule::{Frame, HAS_CALLED_UNKNOWN};
 pub use copies::{copy, copy_at_once, fill, read_on};
 pub use debugging::{mazurka_failed, mazurka_failure, stop_for_debugger, tell_debugger};
 pub(crate) use ended_frames::restore_frame;
 pub use ended_frames::{FRAME, is_in_ended_frame};
+pub(crate) use foreign::Foreign;
 pub use foreign::changes;
 pub(crate) use foreign::meet_stack;
 pub use futex::{Futex, futex_wait, futex_wake};
@@ -53,6 +53,7 @@ pub use objects::{
 pub use own::{WIPES, reads_on_own, reads_own, writes_own};
 pub use ownership::Learnt;
 pub(crate) use ownership::Ownership;
+pub use places::{Frame, HAS_CALLED_UNKNOWN};
 pub(crate) use plain::Written;
 pub use plain::{
     begin_allocation, meet_volatile, read, read_within, release, take_effect, tell_call, unmap,
@@ -62,7 +63,6 @@ pub(crate) use ranges::{Ranges, digest_at};
 pub use reuse::{allocate_again, free_for_others, meet_address};
 pub use savepoint::Memory;
 pub(crate) use savepoint::Savepoints;
-pub(crate) use segment::Segment;
 pub(crate) use shadow::Shadow;
 pub use source_map::SourceMap;
 pub(crate) use threads::EndOfThread;
@@ -73,7 +73,7 @@ pub use threads::{
 };
 
 pub use unrolling::{IS_BOUNDED, enter_function};
-pub(crate) use visits::Visits;
+pub(crate) use visits::AtPlaces;
 
 pub use crate::engine::control_words::ControlWords;
 pub use crate::engine::coroutine::on_own_stack;
@@ -176,7 +176,6 @@ pub(crate) struct State {
     pub(crate) written: Option<Written>,
     /// Whether all stacks count as accessed by several threads.
     pub(crate) are_stacks_shared: bool,
-    pub(crate) segment: Segment,
     pub(crate) audit: Audit,
     /// Buffer in which the state of a thread is assembled.
     pub(crate) state: Vec<u8>,
@@ -200,7 +199,6 @@ impl State {
         self.shadow.clear();
         self.life.begin();
         self.written = None;
-        self.segment.forget();
     }
 
     /// Watches all memory from the beginning.

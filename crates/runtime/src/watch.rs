@@ -3,7 +3,6 @@
 pub(crate) mod await_rule;
 pub(crate) mod footprint;
 pub(crate) mod happens_before;
-pub(crate) mod heap_changes;
 pub(crate) mod hidden;
 pub(crate) mod seen;
 pub(crate) mod snapshot;

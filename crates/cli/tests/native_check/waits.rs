@@ -110,6 +110,56 @@ int main(int count, char **arguments) {
     }
 }
 
+/// The await rule compares only the stacks that the checker gives to threads.
+#[test]
+fn a_loop_on_a_stack_of_the_programs_own_ends_at_the_bound() {
+    let toolchain = Toolchain::first();
+    let folder = tempfile::tempdir().unwrap();
+    let [source, executable] = ["program.c", "program"].map(|name| folder.path().join(name));
+    for stack in ["own", "malloc(sizeof own)"] {
+        let text = format!(
+            "#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <ucontext.h>
+static atomic_int flag;
+static ucontext_t caller, callee;
+static char own[1 << 16];
+static void spins(void) {{ while (!atomic_load(&flag)) {{}} }}
+static void *waits(void *a) {{
+    getcontext(&callee);
+    callee.uc_stack.ss_sp = {stack};
+    callee.uc_stack.ss_size = sizeof own;
+    callee.uc_link = &caller;
+    makecontext(&callee, spins, 0);
+    swapcontext(&caller, &callee);
+    return a;
+}}
+int main(void) {{
+    pthread_t thread;
+    pthread_create(&thread, NULL, waits, NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}}
+"
+        );
+        fs::write(&source, text).unwrap();
+        toolchain.build(&source, &[], &executable).unwrap();
+        for (bound, limit) in [("--max-events", "events"), ("--unroll", "unroll")] {
+            for plain in ["race", "sc"] {
+                let options = [bound, "50", "--plain", plain];
+                let report = check(&options, &executable, &[]).unwrap();
+                let shown = format!("{stack} {options:?}: {report}");
+                assert_eq!(report["verdict"], "bounded", "{shown}");
+                assert_eq!(report["limits"], serde_json::json!([limit]), "{shown}");
+                assert_eq!(report["halted"], 1, "{shown}");
+                let message = report["bounds"][0].as_str().unwrap();
+                assert!(message.starts_with("at most 50 "), "{shown}");
+            }
+        }
+    }
+}
+
 /// The pointer is in no register that calls preserve.
 #[test]
 fn a_loop_over_a_text_that_threads_share_ends() {

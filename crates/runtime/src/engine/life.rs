@@ -85,23 +85,6 @@ plain!(
     Place = Location::caller()
 );
 
-/// A value of Rust programs only. Copies are made for savepoints, which only native programs have.
-pub(crate) struct NotCopied<T>(pub(crate) T);
-
-impl<T: Life> Life for NotCopied<T> {
-    fn new() -> NotCopied<T> {
-        NotCopied(T::new())
-    }
-
-    #[inline]
-    fn begin(&mut self) {
-        self.0.begin();
-    }
-
-    #[inline(always)]
-    fn copy(&mut self, _: &NotCopied<T>) {}
-}
-
 impl<T> Life for *const T {
     fn new() -> *const T {
         std::ptr::null()

@@ -91,7 +91,7 @@ fn order(address: usize, code: usize, access: Access) {
             false => OpKind::Load,
         };
         if releases {
-            engine.thread().life.guests.visits.take_effect();
+            engine.thread().life.guests.round.take_effect();
         }
         let range = engine.range(BESIDE | address, 1);
         engine.announces(kind, access, range, code)

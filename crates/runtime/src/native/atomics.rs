@@ -1,7 +1,7 @@
 //! Atomic accesses to memory by address.
 
 use super::Frame;
-use super::await_rule::Given;
+use super::places::Given;
 use super::ranges::{bytes_of, memory_seen, token, touch};
 use crate::engine::Engine;
 use crate::engine::dependence::DependsOn;
@@ -111,7 +111,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
             pointer.write_unaligned(value);
             engine.note(before, token(value, range));
             if old != value {
-                engine.thread().life.guests.visits.take_effect();
+                engine.thread().life.guests.round.take_effect();
             }
         }
         engine.own_atomically(pointer.addr(), size_of::<V>());
@@ -195,7 +195,7 @@ unsafe fn modify_unless<V: Value>(
             (old, new)
         };
         if old != new {
-            engine.thread().life.guests.visits.take_effect();
+            engine.thread().life.guests.round.take_effect();
         }
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
@@ -258,7 +258,7 @@ pub unsafe fn compare_exchange<V: Value>(
                 engine.changes(pointer.addr(), size_of::<V>());
                 pointer.write_unaligned(new);
             }
-            engine.thread().life.guests.visits.take_effect();
+            engine.thread().life.guests.round.take_effect();
         }
         // SAFETY: as above.
         let after = unsafe { token(if is_equal { new } else { old }, range) };

@@ -5,10 +5,12 @@
 //! the time of these writes. So the bytes count with their old values until the thread writes them
 //! itself, or has an effect, after which a new comparison begins.
 
-use super::Visits;
 use crate::engine::Engine;
+use crate::engine::life::{Life, life};
 use crate::engine::perform::silently;
 use explore::ThreadId;
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The bounds of the addresses of all stacks in this process. Other memory may lie between them.
@@ -65,11 +67,15 @@ impl Engine {
         let owns = owner == self.running;
         let run = self.guests.savepoints.next_run();
         let owner = &mut self.threads[owner.index()];
+        let round = &mut owner.life.guests.round;
         if owns {
-            owner.life.guests.visits.overwrite(address, length);
+            round.foreign.overwrite(address, length);
         } else {
-            // SAFETY: as promised by the caller.
-            unsafe { owner.life.guests.visits.keep(address, length) };
+            // After an effect, nothing is compared.
+            if !round.has_effect() {
+                // SAFETY: as promised by the caller.
+                unsafe { round.foreign.keep(address, length) };
+            }
             // The stack then differs from its copy in savepoints.
             owner.guests.run = run;
             self.accesses_stack(address);
@@ -85,10 +91,53 @@ impl Engine {
     }
 }
 
-impl Visits {
+life! {
+    /// What other threads have written on a thread's stack since the thread's last effect.
+    pub(crate) struct Foreign {
+        /// The old values of the bytes that the thread has not overwritten since.
+        bytes: BTreeMap<usize, u8>,
+        ranges: Vec<Range<usize>>,
+    }
+}
+
+impl Foreign {
+    /// Checks whether the thread knows all bytes of its stack.
+    #[inline(always)]
+    pub(super) fn is_known(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Checks whether other threads have written to this memory.
+    pub(super) fn contains(&self, address: usize, length: usize) -> bool {
+        let mut ranges = self.ranges.iter();
+        ranges.any(|range| range.start < address + length && address < range.end)
+    }
+
+    /// Forgets the writes of other threads. Usually there are none.
+    #[inline(always)]
+    pub(crate) fn forget(&mut self) {
+        if !self.ranges.is_empty() {
+            self.forget_all();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn forget_all(&mut self) {
+        self.begin();
+    }
+
+    /// Records a write to the thread's own stack, which is compared on a return to a place.
+    #[inline(always)]
+    pub(super) fn write_own(&mut self, address: usize, length: usize) {
+        if !self.is_known() {
+            self.overwrite(address, length);
+        }
+    }
+
     /// Records that the thread writes to its own stack.
     pub(crate) fn overwrite(&mut self, address: usize, length: usize) {
-        self.foreign
+        self.bytes
             .retain(|byte, _| !(address..address + length).contains(byte));
     }
 
@@ -98,26 +147,23 @@ impl Visits {
     ///
     /// The memory must be readable.
     unsafe fn keep(&mut self, address: usize, length: usize) {
-        if self.is_beginning() {
-            return;
-        }
         let range = address..address + length;
-        if !self.written_by_others.contains(&range) {
-            self.written_by_others.push(range);
+        if !self.ranges.contains(&range) {
+            self.ranges.push(range);
         }
         for byte in address..address + length {
             let place = std::ptr::with_exposed_provenance::<u8>(byte);
             // SAFETY: as promised by the caller. Only the system thread that runs the program reads
             // it.
             let before = unsafe { place.read() };
-            self.foreign.entry(byte).or_insert(before);
+            self.bytes.entry(byte).or_insert(before);
         }
     }
 
     /// Puts the old values of foreign bytes into a copy of the stack, which begins at this address.
     pub(crate) fn as_known(&self, start: usize, stack: &mut [u8]) {
-        if !self.foreign.is_empty() {
-            for (&byte, &before) in self.foreign.range(start..start + stack.len()) {
+        if !self.bytes.is_empty() {
+            for (&byte, &before) in self.bytes.range(start..start + stack.len()) {
                 stack[byte - start] = before;
             }
         }
@@ -130,17 +176,17 @@ mod tests {
 
     #[test]
     fn what_others_write_counts_when_the_thread_writes_there_itself() {
-        let mut visits = Visits::default();
+        let mut foreign = Foreign::default();
         let bytes = [1_u8, 2, 3];
         let start = bytes.as_ptr().expose_provenance();
         // SAFETY: the bytes are readable.
-        unsafe { visits.keep(start, 2) };
+        unsafe { foreign.keep(start, 2) };
         let mut stack = [7, 8, 9];
-        visits.as_known(start, &mut stack);
+        foreign.as_known(start, &mut stack);
         assert_eq!(stack, [1, 2, 9]);
-        visits.overwrite(start + 1, 4);
+        foreign.overwrite(start + 1, 4);
         let mut stack = [7, 8, 9];
-        visits.as_known(start, &mut stack);
+        foreign.as_known(start, &mut stack);
         assert_eq!(stack, [1, 8, 9]);
     }
 }

@@ -37,7 +37,7 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
     let number = super::condvar_number(word.addr());
     let object = Cell::new(explore::ObjectId::NONE);
     let goes_on = |engine: &mut Engine| {
-        engine.thread().life.guests.visits.take_effect();
+        engine.thread().life.guests.round.take_effect();
         let range = engine.range(word.addr(), size_of::<u32>());
         object.set(range.object);
         engine.announces(OpKind::CondvarEnqueue, Access::Write, range, code)
@@ -99,7 +99,7 @@ pub unsafe fn futex_wake(word: *const u32, most: u32, code: usize) -> u32 {
     let value = || unsafe { word.read() };
     let number = super::condvar_number(word.addr());
     let goes_on = |engine: &mut Engine| {
-        engine.thread().life.guests.visits.take_effect();
+        engine.thread().life.guests.round.take_effect();
         let range = engine.range(word.addr(), size_of::<u32>());
         engine.announces(OpKind::CondvarBroadcast, Access::Write, range, code)
     };

@@ -36,7 +36,7 @@ pub fn waits_for_lock() {
 impl Engine {
     fn fails_round(&mut self) {
         let thread = self.thread();
-        thread.life.guests.round.missed = thread.life.guests.visits.last_learnt();
+        thread.life.guests.round.missed = thread.life.guests.round.seen.last().copied();
         if !self.names.has_left_out_rounds() {
             self.names.leave_out_rounds();
         }
@@ -55,7 +55,7 @@ impl Engine {
         let round = &mut self.thread().life.guests.round;
         match round.missed.take() {
             Some(missed) => {
-                round.learnt(&[missed]);
+                round.keep_seen(vec![missed]);
                 true
             }
             None => false,

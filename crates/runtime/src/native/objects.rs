@@ -2,8 +2,8 @@
 
 use super::Frame;
 use super::annotations::Annotations;
-use super::await_rule::Given;
 use super::foreign::may_be_stack;
+use super::places::Given;
 use super::reuse::Freed;
 use crate::engine::Engine;
 use crate::engine::life::life;
@@ -145,7 +145,7 @@ pub(crate) fn condvar_number(address: usize) -> u32 {
 pub fn initialise(address: usize, code: usize) {
     silently(|engine| {
         engine.look_for_races_of_objects();
-        engine.thread().life.guests.visits.take_effect();
+        engine.thread().life.guests.round.take_effect();
         engine.shadow_initialise(address, code);
         engine.guests.native.life.objects.forget(address);
         engine
@@ -179,7 +179,7 @@ pub fn initialised_at(address: usize) -> Option<usize> {
 pub fn destroy(address: usize, code: usize) {
     silently(|engine| {
         engine.look_for_races_of_objects();
-        engine.thread().life.guests.visits.take_effect();
+        engine.thread().life.guests.round.take_effect();
         engine.shadow_destroy(address, code);
         engine.guests.native.life.objects.forget(address);
     });
@@ -293,7 +293,7 @@ pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
     silently(|engine| {
         let thread = engine.thread();
         thread.life.code = code;
-        thread.life.guests.visits.take_effect();
+        thread.life.guests.round.take_effect();
     });
     does()
 }

@@ -2,8 +2,8 @@
 //! them.
 
 use super::Frame;
-use super::await_rule::Given;
 use super::foreign::may_be_stack;
+use super::places::Given;
 use super::ranges::{bytes_at, content_of, memory_seen, touch};
 use crate::engine::Engine;
 use crate::engine::names::Range;
@@ -139,7 +139,7 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         if engine.is_on_own_stack(address) {
-            engine.thread().life.guests.visits.take_effect();
+            engine.thread().life.guests.round.take_effect();
             // At a function's first write to its frame, the frame still holds the bytes that hooks
             // left there.
             engine.wipe_stacks();
@@ -199,7 +199,7 @@ pub fn meet_volatile(address: usize, code: usize) {
 
 /// Records that the running thread changes something other than the program's memory.
 pub fn take_effect() {
-    silently(|engine| engine.thread().life.guests.visits.take_effect());
+    silently(|engine| engine.thread().life.guests.round.take_effect());
 }
 
 /// Records for users that the current event is a call, with a description of the call.
@@ -210,7 +210,7 @@ pub fn tell_call(text: impl FnOnce() -> String) {
 /// Records an allocation by the running thread, which is an effect. Returns the thread's number.
 pub fn begin_allocation() -> usize {
     silently(|engine| {
-        engine.thread().life.guests.visits.take_effect();
+        engine.thread().life.guests.round.take_effect();
         engine.running.index()
     })
 }
@@ -223,7 +223,7 @@ pub fn release(address: usize, length: usize, code: usize) {
             engine.look_for_races();
         }
         engine.thread().life.code = code;
-        engine.thread().life.guests.visits.take_effect();
+        engine.thread().life.guests.round.take_effect();
         engine.shadow_release(address, length, code);
     });
 }
@@ -234,7 +234,7 @@ pub fn unmap(address: usize, length: usize, code: usize) {
         if !engine.races_plain() {
             engine.look_for_races();
         }
-        engine.thread().life.guests.visits.take_effect();
+        engine.thread().life.guests.round.take_effect();
         // The memory that this step has written is unreadable afterwards.
         if let Some(written) = engine.guests.native.written.take() {
             engine.has_written(written);
@@ -253,7 +253,13 @@ impl Engine {
     #[inline(always)]
     pub(crate) unsafe fn takes_effect_at(&mut self, address: usize, length: usize) {
         if self.is_on_own_stack(address) {
-            return self.thread().life.guests.visits.write_own(address, length);
+            return self
+                .thread()
+                .life
+                .guests
+                .round
+                .foreign
+                .write_own(address, length);
         }
         self.writes_memory(address);
         // SAFETY: as promised by the caller.
@@ -265,7 +271,7 @@ impl Engine {
     #[inline(always)]
     pub(super) fn takes_effect_simply(&mut self, address: usize) -> bool {
         if self.is_on_own_stack(address) {
-            return self.thread().life.guests.visits.foreign.is_empty();
+            return self.thread().life.guests.round.foreign.is_known();
         }
         let is_simple = !may_be_stack(address);
         if is_simple {

@@ -289,7 +289,7 @@ impl Engine {
         self.guests.happens_before.clone_from(&point.happens_before);
         self.guests.native.shadow.restore(&point.touches);
         self.guests.native.written = None;
-        self.guests.native.segment.forget();
+        self.guests.segment.forget();
         if let (Some(native), Some(memory)) = (self.config.native, &point.memory) {
             native.memory.restore(&**memory);
         }

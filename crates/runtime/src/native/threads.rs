@@ -21,7 +21,7 @@ pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
         engine.announce(Request::plain(op), location);
     };
     commuting(announce, |engine| {
-        engine.thread().life.guests.visits.take_effect();
+        engine.thread().life.guests.round.take_effect();
         let child = engine.spawn(location, None, |_| Job::Call { run, argument });
         engine.record_thread(child, |name| format!("starts {name}"));
         child
@@ -35,7 +35,7 @@ pub fn join_ended(thread: ThreadId, code: usize) -> bool {
     perform::silently(|engine| {
         let own = engine.thread();
         own.life.code = code;
-        own.life.guests.visits.take_effect();
+        own.life.guests.round.take_effect();
         let is_plain = !engine.watch.records && engine.threads[thread.index()].panic.is_none();
         is_plain && engine.joins_at_once(thread)
     })

@@ -6,7 +6,9 @@
 //! a function start again in calls from other places, if functions keep frame pointers, or in each
 //! call, if the compiler inserts hooks at the beginning of functions.
 
-use super::await_rule::Frame;
+use super::places::Frame;
+use crate::engine::Engine;
+use crate::engine::life::life;
 use crate::engine::perform;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
@@ -15,14 +17,18 @@ use std::sync::atomic::AtomicBool;
 /// Whether there is a bound, so that entries of functions count.
 pub static IS_BOUNDED: AtomicBool = AtomicBool::new(false);
 
-/// The rounds of the loops around the thread's position, outermost first.
-#[derive(Clone, Default)]
-pub(super) struct Rounds(Vec<Round>);
+life! {
+    /// The rounds of the loops that the thread is in.
+    pub(crate) struct Rounds {
+        /// The loops around the thread's position, outermost first.
+        loops: Vec<Round>,
+    }
+}
 
 #[derive(Clone, Copy)]
 struct Round {
     code: usize,
-    /// The size of the stack in bytes.
+    /// The size of the stack in bytes ([`Engine::depth_of`]).
     depth: usize,
     /// A digest of the calls that lead here, as far as they are known.
     calls: u64,
@@ -30,38 +36,30 @@ struct Round {
 }
 
 impl Rounds {
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Counts a round at a place where the thread has this stack, which begins with a [`Frame`].
-    /// Returns whether the round is beyond the bound.
-    pub(super) fn count(&mut self, code: usize, stack: &[u8], most: u32) -> bool {
-        let (depth, calls) = (stack.len(), calls(stack));
+    /// Counts a round at a place where the thread has this stack, which begins with a [`Frame`] if
+    /// it is known. Returns whether the round is beyond the bound.
+    pub(super) fn count(&mut self, code: usize, depth: usize, stack: &[u8], most: u32) -> bool {
+        let calls = calls(stack);
         let is_here =
             |round: &Round| (round.code, round.depth, round.calls) == (code, depth, calls);
-        match self.0.iter().rposition(is_here) {
+        match self.loops.iter().rposition(is_here) {
             // Entries for later places belong to the previous round.
-            Some(index) => self.0.truncate(index + 1),
-            None => self.0.push(Round {
+            Some(index) => self.loops.truncate(index + 1),
+            None => self.loops.push(Round {
                 code,
                 depth,
                 calls,
                 count: 0,
             }),
         }
-        let round = self.0.last_mut().expect("the place has a round");
+        let round = self.loops.last_mut().expect("the place has a round");
         round.count += 1;
         round.count > most
     }
 
     /// Records that a function begins with a stack of this depth.
     fn enter(&mut self, depth: usize) {
-        self.0.retain(|round| round.depth < depth);
+        self.loops.retain(|round| round.depth < depth);
     }
 }
 
@@ -96,9 +94,25 @@ fn calls(stack: &[u8]) -> u64 {
 /// Records that a function of the program begins, with this frame at the top of its stack.
 pub fn enter_function(frame: *const Frame) {
     perform::silently(|engine| {
-        let depth = engine.stack_top() - frame.addr();
-        engine.thread().life.guests.visits.rounds.enter(depth);
+        let depth = engine.depth_of(frame);
+        engine
+            .thread()
+            .life
+            .guests
+            .round
+            .at_places
+            .rounds
+            .enter(depth);
     });
+}
+
+impl Engine {
+    /// Returns the size of the running thread's stack in bytes, where it begins with this frame.
+    /// On a stack of the program's own, only differences of sizes count.
+    #[inline]
+    pub(super) fn depth_of(&self, frame: *const Frame) -> usize {
+        self.stack_top().wrapping_sub(frame.addr())
+    }
 }
 
 #[cfg(test)]
@@ -114,7 +128,7 @@ mod tests {
                 rounds.enter(depth);
                 false
             }
-            code => rounds.count(code, &vec![0; depth], most),
+            code => rounds.count(code, depth, &vec![0; depth], most),
         });
         let cuts: Vec<bool> = cuts.collect();
         let (last, others) = cuts.split_last().expect("there is at least one place");

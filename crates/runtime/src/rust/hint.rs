@@ -2,7 +2,7 @@
 
 use crate::engine::perform;
 use crate::rust::outside::outside;
-use crate::watch::await_rule::{HALT, RoundResult};
+use crate::watch::await_rule::hints::RoundResult;
 use explore::{Bound, Halt};
 use std::time::Duration;
 
@@ -40,8 +40,8 @@ fn end_round() {
         RoundResult::NoProgress if perform::silently(|engine| engine.waits_for_time()) => {
             std::thread::sleep(PAUSE);
         }
-        RoundResult::NoProgress => perform::halt(HALT),
-        RoundResult::Observed => perform::halt(Halt::Bound(Bound::Unroll)),
+        RoundResult::NoProgress => perform::halt(Halt::Await),
+        RoundResult::TooMany => perform::halt(Halt::Bound(Bound::Unroll)),
     }
 }
 

@@ -77,6 +77,7 @@ impl Notify {
             engine.record(|name| format!("{name}.wait() begins"));
             let round = &mut engine.thread().life.guests.round;
             round
+                .token
                 .takes(self.object, given)
                 .then_some(round.has_effect())
         });
@@ -99,12 +100,12 @@ impl Notify {
 
     /// Registers the running thread as the thread that waits for the token.
     pub fn own(&self) {
-        silently(|engine| engine.thread().life.guests.round.owns(self.object));
+        silently(|engine| engine.thread().life.guests.round.token.owns(self.object));
     }
 
     /// Checks whether the running thread has given the token to itself since it last waited for it.
     pub fn is_own_gift(&self) -> bool {
-        silently(|engine| engine.thread().life.guests.round.has_gift())
+        silently(|engine| engine.thread().life.guests.round.token.has_gift())
     }
 
     /// Gives the token.
@@ -128,6 +129,7 @@ impl Notify {
                 .life
                 .guests
                 .round
+                .token
                 .gives(self.object, event, was_given);
             if was_given {
                 engine.see(Seen::Notified(self.number));

@@ -263,7 +263,10 @@ fn request_token(location: &'static Location<'static>) -> (ThreadId, ObjectId, O
         let given = park.given();
         park.request();
         let round = &mut engine.thread().life.guests.round;
-        round.takes(token, given).then_some(round.has_effect())
+        round
+            .token
+            .takes(token, given)
+            .then_some(round.has_effect())
     });
     (thread, token, own_round)
 }
@@ -282,10 +285,10 @@ pub fn unpark(thread: ThreadId) {
         park.unpark(event);
         let is_own = thread == engine.running;
         let round = &mut engine.thread().life.guests.round;
-        if is_own && !round.waits_for(token) {
-            round.owns(token);
+        if is_own && !round.token.waits_for(token) {
+            round.token.owns(token);
         }
-        round.gives(token, event, was_given);
+        round.token.gives(token, event, was_given);
         if was_given {
             engine.see(Seen::Unparked(thread));
         }

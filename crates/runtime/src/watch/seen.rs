@@ -1,6 +1,8 @@
 //! Observations that a thread can make without changing anything, for the await rule.
 
-use explore::{ObjectId, ThreadId, ValueId};
+use crate::engine::Engine;
+use explore::{EventId, ObjectId, ThreadId, ValueId};
+use std::mem::discriminant;
 
 /// An observation that a thread made without changing anything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,45 +50,82 @@ impl Seen {
     /// Checks whether both observations concern the same object or place, regardless of the
     /// observed value.
     pub(crate) fn is_about_the_same(self, other: Seen) -> bool {
-        use Seen::{
-            Held, Letters, Locked, Memory, NoMessage, NoPermit, NoRoom, NotDone, Notified, Permits,
-            Runs, Shares, Unparked, Value, WeakShares, Written,
-        };
-        match (self, other) {
-            (Value(one, _), Value(two, _)) => one == two,
-            (Memory { address: one, .. }, Memory { address: two, .. }) => one == two,
-            (Runs(one), Runs(two)) | (Unparked(one), Unparked(two)) => one == two,
-            (Locked(one), Locked(two))
-            | (Held(one), Held(two))
-            | (Written(one), Written(two))
-            | (NoPermit(one), NoPermit(two))
-            | (Permits(one, _), Permits(two, _))
-            | (NoMessage(one), NoMessage(two))
-            | (NoRoom(one), NoRoom(two))
-            | (Letters(one, _), Letters(two, _))
-            | (NotDone(one), NotDone(two))
-            | (Notified(one), Notified(two))
-            | (Shares(one, _), Shares(two, _))
-            | (WeakShares(one, _), WeakShares(two, _)) => one == two,
-            (
-                Value(..)
-                | Memory { .. }
-                | Runs(_)
-                | Locked(_)
-                | Held(_)
-                | Written(_)
-                | NoPermit(_)
-                | Permits(..)
-                | NoMessage(_)
-                | NoRoom(_)
-                | Letters(..)
-                | NotDone(_)
-                | Shares(..)
-                | WeakShares(..)
-                | Unparked(_)
-                | Notified(_),
-                _,
-            ) => false,
+        discriminant(&self) == discriminant(&other) && self.number() == other.number()
+    }
+
+    /// Returns the number or address of the observed object or place among those of its kind.
+    fn number(self) -> usize {
+        match self {
+            Seen::Value(object, _) => object.index(),
+            Seen::Memory { address, .. } => address,
+            Seen::Runs(thread) | Seen::Unparked(thread) => thread.index(),
+            Seen::Locked(number)
+            | Seen::Held(number)
+            | Seen::Written(number)
+            | Seen::NoPermit(number)
+            | Seen::Permits(number, _)
+            | Seen::NoMessage(number)
+            | Seen::NoRoom(number)
+            | Seen::Letters(number, _)
+            | Seen::NotDone(number)
+            | Seen::Shares(number, _)
+            | Seen::WeakShares(number, _)
+            | Seen::Notified(number) => number as usize,
+        }
+    }
+}
+
+impl Engine {
+    /// Checks whether a thread would make the same observation now.
+    pub(crate) fn is_still(&self, seen: Seen) -> bool {
+        let objects = &self.life.objects;
+        match seen {
+            Seen::Value(object, token) => match self.life.values.get(object.index()) {
+                Some(&Some(now)) => now == token,
+                Some(None) | None => true,
+            },
+            Seen::Memory {
+                address,
+                length,
+                digest,
+            } => {
+                // SAFETY: the program has read this memory, which stays until the execution is
+                // reset.
+                let now = unsafe { crate::native::digest_at(address, length) };
+                now == digest
+            }
+            Seen::Locked(number) => objects.mutexes.get(number).order.holder().is_some(),
+            Seen::Held(number) => objects
+                .rwlocks
+                .get(number)
+                .clone()
+                .try_write(ThreadId::MAIN)
+                .is_none(),
+            Seen::Written(number) => objects
+                .rwlocks
+                .get(number)
+                .clone()
+                .try_read(ThreadId::MAIN)
+                .is_none(),
+            Seen::NoPermit(number) => objects.semaphores.get(number).available() == 0,
+            Seen::Permits(number, permits) => objects.semaphores.get(number).available() == permits,
+            Seen::NoMessage(number) => {
+                let mut channel = objects.channels.get(number).clone();
+                let ticket = channel.receive_request(EventId(0));
+                !channel.is_receive_over(ticket)
+            }
+            Seen::NoRoom(number) => {
+                let mut channel = objects.channels.get(number).clone();
+                let ticket = channel.send_request(EventId(0));
+                ticket.is_some_and(|ticket| !channel.is_send_over(ticket))
+            }
+            Seen::Letters(number, count) => objects.mailboxes.get(number).order.count() == count,
+            Seen::NotDone(number) => !objects.onces.get(number).order.is_done(),
+            Seen::Shares(number, count) => self.guests.owned.get(number).shares == count,
+            Seen::WeakShares(number, count) => self.guests.owned.get(number).weak_shares == count,
+            Seen::Runs(thread) => !objects.ends[thread.index()].is_finished(),
+            Seen::Unparked(thread) => objects.parks[thread.index()].given().is_some(),
+            Seen::Notified(number) => objects.notifies.get(number).given().is_some(),
         }
     }
 }

@@ -217,25 +217,13 @@ impl Engine {
     pub(crate) fn note_write(&mut self, thread: ThreadId) {
         let (object, before, after) = (self.op.object, self.before, self.after);
         let event = self.event();
-        let effects = &self.threads[thread.index()]
-            .life
-            .guests
-            .round
-            .at_hints
-            .0
-            .effects;
+        let effects = &self.threads[thread.index()].life.guests.round.effects;
         let mut written = effects.written.iter();
         let index = written.position(|written| written.object == object);
         if index.is_none() {
             self.see(Seen::Value(object, before));
         }
-        let effects = &mut self.threads[thread.index()]
-            .life
-            .guests
-            .round
-            .at_hints
-            .0
-            .effects;
+        let effects = &mut self.threads[thread.index()].life.guests.round.effects;
         effects.released.push(Hold::Variable(object, event));
         let Some(index) = index else {
             effects.written.push(Written {
@@ -254,8 +242,6 @@ impl Engine {
                 .life
                 .guests
                 .round
-                .at_hints
-                .0
                 .effects
                 .notice();
         }
@@ -265,8 +251,8 @@ impl Engine {
     pub(crate) fn note_publication(&mut self, thread: ThreadId) {
         let event = self.event();
         let round = &mut self.threads[thread.index()].life.guests.round;
-        if round.has_changed_heap() {
-            round.at_hints.0.effects.published.get_or_insert(event);
+        if round.at_hints.has_changed_heap() {
+            round.effects.published.get_or_insert(event);
         }
     }
 
@@ -276,7 +262,7 @@ impl Engine {
         let thread = self.running;
         let own = self.thread();
         let (published, last) = (
-            own.life.guests.round.at_hints.0.effects.published.take(),
+            own.life.guests.round.effects.published.take(),
             own.life.last,
         );
         let (Some(since), Some(last)) = (published, last) else {
@@ -290,9 +276,9 @@ impl Engine {
     pub(crate) fn takes(&mut self, hold: Hold) {
         let is_watched = self.undoes();
         let thread = self.thread();
-        thread.life.guests.visits.take_effect();
-        if is_watched {
-            thread.life.guests.round.at_hints.0.effects.held.push(hold);
+        match is_watched {
+            true => thread.life.guests.round.effects.held.push(hold),
+            false => thread.life.guests.round.take_effect(),
         }
     }
 
@@ -315,18 +301,12 @@ impl Engine {
             }
         };
         let round = &mut self.thread().life.guests.round;
-        let held = round
-            .at_hints
-            .0
-            .effects
-            .held
-            .iter()
-            .position(|&held| held == hold);
+        let held = round.effects.held.iter().position(|&held| held == hold);
         match held {
             Some(index) => {
-                round.at_hints.0.effects.held.swap_remove(index);
-                round.at_hints.0.effects.released.push(hold);
-                round.at_hints.0.effects.noticed += u32::from(is_noticed);
+                round.effects.held.swap_remove(index);
+                round.effects.released.push(hold);
+                round.effects.noticed += u32::from(is_noticed);
             }
             None => round.take_effect(),
         }
@@ -335,8 +315,7 @@ impl Engine {
     /// Records that the round of the running thread made no progress, so it changed no data that a
     /// lock guards.
     pub(crate) fn made_no_progress(&mut self) {
-        let released =
-            std::mem::take(&mut self.thread().life.guests.round.at_hints.0.effects.released);
+        let released = std::mem::take(&mut self.thread().life.guests.round.effects.released);
         for &hold in &released {
             match hold {
                 Hold::Mutex(number, place) => {
@@ -356,7 +335,7 @@ impl Engine {
                 Hold::Variable(_, event) => self.guests.history.made_no_progress(event),
             }
         }
-        self.thread().life.guests.round.at_hints.0.effects.released = released;
+        self.thread().life.guests.round.effects.released = released;
     }
 
     /// Checks whether other threads have since taken the locks of the thread's round, and may have
@@ -366,8 +345,6 @@ impl Engine {
             .life
             .guests
             .round
-            .at_hints
-            .0
             .effects
             .released();
         released.iter().any(|&hold| match hold {

@@ -1,14 +1,12 @@
-//! The await rule for machine code. A thread makes no progress if it returns to a place that reads,
-//! and everything that it can still read is unchanged since an earlier visit. The thread stops
-//! there. Only other threads can change the values that it reads, and the executions in which it
-//! reads later are explored anyway.
+//! The places of the [await rule](crate::watch::await_rule) in machine code, which has no hints. A
+//! thread makes no progress if it returns to a place that reads, and everything that it can still
+//! read is unchanged since an earlier visit.
 //!
 //! A thread can read its registers and stack, its data in the front-end (`errno`, random numbers,
 //! …), and memory. All but memory are saved at each visit of a place to which threads are known to
 //! return (`visits`). When a place of this kind is first found, the exploration starts again.
-//! Memory is shared, so each change of it is an effect, after which earlier visits do not count:
-//! `segment` finds changes by comparing values. A write of the value that is already there is not
-//! an effect, but remains a write for the search.
+//! Memory is shared, so each change of it is an effect (`memory_changes`). A write of the value
+//! that is already there is not an effect, but remains a write for the search.
 //!
 //! Until the thread reaches one of those places, each write that a hook reports counts as an
 //! effect. A loop whose writes change nothing is found by counting its rounds.
@@ -24,14 +22,14 @@
 //! wipe the stack below them, once a thread has repeated a read or a try. This rule does not stop
 //! loops over many objects.
 
-use super::visits::{Place, RoundResult};
+use super::visits::Place;
 use crate::engine::Engine;
 use crate::engine::control_words::ControlWords;
 use crate::engine::names::MOST_COMPARED;
+use crate::engine::own_stack::LINK;
 use crate::watch::seen::Seen;
 use explore::{Bound, Halt};
 use report::{Restart, Shortcut};
-use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 /// The call-preserved registers, saved on the stack by a hook, and the return address above them.
@@ -100,8 +98,10 @@ impl Engine {
         // SAFETY: as promised by the caller.
         let code = unsafe { (*frame).code };
         let unroll = self.config.native.and_then(|native| native.unroll);
+        // SAFETY: as promised by the caller.
+        let stack = unsafe { self.stack_from(frame.addr()) };
         // A recursion passes the place deeper each time; copies of its stack would fill all memory.
-        if unroll.is_none() && self.stack_top() - frame.addr() > MOST_COMPARED {
+        if unroll.is_none() && !(1..=MOST_COMPARED).contains(&stack.len()) {
             return false;
         }
         // All threads use a finding at once, so that no execution depends on earlier executions.
@@ -112,7 +112,7 @@ impl Engine {
             is_event,
         };
         if place.is_loop {
-            self.compares_stack_from(frame.addr());
+            self.compares_stack(stack.len());
         }
         if is_event && !place.is_spin && self.thread().life.operations >= MANY_OPERATIONS {
             self.counts_round(code);
@@ -120,94 +120,78 @@ impl Engine {
         // The changes of a thread are recorded when it is suspended. Record them here as well, so
         // that switches make no difference.
         self.note_changes();
-        self.thread().life.guests.visits.forget_before_effect();
+        self.thread().life.guests.round.forget_before_effect();
         // A copy of memory from before the thread's last effect is useless.
-        if !self.thread().life.guests.visits.is_watched() {
-            self.guests.native.segment.forget();
+        if !self.thread().life.guests.round.is_watched() {
+            self.guests.segment.forget();
+        }
+        if let Some(most) = unroll {
+            let depth = self.depth_of(frame);
+            let rounds = &mut self.thread().life.guests.round.at_places.rounds;
+            if rounds.count(code, depth, stack, most) {
+                self.halt(Halt::Bound(Bound::Unroll));
+                return true;
+            }
+        }
+        if stack.is_empty() {
+            return false;
+        }
+        if !place.is_loop {
+            if !self.thread().life.guests.round.passes_first(code) {
+                self.meet_loop(code);
+            }
+            return false;
         }
         let mut state = std::mem::take(&mut self.guests.native.state);
         state.clear();
-        let mut raw = None;
-        if place.is_loop {
-            // SAFETY: as promised by the caller.
-            unsafe { self.copy_state(frame, given, &mut state) };
-            raw = matches!(given, Given::All(_)).then(|| frame.addr());
-            if let Some(start) = raw.take_if(|_| self.thread().life.guests.visits.knows(code)) {
-                self.clear_dead(place, start, &mut state);
-            }
+        self.copy_state(stack, given, &mut state);
+        let mut raw = matches!(given, Given::All(_)).then(|| frame.addr());
+        if let Some(start) = raw.take_if(|_| self.thread().life.guests.round.knows(code)) {
+            self.clear_dead(place, start, &mut state);
         }
-        let is_cut = unroll.is_some_and(|most| {
-            let length = self.stack_top() - frame.addr();
-            // SAFETY: the stack from the frame to its top is initialised as far as a comparison
-            // needs, and is not written meanwhile.
-            let stack = unsafe { std::slice::from_raw_parts(frame.cast::<u8>(), length) };
-            self.thread()
-                .life
-                .guests
-                .visits
-                .rounds
-                .count(code, stack, most)
-        });
-        let mut result = match is_cut {
-            true => RoundResult::TooMany,
-            false => self
-                .thread()
-                .life
-                .guests
-                .visits
-                .record_visit(place, raw, &mut state),
-        };
-        if matches!(result, RoundResult::NoProgress(_)) && !self.guests.native.segment.is_known() {
-            let visits = &mut self.thread().life.guests.visits;
-            visits.take_effect();
-            visits.forget_before_effect();
-            result = visits.record_visit(place, raw, &mut state);
+        let is_known = self.guests.segment.is_known();
+        let round = &mut self.thread().life.guests.round;
+        let mut same = round.returns_to(place, raw, &mut state);
+        if same.is_some() && place.is_spin && !is_known {
+            // Memory may have changed.
+            round.take_effect();
+            round.forget_before_effect();
+            same = round.returns_to(place, raw, &mut state);
         }
         self.guests.native.state = state;
-        match result {
-            RoundResult::Changed => false,
-            RoundResult::IsLoop => {
-                self.meet_loop(code);
-                false
-            }
-            RoundResult::IsSpin => {
+        match same {
+            None => false,
+            Some(_) if !place.is_spin => {
                 self.meet_spin(code);
                 false
             }
-            RoundResult::NoProgress(start) => {
+            Some(visit) => {
                 self.wipe_stacks();
                 let live = frame.addr() + size_of::<Frame>();
-                let learnt = self.learnt_since(start, live);
-                self.thread().life.guests.round.learnt(&learnt);
+                let seen = self.seen_since(visit, live);
+                self.thread().life.guests.round.keep_seen(seen);
                 self.halt(Halt::Await);
-                true
-            }
-            RoundResult::TooMany => {
-                self.halt(Halt::Bound(Bound::Unroll));
                 true
             }
         }
     }
 
-    /// Records that the stack of the running thread is compared from this address on. If the address
-    /// is deeper than expected, savepoints have restored less of the stack so far.
-    fn compares_stack_from(&mut self, address: usize) {
-        let thread = self.running;
-        // A program may run on a stack of its own, which is memory like any other.
-        let depth = self.thread().fibre.base().checked_sub(address);
-        let depth = depth.filter(|&depth| depth <= MOST_COMPARED).unwrap_or(0);
-        if depth > self.names.compared_depth(thread) {
-            self.names.compare_to_depth(thread, depth);
+    /// Records that this many bytes of the running thread's stack are compared. If this is more than
+    /// before, savepoints have restored less of the stack so far.
+    fn compares_stack(&mut self, depth: usize) {
+        let depth = depth + LINK;
+        if depth <= MOST_COMPARED && depth > self.names.compared_depth(self.running) {
+            self.names.compare_to_depth(self.running, depth);
             self.coarsen(Restart::DeepStacks);
         }
     }
 
-    /// Returns the running thread's observations since the index `start` that other threads can
+    /// Returns the running thread's observations since an earlier visit that other threads can
     /// change. For its own stack, these are the bytes that other threads have written, and the
     /// bytes that are as the thread has read them. (Bytes that the thread has overwritten itself
     /// are written again in the next round.) Ended frames, which hooks overwrite, are below `live`.
-    fn learnt_since(&self, start: usize, live: usize) -> Vec<Seen> {
-        let visits = &self.threads[self.running.index()].life.guests.visits;
+    fn seen_since(&self, visit: usize, live: usize) -> Vec<Seen> {
+        let round = &self.threads[self.running.index()].life.guests.round;
         let can_change = |seen: &Seen| {
             let &Seen::Memory {
                 address, length, ..
@@ -218,29 +202,20 @@ impl Engine {
             if self.owner_of_stack(address) != Some(self.running) {
                 return true;
             }
-            let is_foreign =
-                |range: &Range<usize>| range.start < address + length && address < range.end;
-            let is_by_others = visits.written_by_others.iter().any(is_foreign);
+            let is_by_others = round.foreign.contains(address, length);
             address >= live && (is_by_others || self.is_still(*seen))
         };
-        let learnt = visits.learnt[start..].iter().copied();
-        learnt.filter(can_change).collect()
+        let seen = &round.seen[round.visits[visit].seen as usize..];
+        seen.iter().copied().filter(can_change).collect()
     }
 
     /// Appends the private state of the running thread to `state`: registers, its stack as far as
     /// the thread has observed it and may read it, the arguments of the hook, and the thread's data
     /// in the front-end.
-    ///
-    /// # Safety
-    ///
-    /// The conditions are those of [`Engine::stops_by`].
-    unsafe fn copy_state(&mut self, frame: *const Frame, given: Given, state: &mut Vec<u8>) {
-        let start = frame.addr();
-        let length = self.stack_top() - start;
-        // SAFETY: the stack from the frame to its top is initialised as far as a comparison needs,
-        // and is not written meanwhile.
-        state.extend_from_slice(unsafe { std::slice::from_raw_parts(frame.cast(), length) });
-        self.thread().life.guests.visits.as_known(start, state);
+    fn copy_state(&mut self, stack: &[u8], given: Given, state: &mut Vec<u8>) {
+        state.extend_from_slice(stack);
+        let foreign = &self.thread().life.guests.round.foreign;
+        foreign.as_known(stack.as_ptr().addr(), state);
         if let Some(native) = self.config.native {
             let (Given::All(words) | Given::Part(words)) = given;
             state.extend_from_slice(words.map(u128::to_ne_bytes).as_flattened());
@@ -263,7 +238,7 @@ impl Engine {
         self.thread()
             .life
             .guests
-            .visits
+            .round
             .clear_raw_states(place, clear);
     }
 
@@ -272,13 +247,8 @@ impl Engine {
     #[cold]
     #[inline(never)]
     fn counts_round(&mut self, code: usize) {
-        if self
-            .thread()
-            .life
-            .guests
-            .visits
-            .counts_round_without_effect(code)
-        {
+        let at_places = &mut self.thread().life.guests.round.at_places;
+        if at_places.counts_round_without_effect(code) {
             self.meet_spin(code);
         }
     }
@@ -296,13 +266,13 @@ impl Engine {
     pub(super) fn visits(&mut self, code: usize) -> bool {
         match self.names.has_loops() {
             true => self.visits_outside_loops(code),
-            false => self.thread().life.guests.visits.visits(code),
+            false => self.thread().life.guests.round.passes_simply(code),
         }
     }
 
     #[inline(never)]
     fn visits_outside_loops(&mut self, code: usize) -> bool {
-        !self.is_loop(code) && self.thread().life.guests.visits.visits(code)
+        !self.is_loop(code) && self.thread().life.guests.round.passes_simply(code)
     }
 
     /// Makes hooks wipe the stack below them from now on. Executions so far have compared the

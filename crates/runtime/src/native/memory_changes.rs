@@ -1,0 +1,68 @@
+//! The changes that a thread makes to the memory that it shares with other threads. Each of them is
+//! an effect. Memory is compared only for threads that have reached a spin loop and have had no
+//! effect since.
+
+use crate::engine::Engine;
+
+impl Engine {
+    /// Copies the memory at the beginning of a segment.
+    pub(crate) fn copy_memory(&self, content: &mut Vec<u8>) {
+        self.look_at_memory(&mut |piece| {
+            content.extend_from_slice(piece);
+            true
+        });
+    }
+
+    /// Records an effect of the running thread if memory has changed in this segment.
+    pub(crate) fn note_changes_of_memory(&mut self) {
+        if self.thread().life.guests.round.is_watched() && self.has_changed_memory() {
+            self.thread().life.guests.round.take_effect();
+        }
+    }
+
+    /// Checks whether the running thread has changed memory in this segment. Its own stack does not
+    /// count.
+    fn has_changed_memory(&self) -> bool {
+        let mut rest = &self.guests.segment.content[..];
+        let is_same = self.look_at_memory(&mut |piece| match rest.split_at_checked(piece.len()) {
+            Some((before, behind)) if before == piece => {
+                rest = behind;
+                true
+            }
+            Some(_) | None => false,
+        });
+        !is_same || !rest.is_empty()
+    }
+
+    /// Passes the pieces of memory that the running thread shares with other threads to `look`.
+    /// Stops when `look` returns false, and then returns false.
+    fn look_at_memory(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+        let Some(native) = self.config.native else {
+            return true;
+        };
+        native.memory.look(look)
+            && self.started().iter().all(|&id| {
+                let fibre = &self.threads[id.index()].fibre;
+                // SAFETY: the thread is suspended, and the slice is not kept.
+                id == self.running || look(unsafe { fibre.in_use() })
+            })
+    }
+
+    /// Records a write by the running thread to memory other than its own stack. Where memory is
+    /// compared, the write counts as an effect only if the comparison does not cover it.
+    #[inline(always)]
+    pub(super) fn writes_memory(&mut self, address: usize) {
+        if !self.thread().life.guests.round.is_watched() {
+            self.thread().life.guests.round.set_effect(true);
+        } else if !self.is_looked_at(address) {
+            self.thread().life.guests.round.take_effect();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_looked_at(&self, address: usize) -> bool {
+        let mut is_outside = |piece: &[u8]| !piece.as_ptr_range().contains(&(address as *const u8));
+        !self.look_at_memory(&mut is_outside)
+    }
+}
