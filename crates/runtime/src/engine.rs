@@ -261,7 +261,7 @@ life! {
 
 impl Engine {
     pub(crate) fn new(config: Config, mut names: Names, body: Box<dyn Fn()>) -> Engine {
-        let mut native = native::State::new(config.native);
+        let mut native = native::State::new(&config);
         let watches_all = config.without.contains(&Shortcut::Ownership);
         if names.has_plain_memory() {
             native.ownership.give_up();

@@ -40,7 +40,7 @@ impl Engine {
             self.make_room(id);
         }
         let has_private_stack = self.begins_with_private_stack(id);
-        let accesses = self.config.max_events.saturating_mul(ACCESSES);
+        let accesses = self.config.conditions.max_events.saturating_mul(ACCESSES);
         let thread = &mut self.threads[id.index()];
         thread.life.begin();
         thread.life.accesses_left = accesses;

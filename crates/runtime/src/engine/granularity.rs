@@ -118,7 +118,7 @@ impl Engine {
     /// the thread has reached its limit of operations.
     #[inline(always)]
     pub(crate) fn begin_part(&mut self) -> bool {
-        let most = self.config.max_events;
+        let most = self.config.conditions.max_events;
         let thread = self.thread();
         if thread.life.operations >= most {
             return false;

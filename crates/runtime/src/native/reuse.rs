@@ -154,9 +154,9 @@ impl Engine {
         let own = self.running;
         let allocating = self.native.reuse.allocated.entry(size).or_default();
         allocating.insert(own);
-        if self.config.reuse > 0 {
+        if self.config.conditions.reuse > 0 {
             let is_used = self.is_pool_used(size);
-            let is_left = self.thread().life.reused < self.config.reuse;
+            let is_left = self.thread().life.reused < self.config.conditions.reuse;
             if is_used
                 && !is_left
                 && self.has_freed(size)
@@ -179,7 +179,7 @@ impl Engine {
         let own = self.running;
         let readers = self.native.reuse.readers.get(&block);
         match readers.is_none_or(|&only| only == Some(own)) {
-            true if self.config.reuse == 0 => return false,
+            true if self.config.conditions.reuse == 0 => return false,
             true => {}
             false => _ = self.native.reuse.known.insert(size),
         }
@@ -188,7 +188,7 @@ impl Engine {
             .entry(size)
             .or_insert_with(|| (code, FxHashSet::default()));
         freeing.insert(own);
-        if self.config.reuse > 0 {
+        if self.config.conditions.reuse > 0 {
             return self.is_pool_used(size);
         }
         self.native.life.objects.freed_by.insert((size, own));
@@ -233,7 +233,7 @@ impl Engine {
         };
         let place = self.shown_spot(Spot::Code(code));
         let place = place.map_or_else(String::new, |place| format!(" at {place}"));
-        let (how_often, more) = match self.config.reuse {
+        let (how_often, more) = match self.config.conditions.reuse {
             0 => ("never reused".to_owned(), 1),
             1 => ("reused at most once by a thread".to_owned(), 2),
             most => (format!("reused at most {most} times by a thread"), most + 1),

@@ -285,7 +285,7 @@ impl Engine {
         // SAFETY: the bytes between the stack pointer and the top of the stack are initialised as
         // far as a comparison of their content needs, and nothing writes them meanwhile.
         let stack = unsafe { std::slice::from_raw_parts(pointer as *const u8, top - pointer) };
-        let most = self.config.noticed_rounds;
+        let most = self.config.conditions.noticed_rounds();
         let result = self.thread().life.round.arrive(pointer, stack, most);
         if matches!(result, RoundResult::NoProgress) {
             self.made_no_progress();
