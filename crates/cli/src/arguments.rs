@@ -1,11 +1,13 @@
 //! The command line.
 
 mod of_cluster;
+mod of_conditions;
 mod of_explorer;
 mod of_report;
 mod values;
 
 pub use of_cluster::{AttachOptions, CancelOptions, SubmitTestOptions, WorkerOptions};
+pub use of_conditions::{CheckConditions, SharedConditions};
 pub use of_explorer::ExploreOptions;
 pub use of_report::{CompletionsOptions, ManOptions, ReportFormat, ReportOptions};
 
@@ -167,15 +169,6 @@ pub enum States {
     StoredExactly,
 }
 
-/// Treatment of plain (non-atomic) accesses in C and C++.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Plain {
-    /// Check for data races; plain accesses do not interleave.
-    Race,
-    /// Plain accesses interleave like atomic ones; data races are allowed.
-    Sc,
-}
-
 /// Arguments of a compiler wrapper.
 #[derive(Args)]
 pub struct WrapperOptions {
@@ -200,12 +193,8 @@ pub struct CheckOptions {
     /// Arguments of the compiled program, separated by spaces
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub args: Option<String>,
-    /// How to treat plain (non-atomic) accesses in C and C++ [default: race]
-    #[arg(long, value_name = "HOW")]
-    pub plain: Option<Plain>,
-    /// Stop a thread in C or C++ after N iterations of a loop
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub unroll: Option<u32>,
+    #[command(flatten)]
+    pub conditions: CheckConditions,
     /// Search algorithm
     #[arg(long, value_parser = algorithm(), default_value = Algorithm::default().name())]
     pub algorithm: Algorithm,
@@ -246,19 +235,6 @@ pub struct CheckOptions {
     /// Extra executions to shorten the failing execution that is shown [default: 100]
     #[arg(long, value_name = "N")]
     pub extra: Option<u64>,
-    /// Maximum number of timeouts per thread; the next timed operation stops the thread
-    /// [default: 2]
-    #[arg(long, value_name = "N")]
-    pub timeouts: Option<u32>,
-    /// Maximum number of spurious wakeups per thread [default: 0]
-    #[arg(long, value_name = "N")]
-    pub spurious: Option<u32>,
-    /// How often allocations of a thread in C or C++ may reuse freed memory [default: 0]
-    #[arg(long, value_name = "N")]
-    pub reuse: Option<u32>,
-    /// Stop a thread after N operations [default: 10000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub max_events: Option<u32>,
     /// Accept that this is not explored, so that a program can count as verified: unseen, asm,
     /// libraries, inputs, reuse
     #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]
@@ -321,16 +297,8 @@ pub struct VerifyOptions {
     /// Search algorithm: source, optimal or parsimonious
     #[arg(long, value_parser = algorithm(), default_value = Algorithm::Optimal.name())]
     pub algorithm: Algorithm,
-    /// How to treat plain (non-atomic) accesses in C and C++ [default: race]
-    #[arg(long, value_name = "HOW")]
-    pub plain: Option<Plain>,
-    /// Stop a thread after N operations [default: 10000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub max_events: Option<u32>,
-    /// Maximum number of timeouts per thread; the next timed operation stops the thread
-    /// [default: 2]
-    #[arg(long, value_name = "N")]
-    pub timeouts: Option<u32>,
+    #[command(flatten)]
+    pub conditions: SharedConditions,
     /// Accept that this is not explored, so that a program can count as verified: unseen, asm,
     /// libraries, inputs
     #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]

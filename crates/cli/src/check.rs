@@ -10,7 +10,7 @@ use crate::{
 };
 use corpus::Instance;
 use mazurka::Checker;
-use report::{Report, special_file};
+use report::{Order, Report, special_file};
 use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -73,9 +73,7 @@ fn search_corpus(
         interruption::at_end_of_input(&stop);
     }
     let order = native_check::order(options, instance.to_string())?;
-    let checker = checker(options)
-        .suppress(options.suppressed()?)
-        .name(&order.name);
+    let checker = checker(options, &order);
     let refused = |error| Refusal::Check {
         program: order.name.clone(),
         error,
@@ -103,45 +101,17 @@ fn search_corpus(
     report
 }
 
-/// Returns a checker with the options.
-pub fn checker(options: &CheckOptions) -> Checker {
-    let mut checker = Checker::new()
-        .of_command()
+/// Returns a checker with the options, and with the order that these options make.
+pub fn checker(options: &CheckOptions, order: &Order) -> Checker {
+    let mut checker = Checker::ordered(order)
         .algorithm(options.algorithm)
-        .keep_going(options.keep_going)
-        .explain(options.report.explains())
-        .draw(options.draws())
         .published_cuts(options.cuts == Some(Cuts::AsPublished));
-    if let Some(executions) = options.max_executions {
-        checker = checker.max_executions(executions);
-    }
-    if let Some(limit) = options.time_limit {
-        checker = checker.time_limit(limit.0);
-    }
-    if let Some(preemptions) = options.preemptions {
-        checker = checker.preemptions(preemptions);
-    }
-    if let Some(seed) = options.seed {
-        checker = checker.seed(seed);
-    }
     if let Some(states) = options.states {
         checker = checker.states(match states {
             States::Compared => mazurka::States::Compared,
             States::Stored => mazurka::States::Stored,
             States::StoredExactly => mazurka::States::StoredExactly,
         });
-    }
-    if let Some(spurious) = options.spurious {
-        checker = checker.spurious(spurious);
-    }
-    if let Some(timeouts) = options.timeouts {
-        checker = checker.timeouts(timeouts);
-    }
-    if let Some(executions) = options.extra {
-        checker = checker.extra(executions);
-    }
-    if let Some(events) = options.max_events {
-        checker = checker.max_events(events);
     }
     if let Some(path) = &options.checkpoint {
         checker = checker.checkpoint(path);

@@ -317,7 +317,11 @@ fn failure(order: &Order, sighted: &Sighted, coarse: &[String]) -> Failure {
             program: order.name.clone(),
             kind: sighted.kind,
             message: sighted.message.clone(),
-            conditions: conditions(order),
+            conditions: Conditions {
+                waiting_after_main: true,
+                is_enforceable: order.verify.is_some(),
+                ..order.conditions
+            },
             coarse: coarse.to_vec(),
             recipe: None,
             by_accesses: true,
@@ -328,21 +332,5 @@ fn failure(order: &Order, sighted: &Sighted, coarse: &[String]) -> Failure {
         interleaving: Interleaving::default(),
         why: None,
         passing: None,
-    }
-}
-
-/// Returns the conditions of the run. Conditions not in the order are as usual for programs in C.
-fn conditions(order: &Order) -> Conditions {
-    let usual = Conditions::default();
-    Conditions {
-        max_events: order.max_events.unwrap_or(usual.max_events),
-        timeouts: order.timeouts.unwrap_or(usual.timeouts),
-        spurious: order.spurious.unwrap_or(usual.spurious),
-        reuse: order.reuse.unwrap_or(usual.reuse),
-        panics_fail: usual.panics_fail,
-        waiting_after_main: true,
-        interleaves_plain: order.interleaves_plain,
-        unroll: order.unroll,
-        is_enforceable: order.verify.is_some(),
     }
 }

@@ -1,6 +1,6 @@
 //! Checks a program in C or C++: builds it, starts its checking process and reads the answers.
 
-use crate::arguments::{CheckOptions, Plain, ReplayOptions};
+use crate::arguments::{CheckOptions, ReplayOptions};
 use crate::cluster::{self, Server};
 use crate::crew;
 use crate::guard::{Guard, Heard};
@@ -145,7 +145,7 @@ fn repetition<'a>(
         program,
         order: Order {
             name: schedule.program.clone(),
-            interleaves_plain: schedule.conditions.interleaves_plain,
+            conditions: schedule.conditions,
             replay: Some(schedule),
             explains: options.report.explains() && !options.gdb,
             ..Order::default()
@@ -406,7 +406,7 @@ impl Task<'_> {
         let unseen = unseen.iter().filter(is_harmless);
         let mut warnings: Vec<String> = unseen.map(Unseen::to_string).collect();
         if let Origin::Sources { flags, .. } = &self.program.origin
-            && self.order.interleaves_plain
+            && self.order.conditions.interleaves_plain
             && Build::optimises(flags)
         {
             let text = "the compiler optimises, so plain accesses may be merged before they can interleave; \
@@ -440,14 +440,9 @@ pub fn order(options: &CheckOptions, name: String) -> Result<Order, Refusal> {
         time_limit: options.time_limit.map(|limit| limit.0),
         preemptions: options.preemptions,
         seed: options.seed,
-        timeouts: options.timeouts,
-        spurious: options.spurious,
-        reuse: options.reuse,
-        max_events: options.max_events,
-        unroll: options.unroll,
+        conditions: options.conditions.all(),
         accept: options.accept.clone(),
         suppressions: options.suppressed()?,
-        interleaves_plain: options.plain == Some(Plain::Sc),
         without: options.without.clone(),
         checkpoint: options.checkpoint.as_deref().map(absolute),
         resume: options.resume.as_deref().map(absolute),

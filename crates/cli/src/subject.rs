@@ -100,8 +100,8 @@ impl Subject {
         let given = [
             ("--cc", options.cc.is_some()),
             ("--args", options.args.is_some()),
-            ("--plain", options.plain.is_some()),
-            ("--unroll", options.unroll.is_some()),
+            ("--plain", options.conditions.shared.plain.is_some()),
+            ("--unroll", options.conditions.unroll.is_some()),
             (
                 "more than one word",
                 words.len() > 1 || !options.flags.is_empty(),

@@ -5,7 +5,7 @@ mod assignments;
 mod native_program;
 mod overhead;
 
-use crate::arguments::{Format, Plain, Prefer, VerifyOptions};
+use crate::arguments::{Format, Prefer, VerifyOptions};
 use crate::check::is_writable;
 use crate::jobs::Jobs;
 use crate::progress_line::ProgressLine;
@@ -18,7 +18,8 @@ use corpus::Instance;
 use mazurka::{Checker, Preference};
 use native::Unseen;
 use report::{
-    Case, FailureKind, Inputs, LeftOut, Limit, Report, SafeTrace, Verdict, harmless, harmless_json,
+    Case, FailureKind, Inputs, LeftOut, Limit, Order, Report, SafeTrace, Verdict, harmless,
+    harmless_json,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,18 +94,15 @@ impl Verification<'_> {
             return Err(Refusal::Option { option, why });
         }
         self.trace.program = instance.to_string();
-        let mut checker = Checker::new()
-            .of_command()
-            .name(&instance.to_string())
+        let order = Order {
+            name: instance.to_string(),
+            conditions: self.options.conditions.all(),
+            ..Order::default()
+        };
+        let checker = Checker::ordered(&order)
             .algorithm(self.options.algorithm)
             .stop(Arc::clone(&self.interrupted))
             .observer(self.line.observer());
-        if let Some(events) = self.options.max_events {
-            checker = checker.max_events(events);
-        }
-        if let Some(timeouts) = self.options.timeouts {
-            checker = checker.timeouts(timeouts);
-        }
         let mut refusal = None;
         let verified = checker.verify(self.preference(), instance.program(), |case| {
             self.publish(0, case.clone()).unwrap_or_else(|error| {
@@ -126,7 +124,7 @@ impl Verification<'_> {
     fn of_program(&mut self, program: &NativeProgram) -> Result<Reports, Refusal> {
         let path = program.path();
         let binary = native::Binary::recognise(path)?;
-        if binary.is_rust() && self.options.plain.is_some() {
+        if binary.is_rust() && self.options.conditions.plain.is_some() {
             return Err(Refusal::Option {
                 option: "--plain",
                 why: "in a program in Rust, plain accesses are seen only in `mazurka::cell`, and they must not race",
@@ -151,7 +149,7 @@ impl Verification<'_> {
         self.trace.arguments = arguments
             .map(|own| own.to_string_lossy().into_owned())
             .collect();
-        self.trace.interleaves_plain = self.options.plain == Some(Plain::Sc);
+        self.trace.interleaves_plain = self.options.conditions.all().interleaves_plain;
         loop {
             let (reports, asked) = self.of_assignments(program)?;
             match asked {

@@ -62,7 +62,7 @@ pub(crate) fn work(program: Program) -> i32 {
     watch::begin(order.is_debugged);
     listen_to_owner();
     warm_up();
-    if let Err(reason) = unknown_calls::note(order.interleaves_plain) {
+    if let Err(reason) = unknown_calls::note(order.conditions.interleaves_plain) {
         refuse_now(&format!(
             "no memory for the calls of the C library: {reason}"
         ));
@@ -83,8 +83,8 @@ pub(crate) fn work(program: Program) -> i32 {
     }
     *WORDS.get() = ControlWords::now();
     IS_DEBUGGED.store(order.is_debugged, Relaxed);
-    let is_enforced = order.interleaves_plain && order.verify.is_some();
-    unhooked::install(order.interleaves_plain, is_enforced);
+    let is_enforced = order.conditions.interleaves_plain && order.verify.is_some();
+    unhooked::install(order.conditions.interleaves_plain, is_enforced);
     if order.is_fatal {
         say(&before_last(&order, program));
         // SAFETY: the call ends the process.
@@ -136,7 +136,7 @@ fn output(answers: &Path) -> io::Result<File> {
 
 /// Returns the interleaving before the last step of the schedule.
 fn before_last(order: &Order, program: Program) -> Answer {
-    if order.interleaves_plain {
+    if order.conditions.interleaves_plain {
         copies::look();
     }
     let schedule = order.replay.as_ref().expect("a fatal order has a schedule");
@@ -149,7 +149,7 @@ fn before_last(order: &Order, program: Program) -> Answer {
 
 /// Returns the position of the execution at the end of the schedule.
 fn position(order: &Order, visit: &Visit, program: Program) -> Result<Answer, CheckError> {
-    if order.interleaves_plain {
+    if order.conditions.interleaves_plain {
         copies::look();
     }
     checker(order).visit(order, visit, move || run(program))
@@ -157,7 +157,7 @@ fn position(order: &Order, visit: &Visit, program: Program) -> Result<Answer, Ch
 
 fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
     let body = move || run(program);
-    if order.interleaves_plain {
+    if order.conditions.interleaves_plain {
         copies::look();
     }
     let checker = checker(order);

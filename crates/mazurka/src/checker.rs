@@ -5,7 +5,6 @@ mod as_json;
 mod audit;
 mod brake;
 mod checkpoint;
-mod configuration;
 mod contradiction;
 mod coverage;
 mod determinism;
@@ -46,7 +45,7 @@ use checkpoint::{State, refused_if_contradictory};
 use explore::{Algorithm, Observer, Preemptions, States};
 use report::{FailureKind, Interleaving, Position, Report, ScheduleFile, Suppression, Visit};
 use runtime::contained;
-use runtime::native::{Memory, SourceMap};
+use runtime::native::{Memory, Native, SourceMap};
 use search::Search;
 use settings::Settings;
 use std::path::PathBuf;
@@ -54,6 +53,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+
+/// Stack size of a native thread in bytes, as on its system. Only used pages take memory.
+const NATIVE_STACK: usize = (8 << 20) + runtime::native::SPARE_STACK;
 
 /// Explores the interleavings of a concurrent program and reports what it found.
 ///
@@ -195,13 +197,13 @@ impl Checker {
 
     /// Stops a thread that has performed this number of operations (default 10,000).
     pub fn max_events(mut self, events: u32) -> Checker {
-        self.settings.conditions.max_events = events;
+        self.settings.config.conditions.max_events = events;
         self
     }
 
     /// Limits the expired timed operations per thread (default 2). A thread stops at its next one.
     pub fn timeouts(mut self, timeouts: u32) -> Checker {
-        self.settings.conditions.timeouts = timeouts;
+        self.settings.config.conditions.timeouts = timeouts;
         self
     }
 
@@ -209,40 +211,40 @@ impl Checker {
     /// of condition variable waits and [`park`](crate::thread::park). Each failure or return is a
     /// choice (default 0).
     pub fn spurious(mut self, times: u32) -> Checker {
-        self.settings.conditions.spurious = times;
+        self.settings.config.conditions.spurious = times;
         self
     }
 
     /// Limits how many allocations of a native thread may reuse freed blocks, by choice (default
     /// 0).
     pub fn reuse(mut self, times: u32) -> Checker {
-        self.settings.conditions.reuse = times;
+        self.settings.config.conditions.reuse = times;
         self
     }
 
     /// Sets whether each panic fails. By default, a panic that `join` returns as `Err` does not.
     pub fn panics_fail(mut self, fail: bool) -> Checker {
-        self.settings.conditions.panics_fail = fail;
+        self.settings.config.conditions.panics_fail = fail;
         self
     }
 
     /// Sets whether threads may still wait when the main thread has returned.
     pub fn waiting_after_main(mut self, may_wait: bool) -> Checker {
-        self.settings.conditions.waiting_after_main = may_wait;
+        self.settings.config.conditions.waiting_after_main = may_wait;
         self
     }
 
     /// Sets whether an [`Arc`](crate::sync::Arc) or memory of [`alloc`](mod@crate::alloc) that is
     /// never freed is a failure (default true).
     pub fn leaks_fail(mut self, fail: bool) -> Checker {
-        self.settings.leaks_fail = fail;
+        self.settings.config.leaks_fail = fail;
         self
     }
 
     /// Sets how many rounds of a loop a thread that has joined all others may run before the thread
     /// counts as stuck (default 0). Programs that read the clock in a loop need some rounds.
     pub fn waits_alone(mut self, rounds: u32) -> Checker {
-        self.settings.waits_alone = rounds;
+        self.settings.config.waits_alone = rounds;
         self
     }
 
@@ -272,20 +274,20 @@ impl Checker {
 
     /// Sets whether the interleaving of a failure shows source locations (default true).
     pub fn locations(mut self, are_shown: bool) -> Checker {
-        self.settings.locations = are_shown;
+        self.settings.config.locations = are_shown;
         self
     }
 
     /// Sets whether interleavings are explored from the start (default true), or only after a call
     /// of [`explore`](crate::explore), as with loom's `expect_explicit_explore`.
     pub fn explores(mut self, from_the_beginning: bool) -> Checker {
-        self.settings.explores = from_the_beginning;
+        self.settings.config.explores = from_the_beginning;
         self
     }
 
     /// Makes executions with more threads than this (including main) fail. The default is no limit.
     pub fn max_threads(mut self, threads: usize) -> Checker {
-        self.settings.max_threads = threads;
+        self.settings.config.max_threads = threads;
         self
     }
 
@@ -320,31 +322,32 @@ impl Checker {
     /// the default of [`max_events`](Checker::max_events). Threads are watched on x86-64 Linux
     /// only.
     pub fn patience(mut self, patience: Duration) -> Checker {
-        self.settings.patience = Some(patience);
+        self.settings.config.patience = patience;
         self
     }
 
     /// Sets the address names and the memory of a program in machine code. Native front-ends use
-    /// this. Threads may then still wait when the main thread has returned.
+    /// this. Threads may then still wait when the main thread has returned, and have large stacks.
     pub fn native(
         mut self,
         source_map: &'static dyn SourceMap,
         memory: &'static dyn Memory,
     ) -> Checker {
-        self.settings.conditions.waiting_after_main = true;
-        self.settings.native = Some((source_map, memory));
+        self.settings.config.conditions.waiting_after_main = true;
+        self.settings.config.stack_size = NATIVE_STACK;
+        self.settings.config.native = Some(Native { source_map, memory });
         self
     }
 
     /// Sets the stack size in bytes of each thread (default 256 KiB), the main thread included.
     pub fn stack_size(mut self, bytes: usize) -> Checker {
-        self.settings.stack_size = Some(bytes);
+        self.settings.config.stack_size = bytes;
         self
     }
 
     /// Sets whether plain accesses of native programs are events. By default, they must not race.
     pub fn interleave_plain(mut self, interleaves: bool) -> Checker {
-        self.settings.conditions.interleaves_plain = interleaves;
+        self.settings.config.conditions.interleaves_plain = interleaves;
         self
     }
 
@@ -353,7 +356,7 @@ impl Checker {
     /// that the loop undoes (default once; two threads may do so forever). The thread stops at the
     /// limit.
     pub fn unroll(mut self, rounds: u32) -> Checker {
-        self.settings.conditions.unroll = Some(rounds);
+        self.settings.config.conditions.unroll = Some(rounds);
         self
     }
 
@@ -403,7 +406,7 @@ impl Checker {
         schedule: &ScheduleFile,
         program: impl Fn() + 'static,
     ) -> Result<Report, CheckError> {
-        self.settings.conditions = schedule.conditions;
+        self.settings.config.conditions = schedule.conditions;
         self.settings.has_room()?;
         contained(|| Search::new(self, program)?.replay(schedule))
             .unwrap_or_else(|| Err(CheckError::Misfit("it is inconsistent".to_owned())))
@@ -420,7 +423,7 @@ impl Checker {
         schedule: &ScheduleFile,
         program: impl Fn() + 'static,
     ) -> Result<Interleaving, CheckError> {
-        self.settings.conditions = schedule.conditions;
+        self.settings.config.conditions = schedule.conditions;
         self.settings.has_room()?;
         Search::new(self, program)?.before_last(schedule)
     }
@@ -437,7 +440,7 @@ impl Checker {
         visit: &Visit,
         program: impl Fn() + 'static,
     ) -> Result<Position, CheckError> {
-        self.settings.conditions = schedule.conditions;
+        self.settings.config.conditions = schedule.conditions;
         self.settings.has_room()?;
         contained(|| Search::new(self, program)?.position(schedule, visit))
             .unwrap_or_else(|| Err(CheckError::Misfit("it is inconsistent".to_owned())))
@@ -449,7 +452,7 @@ impl Checker {
             program: self.settings.name.clone(),
             kind: FailureKind::Panic,
             message: String::new(),
-            conditions: self.settings.conditions,
+            conditions: self.settings.config.conditions,
             coarse: Vec::new(),
             recipe: None,
             by_accesses: false,

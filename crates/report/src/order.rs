@@ -2,8 +2,8 @@
 //! program's answers: one line with a JSON object for each [`Answer`].
 
 use crate::{
-    Case, FailureKind, Input, Inputs, Interleaving, LeftOut, Omission, Position, Report,
-    ScheduleFile, Suppression, Visit,
+    Case, Conditions, FailureKind, Input, Inputs, Interleaving, LeftOut, Omission, Position,
+    Report, ScheduleFile, Suppression, Visit,
 };
 use explore::Preemptions;
 use serde::{Deserialize, Serialize};
@@ -45,20 +45,9 @@ pub struct Order {
     pub preemptions: Option<Preemptions>,
     /// The seed for algorithms that choose at random.
     pub seed: Option<u64>,
-    /// The number of timed operations that may expire, per thread.
-    pub timeouts: Option<u32>,
-    /// The number of spurious wakeups of condition variables, per thread.
-    #[serde(default)]
-    pub spurious: Option<u32>,
-    /// The number of allocations that may reuse freed memory, per thread.
-    #[serde(default)]
-    pub reuse: Option<u32>,
-    /// The number of operations, per thread.
-    pub max_events: Option<u32>,
-    /// The number of rounds of a loop, per thread.
-    pub unroll: Option<u32>,
-    /// Whether plain accesses are events.
-    pub interleaves_plain: bool,
+    /// The conditions of the run. [`Verify`] overrides `is_enforceable`.
+    #[serde(flatten)]
+    pub conditions: Conditions,
     /// The accepted omissions.
     #[serde(default)]
     pub accept: Vec<Omission>,

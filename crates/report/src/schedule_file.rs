@@ -1,7 +1,7 @@
 //! A schedule that can be saved and run again in another process.
 
-use crate::FailureKind;
 use crate::stored_file::{self, Kind, StoredFileError, StoredProblem};
+use crate::{Conditions, FailureKind};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -71,53 +71,6 @@ pub struct Recipe {
     /// The program's arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
-}
-
-/// The conditions of a run that affect executions of the program.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Conditions {
-    /// The number of operations after which a thread stops.
-    pub max_events: u32,
-    /// The number of expired timed operations after which a thread stops at the next timed
-    /// operation.
-    pub timeouts: u32,
-    /// The number of operations of a thread that may fail or wake up spuriously.
-    #[serde(default)]
-    pub spurious: u32,
-    /// The number of allocations of a thread that may reuse freed memory.
-    #[serde(default)]
-    pub reuse: u32,
-    /// Whether each panic is a failure, even a panic that the program observes.
-    pub panics_fail: bool,
-    /// Whether threads may still wait after the main thread has returned.
-    pub waiting_after_main: bool,
-    /// Whether plain accesses of a native program are events.
-    #[serde(default)]
-    pub interleaves_plain: bool,
-    /// The number of times that a thread of a native program may pass the same place before it
-    /// stops.
-    #[serde(default)]
-    pub unroll: Option<u32>,
-    /// Whether the verified schedules will be enforced, so that more operations are events
-    /// ([`mazurka::program`](https://docs.rs/mazurka)).
-    #[serde(default)]
-    pub is_enforceable: bool,
-}
-
-impl Default for Conditions {
-    fn default() -> Conditions {
-        Conditions {
-            max_events: 10_000,
-            timeouts: 2,
-            spurious: 0,
-            reuse: 0,
-            panics_fail: false,
-            waiting_after_main: false,
-            interleaves_plain: false,
-            unroll: None,
-            is_enforceable: false,
-        }
-    }
 }
 
 /// Consecutive steps of one thread.

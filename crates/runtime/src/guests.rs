@@ -113,7 +113,7 @@ impl Guest for Guests {
     type Suspended = *const native::Frame;
 
     fn new(config: &Config, names: &mut Names) -> (Guests, Watch) {
-        let mut native = native::State::new(config.native);
+        let mut native = native::State::new(config);
         let watches_all = config.without.contains(&Shortcut::Ownership);
         if names.has_plain_memory() {
             native.ownership.give_up();

@@ -80,51 +80,19 @@ pub use crate::engine::coroutine::on_own_stack;
 pub use crate::engine::stack::SPARE_STACK;
 pub use crate::engine::trap::{Epilogue, Prologue};
 
+use crate::config::Config;
 use crate::engine::life::{Life, life};
 use explore::ThreadId;
 use rustc_hash::FxHashMap;
-use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Settings for running a program in machine code.
 #[derive(Clone, Copy)]
 pub struct Native {
-    /// The treatment of plain accesses.
-    pub plain: PlainAccesses,
-    /// The number of times that a thread may pass one reading place before it stops.
-    pub unroll: Option<u32>,
     /// Resolves addresses to names.
     pub source_map: &'static dyn SourceMap,
     /// The memory of the program.
     pub memory: &'static dyn Memory,
-}
-
-/// The treatment of non-atomic accesses.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum PlainAccesses {
-    /// Non-atomic accesses are not events. Two unordered accesses that are not both reads are a
-    /// data race, which is a bug (C11, C++11).
-    #[default]
-    Raced,
-    /// Non-atomic accesses are events, treated like sequentially consistent atomic accesses.
-    Interleaved,
-}
-
-impl PartialEq for Native {
-    fn eq(&self, other: &Native) -> bool {
-        (self.plain, self.unroll) == (other.plain, other.unroll)
-    }
-}
-
-impl Eq for Native {}
-
-impl fmt::Debug for Native {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Native")
-            .field("plain", &self.plain)
-            .field("unroll", &self.unroll)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Starts the thread that detects blocked threads. Without this call, the first model starts this
@@ -183,13 +151,13 @@ pub(crate) struct State {
 
 impl State {
     /// Returns the state before any thread has started.
-    pub(crate) fn new(config: Option<Native>) -> State {
-        let raced = config.filter(|native| native.plain == PlainAccesses::Raced);
-        let is_bounded = config.is_some_and(|native| native.unroll.is_some());
+    pub(crate) fn new(config: &Config) -> State {
+        let is_native = config.native.is_some();
+        let is_bounded = is_native && config.conditions.unroll.is_some();
         IS_BOUNDED.store(is_bounded, Relaxed);
         State {
-            is_raced: raced.is_some(),
-            is_simple: config.is_some() && !is_bounded,
+            is_raced: is_native && !config.conditions.interleaves_plain,
+            is_simple: is_native && !is_bounded,
             ..State::default()
         }
     }

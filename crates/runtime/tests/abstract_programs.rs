@@ -6,6 +6,7 @@ use explore::{
     Algorithm, Interrupt, Observer, Options, Outcome, Pending, Performed, Step, Strategy, ThreadId,
     explore,
 };
+use report::Conditions;
 use runtime::*;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -413,8 +414,11 @@ fn as_coroutines(program: &Rc<Program>) -> Option<Found> {
     let seen: Rc<Seen> = Rc::default();
     let (own, body_program) = (Rc::clone(&seen), Rc::clone(program));
     let config = Config {
-        max_events: u32::MAX,
-        timeouts: u32::MAX,
+        conditions: Conditions {
+            max_events: u32::MAX,
+            timeouts: u32::MAX,
+            ..Conditions::default()
+        },
         ..Config::default()
     };
     let model = Model::new(config, move || main_thread(&body_program, &own));

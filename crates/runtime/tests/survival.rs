@@ -4,6 +4,7 @@ mod outcomes;
 
 use explore::{Algorithm, Outcome};
 use outcomes::{outcomes, outcomes_with};
+use report::Conditions;
 use runtime::*;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -183,7 +184,10 @@ fn overflows_and_aborts_are_survived_again_and_again() {
 #[test]
 fn an_endless_thread_stops_at_the_bound() {
     let config = Config {
-        max_events: 50,
+        conditions: Conditions {
+            max_events: 50,
+            ..Conditions::default()
+        },
         ..Config::default()
     };
     let found = outcomes_with(config, Algorithm::Optimal, || {

@@ -91,7 +91,7 @@ impl Explored {
             (Subject::Native(_), Some(ready)) => self.ask(ready, &order),
             (Subject::Native(_), None) => unreachable!("a native program is ready"),
             (Subject::Corpus(instance), _) => {
-                let checker = checker(&self.options).name(&order.name);
+                let checker = checker(&self.options, &self.order);
                 match checker.visit(&order, &visit, instance.program()) {
                     Ok(Answer::Position(position)) => Ok(*position),
                     Ok(_) => unreachable!("the answer to a visit is a position"),

@@ -92,9 +92,7 @@ impl Verification<'_> {
         Order {
             name: self.trace.program.clone(),
             algorithm: self.options.algorithm.name().to_owned(),
-            max_events: self.options.max_events,
-            interleaves_plain: self.trace.interleaves_plain,
-            timeouts: self.options.timeouts,
+            conditions: self.options.conditions.all(),
             accept: self.options.accept.clone(),
             left_out: self.left_out.clone(),
             verify: Some(Verify {

@@ -48,7 +48,8 @@ impl Search {
             Some(_) | None => usize::MAX,
         };
         let mut schedules = std::mem::take(&mut self.samples.schedules);
-        if schedules.is_empty() && !self.samples.has_others && self.settings.native.is_some() {
+        if schedules.is_empty() && !self.samples.has_others && self.settings.config.native.is_some()
+        {
             // The search was complete when it was resumed.
             schedules.push(self.strategy.execution().schedule());
         }

@@ -9,7 +9,6 @@ use super::settings::Settings;
 use super::slots::{self, Slots};
 use super::tally::Tally;
 use explore::{Algorithm, Options};
-use report::quantity::count;
 use report::{Conditions, Goal, LeftOut, Suppressed, Suppression};
 use runtime::{Names, contained};
 use serde::{Deserialize, Serialize};
@@ -66,16 +65,16 @@ impl Task {
             program: settings.name.clone(),
             algorithm: settings.algorithm,
             options: settings.options,
-            conditions: settings.conditions,
+            conditions: settings.config.conditions,
             keeps_going: settings.keeps_going,
-            leaks_fail: settings.leaks_fail,
-            explores: settings.explores,
+            leaks_fail: settings.config.leaks_fail,
+            explores: settings.config.explores,
             suppressions: settings.suppressions.clone(),
         }
     }
 
     /// Returns the properties of the task, as text.
-    fn properties(&self) -> [(&'static str, String); 19] {
+    fn properties(&self) -> impl Iterator<Item = (&'static str, String)> {
         let Task {
             program,
             algorithm,
@@ -93,7 +92,7 @@ impl Task {
         };
         let preemptions = options.preemptions;
         let either = |is_so, one: &str, other: &str| if is_so { one } else { other }.to_owned();
-        [
+        let search = [
             ("program", name),
             ("algorithm", algorithm.to_string()),
             ("seed", options.seed.to_string()),
@@ -106,53 +105,13 @@ impl Task {
                 either(options.published_cuts, "as published", "none"),
             ),
             ("comparison of states", format!("{:?}", options.states)),
-            (
-                "limit on operations per thread",
-                count(conditions.max_events.into()),
-            ),
-            (
-                "limit on timeouts per thread",
-                count(conditions.timeouts.into()),
-            ),
-            (
-                "verdict on panics that the program handles",
-                either(conditions.panics_fail, "a bug", "no bug"),
-            ),
-            (
-                "verdict on threads that still wait when main returns",
-                either(conditions.waiting_after_main, "no bug", "a bug"),
-            ),
-            (
-                "treatment of plain accesses",
-                either(
-                    conditions.interleaves_plain,
-                    "interleaved",
-                    "checked for races",
-                ),
-            ),
-            (
-                "limit on iterations of a loop",
-                conditions
-                    .unroll
-                    .map_or("none".to_owned(), |rounds| count(rounds.into())),
-            ),
-            (
-                "purpose",
-                either(conditions.is_enforceable, "safe execution", "a check"),
-            ),
+        ];
+        let verdicts = [
             (
                 "behaviour after a bug",
                 either(*keeps_going, "to continue", "to stop"),
             ),
             ("verdict on leaks", either(*leaks_fail, "a bug", "no bug")),
-            (
-                "limit on spurious failures and wakeups per thread",
-                count(conditions.spurious.into()),
-            ),
-            (
-                "limit on allocations per thread that reuse memory",
-                count(conditions.reuse.into()),
-            ),
             (
                 "start of the exploration",
                 either(*explores, "the first operation", "explore()"),
@@ -164,12 +123,16 @@ impl Task {
                     all => all.join(", "),
                 },
             ),
-        ]
+        ];
+        search
+            .into_iter()
+            .chain(conditions.described())
+            .chain(verdicts)
     }
 
     /// Returns the first difference to another task: property, own value, value of the other task.
     fn difference(&self, other: &Task) -> Option<(&'static str, String, String)> {
-        let pairs = self.properties().into_iter().zip(other.properties());
+        let pairs = self.properties().zip(other.properties());
         let differing = |((what, own), (_, other))| (own != other).then_some((what, own, other));
         pairs.filter_map(differing).next()
     }

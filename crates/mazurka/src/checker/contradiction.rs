@@ -37,7 +37,7 @@ impl Settings {
 
     /// Rejects a limit that lets threads perform no operations.
     pub fn has_room(&self) -> Result<(), CheckError> {
-        match self.conditions.max_events {
+        match self.config.conditions.max_events {
             0 => Err(CheckError::Contradiction(
                 "a limit of 0 operations leaves nothing to check",
             )),

@@ -22,7 +22,7 @@ impl Search {
         let is_wanted = !matches!(
             self.halt,
             Some(Limit::Time | Limit::Interrupted | Limit::Race)
-        ) && self.settings.native.is_none()
+        ) && self.settings.config.native.is_none()
             && !self.contains_a_race();
         let Some((execution, outcome)) = first.filter(|_| is_wanted) else {
             return Ok(false);
@@ -45,7 +45,7 @@ impl Search {
     pub(super) fn compare_orders(&mut self, outcome: Outcome) -> Result<bool, CheckError> {
         let is_wanted = outcome == Outcome::Completed
             && (self.earlier + self.tally.complete()).is_power_of_two()
-            && self.settings.native.is_none()
+            && self.settings.config.native.is_none()
             && !self.contains_a_race()
             && !self.model.is_known_to_hide();
         if !is_wanted {

@@ -54,7 +54,8 @@ impl Search {
                 _ => warnings.extend(seen.warnings(self.tally.runs())),
             }
         }
-        if self.model.has_suppressed_a_race() && !self.settings.conditions.interleaves_plain {
+        if self.model.has_suppressed_a_race() && !self.settings.config.conditions.interleaves_plain
+        {
             warnings.push(SUPPRESSED_RACE.to_owned());
         }
         if let Some(path) = &self.settings.resume {
@@ -211,7 +212,7 @@ impl Search {
             program: self.settings.name.clone(),
             kind: symptom.kind,
             message: symptom.message.clone(),
-            conditions: self.settings.conditions,
+            conditions: self.settings.config.conditions,
             coarse: self.model.names().save_coarse(),
             recipe: None,
             by_accesses: false,

@@ -2,7 +2,6 @@
 
 use super::audit::Samples;
 use super::checkpoint::{Checkpoint, State, Task, refused_if_contradictory};
-use super::configuration::config_of;
 use super::failures::Failures;
 use super::ledger::{Known, Leading, Ledger};
 use super::part::{Found, Met, Part, Position, Shown};
@@ -369,7 +368,7 @@ pub(super) fn conclude(
     program: impl Fn() + 'static,
 ) -> Result<Report, CheckError> {
     let names = Names::clone(&known.names);
-    let model = Model::with_names(config_of(&settings), names, program);
+    let model = Model::with_names(settings.config.clone(), names, program);
     let strategy = settings.algorithm.strategy(settings.options);
     let mut search = Search::of(settings, observer, model, strategy, before_s)?;
     let found = known.found;

@@ -21,7 +21,7 @@ impl Search {
 
     /// Describes a limit: how far the search went, and how to raise the limit.
     pub(super) fn told(&self, limit: Limit) -> String {
-        let conditions = &self.settings.conditions;
+        let conditions = &self.settings.config.conditions;
         match limit {
             Limit::Executions => {
                 let raise = self.raise("max_executions");
@@ -62,8 +62,8 @@ impl Search {
             // The report lists these with their details.
             Limit::LeftOut(kind) => kind.to_string(),
             Limit::Patience => self.spin_told(),
-            Limit::Unroll if self.settings.native.is_none() => {
-                let rounds = self.settings.noticed_rounds();
+            Limit::Unroll if self.settings.config.native.is_none() => {
+                let rounds = conditions.noticed_rounds();
                 format!(
                     "limit of {rounds} on iterations of a spin loop whose effects other threads observe before the loop undoes them; {}",
                     self.raise("unroll")

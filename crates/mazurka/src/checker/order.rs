@@ -1,7 +1,7 @@
 //! Carries out orders in a process that checks itself.
 
 use super::{CheckError, Checker, Preference};
-use report::{Answer, Case, Order, Report, Verify, Visit};
+use report::{Answer, Case, Conditions, Order, Report, Verify, Visit};
 use std::ops::ControlFlow;
 
 impl Checker {
@@ -10,19 +10,20 @@ impl Checker {
         let mut checker = Checker::new()
             .of_command()
             .name(&order.name)
-            .interleave_plain(order.interleaves_plain)
             .keep_going(order.keep_going)
             .explain(order.explains)
             .draw(order.draws);
         checker.settings.max_executions = order.max_executions;
         checker.settings.time_limit = order.time_limit;
         checker.settings.options.preemptions = order.preemptions;
-        checker.settings.conditions.unroll = order.unroll;
-        checker.settings.conditions.is_enforceable = order.verify.is_some();
+        checker.settings.config.conditions = Conditions {
+            is_enforceable: order.verify.is_some(),
+            ..order.conditions
+        };
         checker.settings.checkpoint.clone_from(&order.checkpoint);
         checker.settings.resume.clone_from(&order.resume);
         checker.settings.trail.clone_from(&order.trail);
-        checker.settings.without.clone_from(&order.without);
+        checker.settings.config.without.clone_from(&order.without);
         checker.settings.accepted.clone_from(&order.accept);
         checker
             .settings
@@ -34,18 +35,6 @@ impl Checker {
         }
         if let Some(seed) = order.seed {
             checker = checker.seed(seed);
-        }
-        if let Some(timeouts) = order.timeouts {
-            checker = checker.timeouts(timeouts);
-        }
-        if let Some(spurious) = order.spurious {
-            checker = checker.spurious(spurious);
-        }
-        if let Some(times) = order.reuse {
-            checker = checker.reuse(times);
-        }
-        if let Some(events) = order.max_events {
-            checker = checker.max_events(events);
         }
         checker
     }

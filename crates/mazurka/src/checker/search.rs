@@ -3,7 +3,6 @@
 use super::audit::Samples;
 use super::brake::{Brake, Braked};
 use super::checkpoint::{Checkpoint, State, Task};
-use super::configuration::config_of;
 use super::coverage::{Covered, Seen};
 use super::failures::{Failures, Sighting, Symptom};
 use super::refit::refit;
@@ -121,7 +120,7 @@ impl Search {
         program: impl Fn() + 'static,
     ) -> Result<Search, CheckError> {
         let Checker { settings, observer } = checker;
-        let config = config_of(&settings);
+        let config = settings.config.clone();
         let Some((state, strategy)) = saved else {
             let strategy = settings.algorithm.strategy(settings.options);
             let model = Model::new(config, program);
@@ -398,7 +397,7 @@ impl Search {
 
     fn count(&mut self, outcome: Outcome) {
         self.tally.count(outcome, self.strategy.execution().len());
-        if self.settings.native.is_some() {
+        if self.settings.config.native.is_some() {
             self.samples.take(self.strategy.execution());
         }
         if let Some(trail) = &mut self.trail {

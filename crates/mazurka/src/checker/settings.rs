@@ -2,8 +2,8 @@
 
 use super::CheckError;
 use explore::{Algorithm, Options};
-use report::{Conditions, LeftOut, Omission, Shortcut, Suppression};
-use runtime::native::{Memory, SourceMap};
+use report::{LeftOut, Omission, Suppression};
+use runtime::Config;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -21,19 +21,14 @@ pub(crate) struct Settings {
     pub algorithm: Algorithm,
     pub options: Options,
     pub seed_is_set: bool,
-    pub conditions: Conditions,
-    pub leaks_fail: bool,
+    /// The configuration of the model.
+    pub config: Config,
     /// Whether messages name options as on the command line.
     pub is_commanded: bool,
     pub accepted: Vec<Omission>,
     pub suppressions: Vec<Suppression>,
     /// Omissions that do not depend on what the program does.
     pub left_out: Vec<LeftOut>,
-    pub waits_alone: u32,
-    pub max_threads: usize,
-    pub explores: bool,
-    pub locations: bool,
-    pub stack_size: Option<usize>,
     pub name: String,
     pub max_executions: Option<u64>,
     pub time_limit: Option<Duration>,
@@ -54,9 +49,6 @@ pub(crate) struct Settings {
     pub trail: Option<PathBuf>,
     /// The memory of the trail, if it is already mapped.
     pub trail_words: Option<&'static [AtomicU64]>,
-    pub patience: Option<Duration>,
-    pub without: Vec<Shortcut>,
-    pub native: Option<(&'static dyn SourceMap, &'static dyn Memory)>,
 }
 
 impl Settings {
@@ -66,17 +58,14 @@ impl Settings {
             algorithm: Algorithm::default(),
             options: Options::default(),
             seed_is_set: false,
-            conditions: Conditions::default(),
-            leaks_fail: true,
+            config: Config {
+                library: crate::sources(),
+                ..Config::default()
+            },
             is_commanded: false,
             accepted: Vec::new(),
             suppressions: Vec::new(),
             left_out: Vec::new(),
-            waits_alone: 0,
-            max_threads: usize::MAX,
-            explores: true,
-            locations: true,
-            stack_size: None,
             name: String::new(),
             max_executions: None,
             time_limit: None,
@@ -92,16 +81,7 @@ impl Settings {
             asks_for_haste: None,
             trail: None,
             trail_words: None,
-            patience: None,
-            without: Vec::new(),
-            native: None,
         }
-    }
-
-    /// Returns how often a thread may repeat a loop whose effects other threads observe.
-    pub fn noticed_rounds(&self) -> u32 {
-        let default = || runtime::Config::default().noticed_rounds;
-        self.conditions.unroll.unwrap_or_else(default)
     }
 
     /// Returns the memory of the trail, if there is a trail.

@@ -3,7 +3,6 @@
 use super::CheckError;
 use super::audit::Samples;
 use super::checkpoint::refused_if_contradictory;
-use super::configuration::config_of;
 use super::coverage::Covered;
 use super::failures::Sighting;
 use super::part::{End, Found, Met, Part, Portion, Position, Shown, Slice};
@@ -62,7 +61,7 @@ impl Sliced {
     ) -> Result<Option<Slice>, CheckError> {
         let strategy = resumed(&settings, &part.strategy)?;
         let names = Names::clone(&part.names);
-        let mut model = Model::with_names(config_of(&settings), names, self.program());
+        let mut model = Model::with_names(settings.config.clone(), names, self.program());
         model.take_up(mem::take(&mut self.learnt));
         let mut search = Search::of(settings, Box::new(()), model, strategy, 0.0)?;
         search.covered = Covered::of(search.settings.algorithm, part.before);

@@ -2,9 +2,9 @@
 //! The search then ends after the patience, unless the user set the limit.
 
 use super::search::Search;
-use report::Limit;
 use report::quantity::count;
-use std::time::{Duration, Instant};
+use report::{Conditions, Limit};
+use std::time::Instant;
 
 /// The first thread that reached the limit of operations.
 #[derive(Clone)]
@@ -18,9 +18,9 @@ impl Search {
     /// Looks for a thread that has reached the limit of operations, after an execution has ended.
     pub(super) fn look_for_spin(&mut self) {
         let is_wanted = self.spin.is_none()
-            && self.settings.native.is_none()
+            && self.settings.config.native.is_none()
             && !self.settings.is_commanded
-            && self.settings.conditions.max_events == runtime::Config::default().max_events;
+            && self.settings.config.conditions.max_events == Conditions::default().max_events;
         if let Some(thread) = is_wanted.then(|| self.model.thread_at_limit()).flatten() {
             self.spin = Some(Spin {
                 since: Instant::now(),
@@ -32,23 +32,18 @@ impl Search {
     /// Returns the limit if the search has spun for longer than the patience.
     pub(super) fn spins_too_long(&self) -> Option<Limit> {
         let spin = self.spin.as_ref()?;
-        (spin.since.elapsed() >= self.patience()).then_some(Limit::Patience)
-    }
-
-    fn patience(&self) -> Duration {
-        let default = || runtime::Config::default().patience;
-        self.settings.patience.unwrap_or_else(default)
+        (spin.since.elapsed() >= self.settings.config.patience).then_some(Limit::Patience)
     }
 
     /// Describes the limit.
     pub(super) fn spin_told(&self) -> String {
-        let operations = count(self.settings.conditions.max_events.into());
+        let operations = count(self.settings.config.conditions.max_events.into());
         let thread = self.spin.as_ref().map_or("", |spin| &spin.thread);
         format!(
             "stopped after {:?} of executions in which a thread performs {operations} operations ({thread}): if it \
              waits for another thread in a loop, call mazurka::hint::spin_loop() or mazurka::thread::yield_now() in \
              that loop; otherwise raise max_events or patience",
-            self.patience()
+            self.settings.config.patience
         )
     }
 }

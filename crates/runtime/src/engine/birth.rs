@@ -35,7 +35,7 @@ impl Engine {
         if self.threads.len() <= id.index() {
             self.make_room(id);
         }
-        let accesses = self.config.max_events.saturating_mul(ACCESSES);
+        let accesses = self.config.conditions.max_events.saturating_mul(ACCESSES);
         let thread = &mut self.threads[id.index()];
         thread.life.begin();
         thread.life.accesses_left = accesses;

@@ -249,7 +249,7 @@ impl Engine {
     /// Stops the thread if it has reached its limit of operations.
     #[inline(always)]
     pub(crate) fn halt_at_bound(&mut self, thread: ThreadId) {
-        if self.threads[thread.index()].life.operations >= self.config.max_events {
+        if self.threads[thread.index()].life.operations >= self.config.conditions.max_events {
             self.halt_for_good(thread);
         }
     }
@@ -265,7 +265,7 @@ impl Engine {
 
     /// Counts an expired operation of the running thread. Returns whether it exceeds the limit.
     pub(crate) fn expire(&mut self) -> bool {
-        let timeouts = self.config.timeouts;
+        let timeouts = self.config.conditions.timeouts;
         let thread = self.thread();
         thread.life.expiries += 1;
         thread.life.expiries > timeouts

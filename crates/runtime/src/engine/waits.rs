@@ -39,7 +39,7 @@ impl Engine {
 
     #[inline(always)]
     fn count_part(&mut self) -> bool {
-        let most = self.config.max_events;
+        let most = self.config.conditions.max_events;
         let thread = self.thread();
         let begins = thread.life.operations < most;
         thread.life.operations += u32::from(begins);

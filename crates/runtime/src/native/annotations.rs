@@ -74,8 +74,12 @@ fn order(address: usize, code: usize, access: Access) {
     /// An address without memory in any program. The event is about a variable beside the named
     /// variable.
     const BESIDE: usize = 1 << 62;
-    let (is_needed, is_enforceable) =
-        silently(|engine| (engine.races_plain(), engine.config.is_enforceable));
+    let (is_needed, is_enforceable) = silently(|engine| {
+        (
+            engine.races_plain(),
+            engine.config.conditions.is_enforceable,
+        )
+    });
     if is_enforceable {
         let what = "the program has annotations that order its threads, which cannot be enforced";
         super::refuse(code, what.to_owned());

@@ -97,7 +97,7 @@ impl Engine {
     unsafe fn stops_in_round(&mut self, frame: *const Frame, is_event: bool, given: Given) -> bool {
         // SAFETY: as promised by the caller.
         let code = unsafe { (*frame).code };
-        let unroll = self.config.native.and_then(|native| native.unroll);
+        let unroll = self.config.conditions.unroll;
         // SAFETY: as promised by the caller.
         let stack = unsafe { self.stack_from(frame.addr()) };
         // A recursion passes the place deeper each time; copies of its stack would fill all memory.

@@ -23,7 +23,7 @@ impl super::State {
         let without = &config.without;
         let is_off =
             without.contains(&Shortcut::PrivateStacks) || without.contains(&Shortcut::FoldedSpawns);
-        config.native.is_some() && !self.is_raced && (config.is_enforceable || is_off)
+        config.native.is_some() && !self.is_raced && (config.conditions.is_enforceable || is_off)
     }
 }
 
@@ -76,7 +76,7 @@ impl Engine {
     /// Returns false if the access exceeds the limit of operations.
     #[inline(always)]
     pub(super) fn begin_private_access(&mut self) -> bool {
-        let most = self.config.max_events;
+        let most = self.config.conditions.max_events;
         let thread = self.thread();
         let goes_on = thread.life.operations < most;
         thread.life.operations += u32::from(goes_on);

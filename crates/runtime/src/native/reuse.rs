@@ -167,9 +167,9 @@ impl Engine {
         let own = self.running;
         let allocating = self.guests.native.reuse.allocated.entry(size).or_default();
         allocating.insert(own);
-        if self.config.reuse > 0 {
+        if self.config.conditions.reuse > 0 {
             let is_used = self.is_pool_used(size);
-            let is_left = self.thread().life.guests.reused < self.config.reuse;
+            let is_left = self.thread().life.guests.reused < self.config.conditions.reuse;
             if is_used
                 && !is_left
                 && self.has_freed(size)
@@ -198,7 +198,7 @@ impl Engine {
         let own = self.running;
         let readers = self.guests.native.reuse.readers.get(&block);
         match readers.is_none_or(|&only| only == Some(own)) {
-            true if self.config.reuse == 0 => return false,
+            true if self.config.conditions.reuse == 0 => return false,
             true => {}
             false => _ = self.guests.native.reuse.known.insert(size),
         }
@@ -207,7 +207,7 @@ impl Engine {
             .entry(size)
             .or_insert_with(|| (code, FxHashSet::default()));
         freeing.insert(own);
-        if self.config.reuse > 0 {
+        if self.config.conditions.reuse > 0 {
             return self.is_pool_used(size);
         }
         self.guests.native.life.objects.freed_by.insert((size, own));
@@ -252,7 +252,7 @@ impl Engine {
         };
         let place = self.shown_spot(Spot::Code(code));
         let place = place.map_or_else(String::new, |place| format!(" at {place}"));
-        let (how_often, more) = match self.config.reuse {
+        let (how_often, more) = match self.config.conditions.reuse {
             0 => ("never reused".to_owned(), 1),
             1 => ("reused at most once by a thread".to_owned(), 2),
             most => (format!("reused at most {most} times by a thread"), most + 1),

@@ -46,8 +46,9 @@ pub fn choose(alternatives: u32) -> u32 {
 #[track_caller]
 pub fn spurious() -> bool {
     outside!(false);
-    let is_possible =
-        perform::silently(|engine| engine.config.spurious > engine.thread().life.spurious);
+    let is_possible = perform::silently(|engine| {
+        engine.config.conditions.spurious > engine.thread().life.spurious
+    });
     let happens = is_possible && choose(2) == 1;
     if happens {
         perform::silently(|engine| engine.thread().life.spurious += 1);

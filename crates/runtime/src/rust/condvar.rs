@@ -47,7 +47,7 @@ const NO_SPURIOUS_WAKEUPS: &str = "no wait for a condition variable ended spurio
 impl Engine {
     /// Warns that waits for condition variables are checked without spurious wakeups.
     fn warn_of_waits(&mut self) {
-        if self.config.native.is_some() && self.config.spurious == 0 {
+        if self.config.native.is_some() && self.config.conditions.spurious == 0 {
             let warnings = self.guests.warnings.get_mut();
             if !warnings.contains(NO_SPURIOUS_WAKEUPS) {
                 warnings.insert(NO_SPURIOUS_WAKEUPS.to_owned());

@@ -45,7 +45,7 @@ impl Engine {
     /// execution in which the reader comes first covers the continuation. At locks of enforced
     /// programs, readers do not pass, so the wait is a deadlock.
     pub(crate) fn is_passed_over(&self) -> bool {
-        if self.config.is_enforceable {
+        if self.config.conditions.is_enforceable {
             return false;
         }
         let is_waiting =

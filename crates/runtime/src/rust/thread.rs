@@ -170,7 +170,7 @@ pub fn is_over() -> bool {
 /// Checks whether a panic is a failure even if another thread observes it.
 pub fn panics_fail() -> bool {
     outside!(false);
-    silently(|engine| engine.config.panics_fail)
+    silently(|engine| engine.config.conditions.panics_fail)
 }
 
 /// Marks the current thread as a server, whose wait for letters at the end is not a deadlock.

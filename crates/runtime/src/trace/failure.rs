@@ -112,7 +112,7 @@ impl Failures {
 impl Engine {
     /// Handles a thread that a panic has unwound. Returns the thread's new state.
     pub(crate) fn unwound(&mut self, id: ThreadId, panic: Panic) -> Pending {
-        let is_failure = id == ThreadId::MAIN || self.config.panics_fail;
+        let is_failure = id == ThreadId::MAIN || self.config.conditions.panics_fail;
         if !is_failure {
             self.threads[id.index()].panic = Some(panic);
             return Pending::Finished;
@@ -149,7 +149,7 @@ impl Engine {
 
     /// Records a use that cannot be enforced as a failure, if the program must be enforceable.
     pub(crate) fn refuse_to_enforce(&mut self, what: &str) {
-        if !self.config.is_enforceable || self.is_tearing_down {
+        if !self.config.conditions.is_enforceable || self.is_tearing_down {
             return;
         }
         let location = self.shown_place_of(self.running);
@@ -305,7 +305,7 @@ impl Engine {
             Outcome::Stuck if !self.spins() => Outcome::Deadlock,
             other => other,
         };
-        let may_wait = self.config.waiting_after_main && self.has_program_ended();
+        let may_wait = self.config.conditions.waiting_after_main && self.has_program_ended();
         match outcome {
             Outcome::Deadlock | Outcome::Stuck if may_wait => self.completed(),
             Outcome::Deadlock if self.only_servers_wait() => self.completed(),

@@ -28,7 +28,7 @@ impl Counter {
             let object = engine.create(1);
             engine.name_object(object, "Arc", location);
             let number = engine.own("Arc", location);
-            let all = engine.config.is_enforceable;
+            let all = engine.config.conditions.is_enforceable;
             let counts = all || engine.names.is_coarse(object, Coarsening::Polled);
             let weak = all || engine.names.is_coarse(object, Coarsening::Scanned);
             let owned = engine.guests.owned.get_mut(number);

@@ -143,7 +143,7 @@ impl Engine {
         }
         self.look_at_reads();
         self.end_segment();
-        let most = self.config.noticed_rounds;
+        let most = self.config.conditions.noticed_rounds();
         let result = self.thread().life.guests.round.arrive(pointer, stack, most);
         if matches!(result, RoundResult::NoProgress) {
             self.made_no_progress();

@@ -1,0 +1,127 @@
+//! The options that affect executions of a program. A search, an order to a process, a checkpoint
+//! and a schedule file contain the same options.
+
+use crate::quantity::count;
+use serde::{Deserialize, Serialize};
+
+/// The conditions of a run that affect executions of the program.
+///
+/// ```
+/// use report::{Conditions, Order};
+///
+/// // An order has the conditions among its other fields.
+/// let mut order = Order::default();
+/// order.conditions.timeouts = 3;
+/// let text = serde_json::to_string(&order).unwrap();
+/// assert!(text.contains(r#""timeouts":3"#));
+/// // Absent conditions have their defaults.
+/// let order = Order::read(&text.replace(r#""timeouts":3,"#, "")).unwrap();
+/// assert_eq!(order.conditions, Conditions::default());
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Conditions {
+    /// The number of operations after which a thread stops (`Halt::Bound(Bound::Events)`).
+    pub max_events: u32,
+    /// The number of expired timed operations after which a thread stops at the next timed
+    /// operation.
+    pub timeouts: u32,
+    /// The number of operations of a thread that may fail or wake up spuriously.
+    pub spurious: u32,
+    /// The number of allocations of a thread that may reuse freed memory.
+    pub reuse: u32,
+    /// Whether each panic is a failure, even a panic that the program observes (by join, or as
+    /// poison).
+    pub panics_fail: bool,
+    /// Whether threads may still wait after the main thread has returned.
+    pub waiting_after_main: bool,
+    /// Whether plain accesses of a native program are events, treated like sequentially consistent
+    /// atomic accesses. If not, two unordered accesses that are not both reads are a data race,
+    /// which is a bug (C11, C++11).
+    pub interleaves_plain: bool,
+    /// The number of times that a thread of a native program may pass the same reading place
+    /// before it stops (`Halt::Bound(Bound::Unroll)`). See also [`Conditions::noticed_rounds`].
+    pub unroll: Option<u32>,
+    /// Whether the verified schedules will be enforced outside of the model
+    /// ([`mazurka::program`](https://docs.rs/mazurka)). If so, the set of events must not depend on
+    /// findings of the search (changes of the shares of an `Arc` always are events), and everything
+    /// that cannot be enforced is a failure.
+    pub is_enforceable: bool,
+}
+
+/// Many executions have more of these rounds, but they seldom show anything new.
+const NOTICED_ROUNDS: u32 = 1;
+
+impl Default for Conditions {
+    fn default() -> Conditions {
+        Conditions {
+            max_events: 10_000,
+            timeouts: 2,
+            spurious: 0,
+            reuse: 0,
+            panics_fail: false,
+            waiting_after_main: false,
+            interleaves_plain: false,
+            unroll: None,
+            is_enforceable: false,
+        }
+    }
+}
+
+impl Conditions {
+    /// Returns the number of times that a thread may repeat a spin loop without progress if other
+    /// threads observe its effects before they are undone (`Halt::Bound(Bound::Unroll)`). Without a
+    /// limit, two threads could do this forever.
+    pub fn noticed_rounds(&self) -> u32 {
+        self.unroll.unwrap_or(NOTICED_ROUNDS)
+    }
+
+    /// Returns the name and the value of each condition, as text.
+    pub fn described(&self) -> [(&'static str, String); 9] {
+        let Conditions {
+            max_events,
+            timeouts,
+            spurious,
+            reuse,
+            panics_fail,
+            waiting_after_main,
+            interleaves_plain,
+            unroll,
+            is_enforceable,
+        } = *self;
+        let number = |limit: u32| count(limit.into());
+        let either = |is_so, one: &str, other: &str| if is_so { one } else { other }.to_owned();
+        [
+            ("limit on operations per thread", number(max_events)),
+            ("limit on timeouts per thread", number(timeouts)),
+            (
+                "verdict on panics that the program handles",
+                either(panics_fail, "a bug", "no bug"),
+            ),
+            (
+                "verdict on threads that still wait when main returns",
+                either(waiting_after_main, "no bug", "a bug"),
+            ),
+            (
+                "treatment of plain accesses",
+                either(interleaves_plain, "interleaved", "checked for races"),
+            ),
+            (
+                "limit on iterations of a loop",
+                unroll.map_or("none".to_owned(), number),
+            ),
+            (
+                "purpose",
+                either(is_enforceable, "safe execution", "a check"),
+            ),
+            (
+                "limit on spurious failures and wakeups per thread",
+                number(spurious),
+            ),
+            (
+                "limit on allocations per thread that reuse memory",
+                number(reuse),
+            ),
+        ]
+    }
+}
