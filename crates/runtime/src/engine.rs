@@ -20,6 +20,7 @@ pub(crate) mod panic_count;
 pub(crate) mod panic_hook;
 pub(crate) mod perform;
 pub(crate) mod pool;
+pub(crate) mod pools;
 pub(crate) mod repetition;
 pub(crate) mod root;
 pub(crate) mod stack;
@@ -41,6 +42,7 @@ use crate::engine::life::{Life, life};
 use crate::engine::model::Config;
 use crate::engine::names::Names;
 use crate::engine::pool::Pool;
+use crate::engine::pools::Objects;
 use crate::engine::step::DependsOn;
 use crate::memory::arena::Heap;
 use crate::memory::reclaim;
@@ -49,9 +51,6 @@ use crate::native::{self, Savepoints};
 use crate::rust::end_of_statics::Ending;
 use crate::rust::exploration::Exploration;
 use crate::rust::lazy::Static;
-use crate::rust::mailbox::State as MailboxState;
-use crate::rust::mutex::State as MutexState;
-use crate::rust::once::State as OnceState;
 use crate::rust::owner::Owned;
 use crate::rust::plain::State as PlainState;
 use crate::rust::thread::forget_panic;
@@ -236,26 +235,6 @@ impl Watch {
     pub(crate) fn sample(&mut self, samples: bool) {
         self.samples = samples;
         self.notes = samples | self.records;
-    }
-}
-
-life! {
-    /// The synchronization objects of the execution.
-    pub(crate) struct Objects {
-        pub(crate) mutexes: Pool<MutexState>,
-        pub(crate) rwlocks: Pool<objects::RwLock>,
-        pub(crate) condvars: Pool<objects::Condvar>,
-        pub(crate) semaphores: Pool<objects::Semaphore>,
-        pub(crate) barriers: Pool<objects::Barrier>,
-        pub(crate) onces: Pool<OnceState>,
-        pub(crate) channels: Pool<objects::Channel>,
-        pub(crate) mailboxes: Pool<MailboxState>,
-        pub(crate) networks: Pool<objects::Network>,
-        pub(crate) notifies: Pool<objects::Park>,
-        /// Indexed by thread.
-        pub(crate) parks: Vec<objects::Park>,
-        /// Indexed by thread.
-        pub(crate) ends: Vec<objects::Thread>,
     }
 }
 

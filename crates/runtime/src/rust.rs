@@ -15,6 +15,7 @@ pub(crate) mod hint;
 pub(crate) mod lazy;
 pub(crate) mod local;
 pub(crate) mod mailbox;
+pub(crate) mod mirror;
 pub(crate) mod mutex;
 pub(crate) mod naming;
 pub(crate) mod notify;

@@ -8,6 +8,7 @@ use crate::native::SPARE_STACK;
 use crate::rust::exploration::Exploration;
 use crate::trace::source::Place;
 use explore::{EventId, Pending, ThreadId};
+use objects::Object;
 use std::panic::Location;
 use std::ptr::NonNull;
 
@@ -51,7 +52,7 @@ impl Engine {
         thread.noticed = None;
         thread.locals.forget();
         thread.making = None;
-        self.life.objects.parks[id.index()].clear();
+        self.life.objects.parks[id.index()].clear(());
         self.life.objects.ends[id.index()].clear();
         self.order_after_spawn(id);
         let parent = (id != ThreadId::MAIN).then_some(self.running);

@@ -7,7 +7,7 @@
 
 use crate::engine::Engine;
 use crate::engine::model::{Config, Model};
-use crate::engine::waiting::Wait;
+use crate::engine::pools::Wait;
 use crate::watch::undone::is_for_lock;
 use explore::{Access, Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
 use report::{FailureKind, Shortcut};

@@ -13,7 +13,7 @@ use crate::engine::step::MOST_PARTS;
 use addresses::Addresses;
 pub(crate) use addresses::{MOST_COMPARED, Range};
 use explore::{ObjectId, Schedule, Step, ThreadId};
-use objects::Coarsening;
+use objects::{Coarsening, Object};
 use report::SavedStep;
 use serde::{Deserialize, Serialize};
 pub(crate) use sites::{Region, Resident, Site};

@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::engine::control_words::ControlWords;
 use crate::engine::current::{load, store};
 use crate::engine::granularity::StepGranularity;
-use crate::engine::waiting::Wait;
+use crate::engine::pools::Wait;
 use crate::native;
 use crate::trace::source::Place;
 use explore::{Bound, Halt, Op, Request};

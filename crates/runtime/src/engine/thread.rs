@@ -2,7 +2,7 @@
 
 use crate::engine::coroutine::{Fibre, Suspender};
 use crate::engine::life::{Life, life};
-use crate::engine::waiting::Wait;
+use crate::engine::pools::Wait;
 use crate::memory::arena::Heap;
 use crate::native::Visits;
 use crate::rust::lazy::Making;

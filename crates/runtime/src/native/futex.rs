@@ -7,7 +7,7 @@
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform_when};
-use crate::engine::waiting::Wait;
+use crate::engine::pools::Wait;
 use crate::rust::atomic::Value;
 use crate::rust::mutex::expire;
 use explore::{Access, Op, OpKind};

@@ -145,8 +145,8 @@ impl Engine {
         if let Some(known) = self.statics.iter().find(|known| known.address == address) {
             return Rc::clone(&known.once);
         }
-        let object = self.create_for_static(address, 0, objects::Once::PARTS);
-        let once = Rc::new(Once::named(self, object, location));
+        let object = self.create_for_static(address, 0, <objects::Once as objects::Object>::PARTS);
+        let once = Rc::new(Once::named(self, object, (), location));
         self.statics.push(Static {
             address,
             once: Rc::clone(&once),

@@ -5,7 +5,7 @@ mod outside;
 
 use crate::engine::granularity::StepGranularity;
 use crate::engine::perform::{self, silently};
-use crate::engine::waiting::Wait;
+use crate::engine::pools::Wait;
 use crate::rust::outside::outside;
 use crate::rust::thread::{Body, Handle, start};
 use explore::ThreadId;
