@@ -4,7 +4,7 @@
 //! order. In all other cases they are ordered (`ordered`), because generations and leaders depend
 //! on the order.
 
-use crate::{Form, Ticket};
+use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};
 
 /// The arrivals at a barrier.
@@ -17,8 +17,6 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// The number of objects that represent a barrier.
-    pub const PARTS: u32 = 1;
     /// Waits until the generation is complete.
     pub const WAIT: Form = Form::none(OpKind::BarrierWait);
 
@@ -29,14 +27,6 @@ impl Barrier {
             Form::write(OpKind::BarrierArrive, 0)
         } else {
             Form::none(OpKind::BarrierArrive)
-        }
-    }
-
-    /// Returns a barrier for the given number of threads. Zero is treated as one.
-    pub fn new(places: usize) -> Barrier {
-        Barrier {
-            places: places.max(1),
-            ..Barrier::default()
         }
     }
 
@@ -54,16 +44,6 @@ impl Barrier {
         self.users.len() > self.places
     }
 
-    /// Checks whether the generation is complete.
-    pub fn is_granted(&self, ticket: Ticket) -> bool {
-        self.generation(ticket).end <= self.arrivals.len()
-    }
-
-    /// Appends the synchronization edges of the wait for a complete generation.
-    pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
-        edges.extend_from_slice(&self.arrivals[self.generation(ticket)]);
-    }
-
     /// Checks whether the arrival, which must be ordered, is the last of its generation.
     pub fn is_leader(&self, ticket: Ticket) -> bool {
         self.generation(ticket).end == ticket.index() + 1
@@ -76,16 +56,32 @@ impl Barrier {
             .saturating_sub(self.arrivals.len())
     }
 
-    /// Resets the barrier for the next execution, with the given number of places.
-    pub fn clear(&mut self, places: usize) {
+    fn generation(&self, ticket: Ticket) -> std::ops::Range<usize> {
+        let start = ticket.index() / self.places * self.places;
+        start..start + self.places
+    }
+}
+
+impl Object for Barrier {
+    type Size = usize;
+    type Wait = Ticket;
+
+    /// The number of objects that represent a barrier.
+    const PARTS: u32 = 1;
+
+    fn clear(&mut self, places: usize) {
         self.places = places.max(1);
         self.arrivals.clear();
         self.users.clear();
     }
 
-    fn generation(&self, ticket: Ticket) -> std::ops::Range<usize> {
-        let start = ticket.index() / self.places * self.places;
-        start..start + self.places
+    /// Checks whether the generation is complete.
+    fn is_granted(&self, ticket: Ticket) -> bool {
+        self.generation(ticket).end <= self.arrivals.len()
+    }
+
+    fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
+        edges.extend_from_slice(&self.arrivals[self.generation(ticket)]);
     }
 }
 

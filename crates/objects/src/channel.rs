@@ -11,13 +11,14 @@
 //! try is one event there, which succeeds iff the other side waits, and a timed operation resolves.
 
 use crate::order::Order;
-use crate::{Form, Ticket};
+use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind};
 
 /// The number of messages that a channel holds for the receiver.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Capacity {
     /// Any number of messages.
+    #[default]
     Unbounded,
     /// At most this number of messages. Zero is a rendezvous.
     Bounded(usize),
@@ -52,8 +53,17 @@ pub enum Received {
     Disconnected,
 }
 
+/// A wait for the other side of a channel.
+#[derive(Clone, Copy, Debug)]
+pub enum ChannelWait {
+    /// The wait of a send for room.
+    Send(Ticket),
+    /// The wait of a receive for a message or for disconnection.
+    Receive(Ticket),
+}
+
 /// The order of a channel's sends and receives, and the dropped handles.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Channel {
     capacity: Capacity,
     sends: Order,
@@ -78,8 +88,6 @@ const fn receives(capacity: Capacity, tried: bool) -> u32 {
 }
 
 impl Channel {
-    /// The number of objects of a channel: sends, receives, and whether all senders are dropped.
-    pub const PARTS: u32 = 3;
     /// Takes a place for a send: [`send_request`](Channel::send_request).
     pub const SEND_REQUEST: Form = Form::write(OpKind::SendRequest, SENDS);
     /// Waits for room. An unbounded channel does not need this.
@@ -132,18 +140,6 @@ impl Channel {
             Form::read(OpKind::SenderDrop, CLOSED)
         } else {
             Form::none(OpKind::SenderDrop)
-        }
-    }
-
-    /// Returns a channel with one sender handle.
-    pub fn new(capacity: Capacity) -> Channel {
-        Channel {
-            capacity,
-            sends: Order::default(),
-            receives: Order::default(),
-            senders: 1,
-            sender_drops: Vec::new(),
-            receiver_drop: None,
         }
     }
 
@@ -283,16 +279,6 @@ impl Channel {
         self.receiver_drop.is_some()
     }
 
-    /// Resets the channel for the next execution, with this capacity.
-    pub fn clear(&mut self, capacity: Capacity) {
-        self.capacity = capacity;
-        self.sends.clear();
-        self.receives.clear();
-        self.senders = 1;
-        self.sender_drops.clear();
-        self.receiver_drop = None;
-    }
-
     /// Checks whether enough receives have a place for the send to have room.
     fn has_room(&self, ticket: Ticket) -> bool {
         match self.capacity {
@@ -314,6 +300,37 @@ impl Channel {
     /// Returns the send whose message a receive gets.
     fn message(&self, ticket: Ticket) -> Option<Ticket> {
         self.sends.at(self.receives.position(ticket))
+    }
+}
+
+impl Object for Channel {
+    type Size = Capacity;
+    type Wait = ChannelWait;
+
+    /// The number of objects of a channel: sends, receives, and whether all senders are dropped.
+    const PARTS: u32 = 3;
+
+    fn clear(&mut self, capacity: Capacity) {
+        self.capacity = capacity;
+        self.sends.clear();
+        self.receives.clear();
+        self.senders = 1;
+        self.sender_drops.clear();
+        self.receiver_drop = None;
+    }
+
+    fn is_granted(&self, wait: ChannelWait) -> bool {
+        match wait {
+            ChannelWait::Send(ticket) => self.is_send_over(ticket),
+            ChannelWait::Receive(ticket) => self.is_receive_over(ticket),
+        }
+    }
+
+    fn edges(&self, wait: ChannelWait, edges: &mut Vec<EventId>) {
+        match wait {
+            ChannelWait::Send(ticket) => self.send_edges(ticket, edges),
+            ChannelWait::Receive(ticket) => self.receive_edges(ticket, edges),
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! two, so no choice is needed. Spurious wakeups are not modelled; a timed wait whose result is
 //! ignored has the same effect.
 
-use crate::{Form, Ticket};
+use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};
 
 /// The waiters of a condition variable, and the signals to them.
@@ -24,8 +24,6 @@ struct Place {
 }
 
 impl Condvar {
-    /// The number of objects that represent a condition variable.
-    pub const PARTS: u32 = 1;
     /// Adds a waiter: [`enqueue`](Condvar::enqueue).
     pub const ENQUEUE: Form = Form::write(OpKind::CondvarEnqueue, 0);
     /// Waits for a signal.
@@ -46,16 +44,6 @@ impl Condvar {
         });
         self.waiting.push(ticket);
         ticket
-    }
-
-    /// Checks whether the waiter was signalled.
-    pub fn is_signalled(&self, ticket: Ticket) -> bool {
-        self.places[ticket.index()].signal.is_some()
-    }
-
-    /// Appends the synchronization edges of the end of the wait.
-    pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
-        edges.extend(self.places[ticket.index()].signal);
     }
 
     /// Returns the number of waiters that were not signalled.
@@ -89,17 +77,33 @@ impl Condvar {
     /// Ends a timed wait. Returns whether the waiter was signalled. If not, the waiter gives up its
     /// place.
     pub fn resolve(&mut self, ticket: Ticket) -> bool {
-        let is_signalled = self.is_signalled(ticket);
+        let is_signalled = self.is_granted(ticket);
         if !is_signalled {
             self.waiting.retain(|&waiting| waiting != ticket);
         }
         is_signalled
     }
+}
 
-    /// Resets the condition variable for the next execution.
-    pub fn clear(&mut self) {
+impl Object for Condvar {
+    type Size = ();
+    type Wait = Ticket;
+
+    /// The number of objects that represent a condition variable.
+    const PARTS: u32 = 1;
+
+    fn clear(&mut self, (): ()) {
         self.places.clear();
         self.waiting.clear();
+    }
+
+    /// Checks whether the waiter was signalled.
+    fn is_granted(&self, ticket: Ticket) -> bool {
+        self.places[ticket.index()].signal.is_some()
+    }
+
+    fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
+        edges.extend(self.places[ticket.index()].signal);
     }
 }
 
@@ -113,7 +117,7 @@ mod tests {
         assert_eq!(condvar.alternatives(), 1);
         assert_eq!(condvar.signal(0, EventId(0)), None);
         let late = condvar.enqueue(ThreadId(0));
-        assert!(!condvar.is_signalled(late));
+        assert!(!condvar.is_granted(late));
     }
 
     #[test]
@@ -123,7 +127,7 @@ mod tests {
         assert_eq!(condvar.alternatives(), 3);
         assert_eq!(condvar.signal(1, EventId(3)), Some(ThreadId(1)));
         assert_eq!(
-            tickets.map(|ticket| condvar.is_signalled(ticket)),
+            tickets.map(|ticket| condvar.is_granted(ticket)),
             [false, true, false]
         );
         assert_eq!(condvar.signal(1, EventId(4)), Some(ThreadId(2)));
@@ -138,7 +142,7 @@ mod tests {
         let early = condvar.enqueue(ThreadId(0));
         condvar.broadcast(EventId(1));
         let late = condvar.enqueue(ThreadId(1));
-        assert!(condvar.is_signalled(early) && !condvar.is_signalled(late));
+        assert!(condvar.is_granted(early) && !condvar.is_granted(late));
     }
 
     #[test]

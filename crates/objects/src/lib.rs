@@ -10,10 +10,11 @@
 //! Each object is a state machine without values or threads. A front-end performs an event, reports
 //! it to the machine, and polls `is_granted` for waiting threads. `clear` resets the machine for
 //! the next execution and keeps its memory. The [`Form`]s of an object define its announcements.
+//! The list [`objects!`] contains each [`Object`]; engines and tests take the objects from the list.
 //!
 //! ```
 //! use explore::{EventId, ThreadId};
-//! use objects::Mutex;
+//! use objects::{Mutex, Object};
 //!
 //! let mut mutex = Mutex::default();
 //! let first = mutex.request(ThreadId(0));
@@ -34,6 +35,7 @@ mod form;
 mod mailbox;
 mod mutex;
 mod network;
+mod object;
 mod once;
 mod order;
 mod park;
@@ -44,7 +46,7 @@ mod signals;
 mod thread;
 
 pub use barrier::Barrier;
-pub use channel::{Capacity, Channel, Received, Sent};
+pub use channel::{Capacity, Channel, ChannelWait, Received, Sent};
 pub use coarsening::Coarsening;
 pub use condvar::Condvar;
 pub use directory::{Directory, Unregistered};
@@ -52,7 +54,8 @@ pub use form::Form;
 pub use mailbox::Mailbox;
 pub use mutex::{Condition, Mutex};
 pub use network::{Delivery, Network, Routes};
-pub use once::Once;
+pub use object::Object;
+pub use once::{Once, OnceWait};
 pub use order::Ticket;
 pub use park::Park;
 pub use relations::{Related, Relations};
@@ -60,3 +63,21 @@ pub use rwlock::RwLock;
 pub use semaphore::Semaphore;
 pub use signals::{Signalled, Signals, Strength};
 pub use thread::Thread;
+
+/// Calls a macro with the list of objects: the name for all objects of a type, and the type.
+#[macro_export]
+macro_rules! objects {
+    ($then:ident) => {
+        $then! {
+            mutexes: Mutex,
+            rwlocks: RwLock,
+            condvars: Condvar,
+            semaphores: Semaphore,
+            barriers: Barrier,
+            onces: Once,
+            channels: Channel,
+            notifies: Park,
+            networks: Network,
+        }
+    };
+}

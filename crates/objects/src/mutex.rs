@@ -8,7 +8,7 @@
 //! A mutex may survive its owner (POSIX: robust). Its condition then depends only on the next
 //! owner's place in the order, so no separate access is needed for the condition.
 
-use crate::{Form, Ticket};
+use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};
 
 /// The holder of a mutex and the waiting threads.
@@ -43,9 +43,6 @@ struct Place {
 }
 
 impl Mutex {
-    /// The number of objects that represent a mutex: one for its order, one for its holder (for
-    /// tries).
-    pub const PARTS: u32 = 2;
     /// Takes a place: [`request`](Mutex::request).
     pub const REQUEST: Form = Form::write(OpKind::MutexRequest, 0);
     /// Waits until the place is granted, with the synchronization [`edges`](Mutex::edges).
@@ -66,17 +63,6 @@ impl Mutex {
             is_idle: false,
         });
         Ticket::at(self.places.len() - 1)
-    }
-
-    /// Checks whether all places before this place are free.
-    pub fn is_granted(&self, ticket: Ticket) -> bool {
-        self.head == ticket.index()
-    }
-
-    /// Appends the synchronization edges of the wait for a granted place.
-    pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
-        debug_assert!(self.is_granted(ticket), "the wait is enabled");
-        edges.extend(self.last_unlock);
     }
 
     /// Returns whether the place of a try is granted. If it is not, the try gives up its place.
@@ -140,20 +126,18 @@ impl Mutex {
         self.places.get(self.head).map(|place| place.thread)
     }
 
+    /// Returns the place of the thread, if it holds the mutex.
+    pub fn place_of(&self, thread: ThreadId) -> Option<Ticket> {
+        let is_held = self.holder() == Some(thread);
+        is_held.then(|| Ticket::at(self.head))
+    }
+
     /// Returns the threads that hold or will hold the mutex, in this order.
     pub fn queue(&self) -> impl Iterator<Item = ThreadId> + '_ {
         let taken = self.places[self.head..].iter();
         taken
             .filter(|place| !place.is_free)
             .map(|place| place.thread)
-    }
-
-    /// Resets the mutex for the next execution.
-    pub fn clear(&mut self) {
-        self.places.clear();
-        self.head = 0;
-        self.last_unlock = None;
-        self.condition = Condition::Consistent;
     }
 
     fn leave(&mut self, ticket: Ticket, at: EventId) {
@@ -167,6 +151,36 @@ impl Mutex {
         {
             self.head += 1;
         }
+    }
+}
+
+impl Object for Mutex {
+    type Size = ();
+    type Wait = Ticket;
+
+    /// The number of objects that represent a mutex: one for its order, one for its holder (for
+    /// tries).
+    const PARTS: u32 = 2;
+
+    fn clear(&mut self, (): ()) {
+        self.places.clear();
+        self.head = 0;
+        self.last_unlock = None;
+        self.condition = Condition::Consistent;
+    }
+
+    /// Checks whether all places before this place are free.
+    fn is_granted(&self, ticket: Ticket) -> bool {
+        self.head == ticket.index()
+    }
+
+    fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
+        debug_assert!(self.is_granted(ticket), "the wait is enabled");
+        edges.extend(self.last_unlock);
+    }
+
+    fn awaited(&self, _: Self::Wait) -> Vec<ThreadId> {
+        self.holder().into_iter().collect()
     }
 }
 
@@ -243,7 +257,7 @@ mod tests {
     fn a_cleared_mutex_is_free() {
         let mut mutex = Mutex::default();
         mutex.request(ThreadId(0));
-        mutex.clear();
+        mutex.clear(());
         let first = mutex.request(ThreadId(1));
         assert!(mutex.is_granted(first));
         assert_eq!(edges(&mutex, first), []);

@@ -5,7 +5,7 @@
 //! model only defines which letters must be delivered before that step. The past of the sender
 //! determines this set, so the wait for these letters has no access.
 
-use crate::{Form, Ticket};
+use crate::{Form, Object, Ticket};
 use explore::{EventId, ObjectId, OpKind, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,18 +79,8 @@ pub struct Routes {
 }
 
 impl Network {
-    /// The number of objects that represent a network.
-    pub const PARTS: u32 = 1;
     /// Waits for the delivery of the letters that must be delivered before this letter.
     pub const WAIT: Form = Form::none(OpKind::DeliveryWait);
-
-    /// Returns a network without letters.
-    pub fn new(delivery: Delivery) -> Network {
-        Network {
-            delivery,
-            ..Network::default()
-        }
-    }
 
     /// Records that a letter is sent.
     pub fn post(&mut self, from: ThreadId, to: ObjectId) -> Ticket {
@@ -131,21 +121,6 @@ impl Network {
     /// sent.
     pub fn is_restricted(&self, letter: Ticket) -> bool {
         !self.letters[letter.index()].after.is_empty()
-    }
-
-    /// Checks whether the letter may be delivered.
-    pub fn is_deliverable(&self, letter: Ticket) -> bool {
-        let after = &self.letters[letter.index()].after;
-        after
-            .iter()
-            .all(|before| self.letters[before.index()].delivered.is_some())
-    }
-
-    /// Appends the synchronization edges of the wait for the letters before this letter.
-    pub fn edges(&self, letter: Ticket, edges: &mut Vec<EventId>) {
-        for before in &self.letters[letter.index()].after {
-            edges.extend(self.letters[before.index()].delivered);
-        }
     }
 
     /// Records the delivery of the letter, by the event `at`.
@@ -221,10 +196,34 @@ impl Network {
     pub fn name(&self, letter: Ticket) -> Option<(ThreadId, u32)> {
         (self.delivery == Delivery::Causal).then(|| self.letters[letter.index()].name)
     }
+}
 
-    /// Resets the network for the next execution.
-    pub fn clear(&mut self, delivery: Delivery) {
-        *self = Network::new(delivery);
+impl Object for Network {
+    type Size = Delivery;
+    type Wait = Ticket;
+
+    /// The number of objects that represent a network.
+    const PARTS: u32 = 1;
+
+    fn clear(&mut self, delivery: Delivery) {
+        *self = Network {
+            delivery,
+            ..Network::default()
+        };
+    }
+
+    /// Checks whether the letter may be delivered.
+    fn is_granted(&self, letter: Ticket) -> bool {
+        let after = &self.letters[letter.index()].after;
+        after
+            .iter()
+            .all(|before| self.letters[before.index()].delivered.is_some())
+    }
+
+    fn edges(&self, letter: Ticket, edges: &mut Vec<EventId>) {
+        for before in &self.letters[letter.index()].after {
+            edges.extend(self.letters[before.index()].delivered);
+        }
     }
 }
 
@@ -243,10 +242,10 @@ mod tests {
         let first = network.post(ANN, AT_CY);
         let second = network.post(ANN, AT_CY);
         let other = network.post(BEN, AT_CY);
-        assert!(network.is_deliverable(first) && network.is_deliverable(other));
-        assert!(!network.is_deliverable(second));
+        assert!(network.is_granted(first) && network.is_granted(other));
+        assert!(!network.is_granted(second));
         network.deliver(first, EventId(5));
-        assert!(network.is_deliverable(second));
+        assert!(network.is_granted(second));
         let mut edges = Vec::new();
         network.edges(second, &mut edges);
         assert_eq!(edges, [EventId(5)]);
@@ -260,7 +259,7 @@ mod tests {
         network.deliver(to_ben, EventId(1));
         network.receive(BEN, to_ben);
         let relayed = network.post(BEN, AT_CY);
-        network.is_deliverable(relayed)
+        network.is_granted(relayed)
     }
 
     #[test]
@@ -276,6 +275,6 @@ mod tests {
         network.post(ANN, AT_CY);
         network.spawn(ANN, BEN);
         let later = network.post(BEN, AT_CY);
-        assert!(network.is_restricted(later) && !network.is_deliverable(later));
+        assert!(network.is_restricted(later) && !network.is_granted(later));
     }
 }

@@ -4,23 +4,30 @@
 //! An initialiser may fail. Then the next thread in order becomes the initialiser. The front-end
 //! decides whether a failure poisons the once permanently ([`has_failed`](Once::has_failed)).
 
-use crate::{Form, Ticket};
+use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};
+
+/// A wait for the initialisation.
+#[derive(Clone, Copy, Debug)]
+pub enum OnceWait {
+    /// The wait of an entry to become the initialiser, or until the initialisation is done.
+    Entry(Ticket),
+    /// A wait without an entry, until the initialisation is done or has failed more often than
+    /// this.
+    Failures(u32),
+}
 
 /// The entries of a once, and whether the initialisation is done.
 #[derive(Clone, Default, Debug)]
 pub struct Once {
     entries: Vec<ThreadId>,
     /// The number of failed initialisers. The entry with this number is next.
-    failed: usize,
+    failed: u32,
     last_failure: Option<EventId>,
     done: Option<EventId>,
 }
 
 impl Once {
-    /// The number of objects that represent a once: one for the order of entries, one for whether
-    /// it is done.
-    pub const PARTS: u32 = 2;
     /// The form of [`enter`](Once::enter).
     pub const ENTER: Form = Form::write(OpKind::OnceEnter, 0);
     /// Waits to become the initialiser or until the initialisation is done.
@@ -37,25 +44,9 @@ impl Once {
         Ticket::at(self.entries.len() - 1)
     }
 
-    /// Checks whether the initialisation is done or this entry is the initialiser.
-    pub fn is_granted(&self, ticket: Ticket) -> bool {
-        self.done.is_some() || self.is_initialiser(ticket)
-    }
-
     /// Checks whether the entry must initialise.
     pub fn is_initialiser(&self, ticket: Ticket) -> bool {
-        self.done.is_none() && ticket.index() == self.failed
-    }
-
-    /// Appends the synchronization edges of the end of the wait.
-    pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
-        debug_assert!(self.is_granted(ticket), "the wait is enabled");
-        self.end_edges(edges);
-    }
-
-    /// Appends the synchronization edges of the end of a wait without an entry.
-    pub fn end_edges(&self, edges: &mut Vec<EventId>) {
-        edges.extend(self.done.or(self.last_failure));
+        self.done.is_none() && ticket.index() == self.failed as usize
     }
 
     /// Records that the initialiser is done, by the event `at`.
@@ -74,13 +65,18 @@ impl Once {
         self.done.is_some()
     }
 
+    /// Returns the event that ended the initialisation, if it is done.
+    pub fn done(&self) -> Option<EventId> {
+        self.done
+    }
+
     /// Checks whether an initialiser failed.
     pub fn has_failed(&self) -> bool {
         self.failed > 0
     }
 
     /// Returns the number of failed initialisers.
-    pub fn failures(&self) -> usize {
+    pub fn failures(&self) -> u32 {
         self.failed
     }
 
@@ -89,26 +85,45 @@ impl Once {
         !self.is_done() && self.has_failed() && self.initialiser().is_none()
     }
 
-    /// Checks whether a wait without an entry is over: done, or failed more often than `failures`.
-    pub fn is_over(&self, failures: usize) -> bool {
-        self.is_done() || self.failed > failures
-    }
-
     /// Returns the thread that must initialise.
     pub fn initialiser(&self) -> Option<ThreadId> {
         if self.is_done() {
             None
         } else {
-            self.entries.get(self.failed).copied()
+            self.entries.get(self.failed as usize).copied()
         }
     }
+}
 
-    /// Resets the once for the next execution.
-    pub fn clear(&mut self) {
+impl Object for Once {
+    type Size = ();
+    type Wait = OnceWait;
+
+    /// The number of objects that represent a once: one for the order of entries, one for whether
+    /// it is done.
+    const PARTS: u32 = 2;
+
+    fn clear(&mut self, (): ()) {
         self.entries.clear();
         self.failed = 0;
         self.last_failure = None;
         self.done = None;
+    }
+
+    fn is_granted(&self, wait: OnceWait) -> bool {
+        self.is_done()
+            || match wait {
+                OnceWait::Entry(ticket) => self.is_initialiser(ticket),
+                OnceWait::Failures(failures) => self.failed > failures,
+            }
+    }
+
+    fn edges(&self, _: OnceWait, edges: &mut Vec<EventId>) {
+        edges.extend(self.done.or(self.last_failure));
+    }
+
+    fn awaited(&self, _: Self::Wait) -> Vec<ThreadId> {
+        self.initialiser().into_iter().collect()
     }
 }
 
@@ -116,17 +131,25 @@ impl Once {
 mod tests {
     use super::*;
 
+    fn has_ended(once: &Once, failures: u32) -> bool {
+        once.is_granted(OnceWait::Failures(failures))
+    }
+
     #[test]
     fn the_first_to_enter_initialises_and_the_others_wait() {
         let mut once = Once::default();
         let first = once.enter(ThreadId(0));
         let second = once.enter(ThreadId(1));
-        assert!(once.is_initialiser(first) && !once.is_granted(second));
+        assert!(once.is_initialiser(first) && !once.is_granted(OnceWait::Entry(second)));
         assert_eq!(once.initialiser(), Some(ThreadId(0)));
         once.finish(EventId(3));
-        assert!(once.is_granted(second) && !once.is_initialiser(second) && once.is_done());
+        assert!(
+            once.is_granted(OnceWait::Entry(second))
+                && !once.is_initialiser(second)
+                && once.is_done()
+        );
         let mut edges = Vec::new();
-        once.edges(second, &mut edges);
+        once.edges(OnceWait::Entry(second), &mut edges);
         assert_eq!(edges, [EventId(3)]);
     }
 
@@ -135,18 +158,22 @@ mod tests {
         let mut once = Once::default();
         once.enter(ThreadId(0));
         let second = once.enter(ThreadId(1));
-        assert!(!once.is_over(0));
+        assert!(!has_ended(&once, 0));
         once.fail(EventId(2));
-        assert!(once.is_granted(second) && once.is_initialiser(second) && once.has_failed());
-        assert!(once.is_over(0) && !once.is_over(once.failures()) && !once.is_poisoned());
+        assert!(
+            once.is_granted(OnceWait::Entry(second))
+                && once.is_initialiser(second)
+                && once.has_failed()
+        );
+        assert!(has_ended(&once, 0) && !has_ended(&once, once.failures()) && !once.is_poisoned());
         let mut edges = Vec::new();
-        once.edges(second, &mut edges);
+        once.edges(OnceWait::Entry(second), &mut edges);
         assert_eq!(edges, [EventId(2)]);
         once.fail(EventId(3));
         assert!(once.is_poisoned());
         once.enter(ThreadId(2));
         assert!(!once.is_poisoned(), "the third one initialises");
         once.finish(EventId(4));
-        assert!(once.is_over(usize::MAX));
+        assert!(once.is_granted(OnceWait::Failures(u32::MAX)));
     }
 }

@@ -3,7 +3,7 @@
 //! Unparks before a park merge into one token. A timed park resolves instead of waiting: it takes
 //! the token, or stops waiting. The order of this step and the unparks decides between the two.
 
-use crate::Form;
+use crate::{Form, Object};
 use explore::{EventId, OpKind};
 
 /// The park token of one thread.
@@ -24,8 +24,6 @@ enum State {
 }
 
 impl Park {
-    /// The number of objects that represent a park token.
-    pub const PARTS: u32 = 1;
     /// The form of [`request`](Park::request), by the thread that owns the token.
     pub const REQUEST: Form = Form::write(OpKind::ParkRequest, 0);
     /// Waits for the token.
@@ -48,18 +46,6 @@ impl Park {
         self.token
     }
 
-    /// Checks whether the thread got the token.
-    pub fn is_granted(&self) -> bool {
-        matches!(self.state, State::Granted(_))
-    }
-
-    /// Appends the synchronization edges of the end of the wait.
-    pub fn edges(&self, edges: &mut Vec<EventId>) {
-        if let State::Granted(unpark) = self.state {
-            edges.push(unpark);
-        }
-    }
-
     /// Supplies the token, by the event `at`.
     pub fn unpark(&mut self, at: EventId) {
         match self.state {
@@ -70,7 +56,7 @@ impl Park {
 
     /// Ends a timed park. Returns whether the park got the token. If not, the thread stops waiting.
     pub fn resolve(&mut self) -> bool {
-        let is_granted = self.is_granted();
+        let is_granted = self.is_granted(());
         if !is_granted {
             self.state = State::Running;
         }
@@ -81,10 +67,28 @@ impl Park {
     pub fn is_unused(&self) -> bool {
         self.token.is_none() && self.state == State::Running
     }
+}
 
-    /// Resets the token for the next execution.
-    pub fn clear(&mut self) {
+impl Object for Park {
+    type Size = ();
+    type Wait = ();
+
+    /// The number of objects that represent a park token.
+    const PARTS: u32 = 1;
+
+    fn clear(&mut self, (): ()) {
         *self = Park::default();
+    }
+
+    /// Checks whether the thread got the token.
+    fn is_granted(&self, (): ()) -> bool {
+        matches!(self.state, State::Granted(_))
+    }
+
+    fn edges(&self, (): (), edges: &mut Vec<EventId>) {
+        if let State::Granted(unpark) = self.state {
+            edges.push(unpark);
+        }
     }
 }
 
@@ -98,12 +102,12 @@ mod tests {
         park.unpark(EventId(0));
         park.unpark(EventId(1));
         park.request();
-        assert!(park.is_granted());
+        assert!(park.is_granted(()));
         let mut edges = Vec::new();
-        park.edges(&mut edges);
+        park.edges((), &mut edges);
         assert_eq!(edges, [EventId(1)]);
         park.request();
-        assert!(!park.is_granted());
+        assert!(!park.is_granted(()));
     }
 
     #[test]
@@ -112,9 +116,9 @@ mod tests {
         park.request();
         park.unpark(EventId(1));
         park.unpark(EventId(2));
-        assert!(park.is_granted());
+        assert!(park.is_granted(()));
         park.request();
-        assert!(park.is_granted());
+        assert!(park.is_granted(()));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! is one event, because the results of two-step tries would not commute. So releases have an
 //! access once a lock is used with tries (`tried`).
 
-use crate::{Form, Ticket};
+use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};
 
 /// The holders of a reader-writer lock and the waiting threads.
@@ -42,8 +42,6 @@ struct Place {
 }
 
 impl RwLock {
-    /// The number of objects that represent a reader-writer lock.
-    pub const PARTS: u32 = 1;
     /// Takes a reader's place: [`read_request`](RwLock::read_request).
     pub const READ_REQUEST: Form = Form::read(OpKind::ReadRequest, 0);
     /// Waits until the reader's place is granted.
@@ -81,11 +79,6 @@ impl RwLock {
         } else {
             Form::none(OpKind::WriteRelease)
         }
-    }
-
-    /// Sets whether readers pass waiting writers. Call this only before the lock is used.
-    pub fn prefer_readers(&mut self, prefers_readers: bool) {
-        self.prefers_readers = prefers_readers;
     }
 
     /// Checks whether readers pass waiting writers.
@@ -150,25 +143,6 @@ impl RwLock {
         self.places[ticket.index()].is_writer
     }
 
-    /// Checks whether no writer is before this reader, or no thread is before this writer.
-    pub fn is_granted(&self, ticket: Ticket) -> bool {
-        let place = self.places[ticket.index()];
-        if place.is_writer {
-            self.head == ticket.index() && self.passing == 0
-        } else {
-            place.is_passing || self.first_writer >= ticket.index()
-        }
-    }
-
-    /// Appends the synchronization edges of the wait for a granted place.
-    pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
-        debug_assert!(self.is_granted(ticket), "the wait is enabled");
-        edges.extend(self.last_write_release);
-        if self.places[ticket.index()].is_writer {
-            edges.extend_from_slice(&self.read_releases);
-        }
-    }
-
     /// Frees a granted place, by the event `at`.
     pub fn release(&mut self, ticket: Ticket, at: EventId) {
         debug_assert!(self.is_granted(ticket), "only a holder releases");
@@ -220,18 +194,6 @@ impl RwLock {
             && !self.is_granted(Ticket::at(self.first_writer))
     }
 
-    /// Resets the lock for the next execution.
-    pub fn clear(&mut self) {
-        self.places.clear();
-        self.head = 0;
-        self.first_writer = 0;
-        self.last_write_release = None;
-        self.read_releases.clear();
-        self.prefers_readers = false;
-        self.passing = 0;
-        self.failed = [0; 2];
-    }
-
     fn take(&mut self, thread: ThreadId, is_writer: bool) -> Ticket {
         self.places.push(Place {
             thread,
@@ -261,6 +223,48 @@ impl RwLock {
         {
             self.first_writer += 1;
         }
+    }
+}
+
+impl Object for RwLock {
+    /// Whether readers pass waiting writers.
+    type Size = bool;
+    type Wait = Ticket;
+
+    /// The number of objects that represent a reader-writer lock.
+    const PARTS: u32 = 1;
+
+    fn clear(&mut self, prefers_readers: bool) {
+        self.places.clear();
+        self.head = 0;
+        self.first_writer = 0;
+        self.last_write_release = None;
+        self.read_releases.clear();
+        self.prefers_readers = prefers_readers;
+        self.passing = 0;
+        self.failed = [0; 2];
+    }
+
+    /// Checks whether no writer is before this reader, or no thread is before this writer.
+    fn is_granted(&self, ticket: Ticket) -> bool {
+        let place = self.places[ticket.index()];
+        if place.is_writer {
+            self.head == ticket.index() && self.passing == 0
+        } else {
+            place.is_passing || self.first_writer >= ticket.index()
+        }
+    }
+
+    fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
+        debug_assert!(self.is_granted(ticket), "the wait is enabled");
+        edges.extend(self.last_write_release);
+        if self.places[ticket.index()].is_writer {
+            edges.extend_from_slice(&self.read_releases);
+        }
+    }
+
+    fn awaited(&self, _: Self::Wait) -> Vec<ThreadId> {
+        self.holders().collect()
     }
 }
 
@@ -321,7 +325,7 @@ mod tests {
     #[test]
     fn a_try_to_read_passes_a_waiting_writer_if_readers_are_preferred() {
         let mut lock = RwLock::default();
-        lock.prefer_readers(true);
+        lock.clear(true);
         let first = lock.read_request(ThreadId(0));
         let writer = lock.write_request(ThreadId(1));
         let passing = lock.try_read(ThreadId(2)).expect("no writer holds");

@@ -5,7 +5,7 @@
 //! second step.
 
 use crate::order::Order;
-use crate::{Form, Ticket};
+use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind};
 
 /// The requests and releases of a semaphore.
@@ -17,9 +17,6 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    /// The number of objects that represent a semaphore: one for the order of requests, one for the
-    /// order of releases.
-    pub const PARTS: u32 = 2;
     /// Takes a place: [`request`](Semaphore::request).
     pub const REQUEST: Form = Form::write(OpKind::SemaphoreRequest, 0);
     /// Waits until the place is granted.
@@ -31,29 +28,9 @@ impl Semaphore {
     /// Second step of a try: [`resolve`](Semaphore::resolve).
     pub const TRY_RESULT: Form = Form::read(OpKind::SemaphoreTryResult, 1);
 
-    /// Returns a semaphore with the given number of initial permits.
-    pub fn new(initial: usize) -> Semaphore {
-        Semaphore {
-            initial,
-            ..Semaphore::default()
-        }
-    }
-
     /// Takes a place for an acquire or a try, by the event `at`.
     pub fn request(&mut self, at: EventId) -> Ticket {
         self.order.push(at)
-    }
-
-    /// Checks whether there is a permit for this place.
-    pub fn is_granted(&self, ticket: Ticket) -> bool {
-        self.order.position(ticket) < self.initial + self.releases.len()
-    }
-
-    /// Appends the synchronization edges of the wait for a granted place.
-    pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
-        if let Some(number) = self.order.position(ticket).checked_sub(self.initial) {
-            edges.push(self.releases[number]);
-        }
     }
 
     /// Returns whether the place of a try is granted. If it is not, the try gives up its place.
@@ -74,12 +51,31 @@ impl Semaphore {
     pub fn available(&self) -> usize {
         (self.initial + self.releases.len()).saturating_sub(self.order.len())
     }
+}
 
-    /// Resets the semaphore for the next execution, with the given number of permits.
-    pub fn clear(&mut self, initial: usize) {
+impl Object for Semaphore {
+    type Size = usize;
+    type Wait = Ticket;
+
+    /// The number of objects that represent a semaphore: one for the order of requests, one for the
+    /// order of releases.
+    const PARTS: u32 = 2;
+
+    fn clear(&mut self, initial: usize) {
         self.initial = initial;
         self.order.clear();
         self.releases.clear();
+    }
+
+    /// Checks whether there is a permit for this place.
+    fn is_granted(&self, ticket: Ticket) -> bool {
+        self.order.position(ticket) < self.initial + self.releases.len()
+    }
+
+    fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
+        if let Some(number) = self.order.position(ticket).checked_sub(self.initial) {
+            edges.push(self.releases[number]);
+        }
     }
 }
 

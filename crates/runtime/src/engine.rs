@@ -35,7 +35,6 @@ pub(crate) mod tear_down;
 mod tests;
 mod thread;
 pub(crate) mod trap;
-pub(crate) mod waiting;
 pub(crate) mod waits;
 pub(crate) mod watch;
 pub(crate) mod watchdog;
@@ -50,12 +49,8 @@ use crate::engine::dependence::DependsOn;
 use crate::engine::granularity::StepGranularity;
 use crate::engine::life::life;
 use crate::engine::names::Names;
-use crate::engine::pool::Pool;
 use crate::engine::watch::Watch;
-use crate::guests::Guests;
-use crate::rust::mailbox::State as MailboxState;
-use crate::rust::mutex::State as MutexState;
-use crate::rust::once::State as OnceState;
+use crate::guests::{Guests, Objects};
 use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, ValueId};
 use objects::Coarsening;
 use report::Restart;
@@ -134,26 +129,6 @@ life! {
         pub(crate) objects: Objects,
         /// Indexed by object: the value that was last written. Known while reads are watched.
         pub(crate) values: Vec<Option<ValueId>>,
-    }
-}
-
-life! {
-    /// The synchronization objects of the execution.
-    pub(crate) struct Objects {
-        pub(crate) mutexes: Pool<MutexState>,
-        pub(crate) rwlocks: Pool<objects::RwLock>,
-        pub(crate) condvars: Pool<objects::Condvar>,
-        pub(crate) semaphores: Pool<objects::Semaphore>,
-        pub(crate) barriers: Pool<objects::Barrier>,
-        pub(crate) onces: Pool<OnceState>,
-        pub(crate) channels: Pool<objects::Channel>,
-        pub(crate) mailboxes: Pool<MailboxState>,
-        pub(crate) networks: Pool<objects::Network>,
-        pub(crate) notifies: Pool<objects::Park>,
-        /// Indexed by thread.
-        pub(crate) parks: Vec<objects::Park>,
-        /// Indexed by thread.
-        pub(crate) ends: Vec<objects::Thread>,
     }
 }
 

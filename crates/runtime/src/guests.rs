@@ -1,6 +1,8 @@
 //! The guests of the engine: what the front-ends and the watchers know about an execution and its
 //! threads. The engine calls them through the trait [`Guest`].
 
+pub(crate) use crate::rust::pools::{Objects, Wait};
+
 use crate::config::Config;
 use crate::engine::dependence::DependsOn;
 use crate::engine::guest::{Comparison, Guest};
@@ -8,7 +10,6 @@ use crate::engine::life::life;
 use crate::engine::names::Names;
 use crate::engine::pool::Pool;
 use crate::engine::trap::Trap;
-use crate::engine::waiting::Wait;
 use crate::engine::watch::Watch;
 use crate::engine::{Engine, Panic, Thread};
 use crate::memory::arena::Heap;
@@ -33,6 +34,7 @@ use crate::watch::hidden::Hidden;
 use crate::watch::snapshot::Snapshots;
 use crate::watch::undone::{History, is_for_lock};
 use explore::{EventId, Execution, Fingerprint, Footprint, Outcome, Pending, Step, ThreadId};
+use objects::ChannelWait;
 use report::{Goal, LeftOut, Shortcut};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -430,12 +432,12 @@ impl Guest for Guests {
     fn end_wait(engine: &mut Engine, wait: Wait, edges: &[EventId]) {
         if engine.watch.races {
             match wait {
-                Wait::Park(thread) => engine.guests.happens_before.parked(thread),
-                Wait::Send(..)
+                Wait::Unpark(thread) => engine.guests.happens_before.parked(thread),
+                Wait::Channel(_, ChannelWait::Send(_))
                 | Wait::Condvar(..)
                 | Wait::Letter(..)
-                | Wait::Delivery(..)
-                | Wait::Notify(_) => {}
+                | Wait::Network(..)
+                | Wait::Park(..) => {}
                 _ => engine.guests.happens_before.take_up(engine.running, edges),
             }
         }

@@ -16,6 +16,7 @@ pub(crate) mod hint;
 pub(crate) mod lazy;
 pub(crate) mod local;
 pub(crate) mod mailbox;
+pub(crate) mod mirror;
 pub(crate) mod mutex;
 pub(crate) mod naming;
 pub(crate) mod notify;
@@ -26,6 +27,7 @@ pub(crate) mod owner;
 pub(crate) mod plain;
 pub(crate) mod pointer;
 pub(crate) mod poison;
+pub(crate) mod pools;
 #[cfg(all(
     target_os = "linux",
     target_arch = "x86_64",

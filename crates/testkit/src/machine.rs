@@ -17,7 +17,7 @@ use explore::{
     EventId, Fingerprint, Footprint, Interrupt, Op, OpKind, Outcome, Pending, Performed, Step,
     ThreadId, ValueId,
 };
-use objects::{Barrier, Channel, Condvar, Mutex, Once, Park, RwLock, Semaphore, Ticket};
+use objects::{Barrier, Channel, Condvar, Mutex, Object, Once, Park, RwLock, Semaphore, Ticket};
 use std::rc::Rc;
 
 /// A running abstract program. Clones are independent.
@@ -136,10 +136,12 @@ impl Machine {
             }
         }
         self.variables.fill(0);
-        self.mutexes.iter_mut().for_each(Mutex::clear);
-        self.rwlocks.iter_mut().for_each(RwLock::clear);
-        self.condvars.iter_mut().for_each(Condvar::clear);
-        self.onces.iter_mut().for_each(Once::clear);
+        self.mutexes.iter_mut().for_each(|mutex| mutex.clear(()));
+        self.rwlocks.iter_mut().for_each(|lock| lock.clear(false));
+        self.condvars
+            .iter_mut()
+            .for_each(|condvar| condvar.clear(()));
+        self.onces.iter_mut().for_each(|once| once.clear(()));
         self.semaphores
             .resize_with(plan.semaphores.len(), Semaphore::default);
         for (semaphore, &permits) in self.semaphores.iter_mut().zip(&plan.semaphores) {
@@ -305,7 +307,7 @@ impl Thread {
         self.mutexes.clear();
         self.rwlocks.clear();
         self.dropped.clear();
-        self.park.clear();
+        self.park.clear(());
         self.end.clear();
         self.last = None;
         self.events = 0;

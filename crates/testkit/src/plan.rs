@@ -4,7 +4,7 @@
 use crate::code::Code;
 use crate::program::{Program, Sort, Statement, Verb};
 use explore::ObjectId;
-use objects::Capacity;
+use objects::{Capacity, Object};
 
 /// A program prepared for execution.
 #[derive(Debug)]

@@ -11,6 +11,7 @@ use crate::engine::stack::SPARE_STACK;
 use crate::engine::{Engine, Job, Thread};
 use crate::guests::Guests;
 use explore::{EventId, Pending, ThreadId};
+use objects::Object;
 use std::panic::Location;
 use std::ptr::NonNull;
 
@@ -43,7 +44,7 @@ impl Engine {
         thread.life.name = name;
         thread.job = Some(job);
         thread.noticed = None;
-        self.life.objects.parks[id.index()].clear();
+        self.life.objects.parks[id.index()].clear(());
         self.life.objects.ends[id.index()].clear();
         self.order_after_spawn(id);
         let parent = (id != ThreadId::MAIN).then_some(self.running);

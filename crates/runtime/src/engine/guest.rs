@@ -9,9 +9,9 @@ use crate::config::Config;
 use crate::engine::dependence::DependsOn;
 use crate::engine::names::Names;
 use crate::engine::trap::Trap;
-use crate::engine::waiting::Wait;
 use crate::engine::watch::Watch;
 use crate::engine::{Engine, Panic, Thread};
+use crate::guests::Wait;
 use explore::{EventId, Execution, Fingerprint, Footprint, Outcome, Pending, Step, ThreadId};
 use std::ptr::NonNull;
 

@@ -12,7 +12,7 @@ mod sites;
 use addresses::Addresses;
 pub(crate) use addresses::{MOST_COMPARED, Range};
 use explore::{ObjectId, Schedule, Step, ThreadId};
-use objects::Coarsening;
+use objects::{Coarsening, Object};
 use report::SavedStep;
 use serde::{Deserialize, Serialize};
 pub(crate) use sites::{Region, Resident, Site};

@@ -1,6 +1,7 @@
 //! Objects of one kind that are recycled between executions.
 
 use crate::engine::life::Life;
+use objects::Object;
 
 /// Items by their number in the current execution. Items of earlier executions keep their memory.
 pub(crate) struct Pool<T> {
@@ -36,6 +37,13 @@ impl<T: Clone> Life for Pool<T> {
         let (copied, added) = other.items[..other.used].split_at(self.items.len().min(other.used));
         self.items[..copied.len()].clone_from_slice(copied);
         self.items.extend_from_slice(added);
+    }
+}
+
+impl<T: Object> Pool<T> {
+    /// Adds an object. Returns its number.
+    pub(crate) fn create(&mut self, size: T::Size) -> u32 {
+        self.add(|object| object.clear(size), || T::new(size))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::engine::Job;
 use crate::engine::model::Model;
 use crate::engine::perform::{self, perform, silently};
-use crate::engine::waiting::Wait;
+use crate::guests::Wait;
 use explore::{
     Access, Execution, Interrupt, ObjectId, Op, OpKind, Outcome, Pending, Program, Step, ThreadId,
     ValueId,

@@ -3,8 +3,7 @@
 use crate::engine::coroutine::{Fibre, Suspender};
 use crate::engine::life::{Life, life};
 use crate::engine::place::Place;
-use crate::engine::waiting::Wait;
-use crate::guests::{ThreadGuests, ThreadGuestsLife};
+use crate::guests::{ThreadGuests, ThreadGuestsLife, Wait};
 use explore::{EventId, ThreadId};
 use std::any::Any;
 

@@ -4,8 +4,7 @@ use crate::engine::Engine;
 use crate::engine::granularity::StepGranularity;
 use crate::engine::guest::Guest;
 use crate::engine::place::Place;
-use crate::engine::waiting::Wait;
-use crate::guests::Guests;
+use crate::guests::{Guests, Wait};
 use explore::{Bound, EventId, Halt, Op, Pending, Request, ThreadId};
 
 impl Engine {

@@ -7,9 +7,9 @@
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform_when};
-use crate::engine::waiting::Wait;
 use crate::rust::atomic::Value;
 use crate::rust::mutex::expire;
+use crate::rust::pools::Wait;
 use explore::{Access, Op, OpKind};
 use objects::Condvar as Order;
 use std::cell::Cell;

@@ -11,6 +11,7 @@ use crate::engine::perform::{perform_when, silently};
 use crate::watch::happens_before::Epoch;
 use crate::{Barrier, Condvar, Mutex, Once, RwLock, Semaphore};
 use explore::{ObjectId, ThreadId};
+use objects::Object;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 life! {

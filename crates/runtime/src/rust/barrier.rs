@@ -1,10 +1,8 @@
 //! Barriers.
 
-use crate::engine::Engine;
 use crate::engine::perform::{self, perform, silently};
-use crate::engine::place::Place;
-use crate::engine::waiting::Wait;
-use crate::rust::settle::Inborn;
+use crate::rust::mirror::mirror;
+use crate::rust::pools::Wait;
 use explore::ObjectId;
 use objects::{Barrier as Order, Coarsening, Ticket};
 use std::panic::Location;
@@ -26,64 +24,18 @@ pub struct Arrival {
     is_leader: bool,
 }
 
-impl Inborn for Barrier {
-    type Size = usize;
-
-    const PARTS: u32 = Order::PARTS;
-
-    #[cfg(feature = "enforce")]
-    type Real = std::sync::OnceLock<enforce::blocking::Barrier>;
-
-    #[cfg(feature = "enforce")]
-    #[allow(
-        clippy::declare_interior_mutable_const,
-        reason = "each object starts with this value"
-    )]
-    const REAL: Self::Real = std::sync::OnceLock::new();
-
-    fn begin(object: ObjectId, places: usize, location: Place) -> Barrier {
-        silently(|engine| Barrier::named(engine, object, places, location))
+mirror! {
+    /// Creates a barrier for the given number of threads.
+    Barrier: Order,
+    new(places: usize) => places,
+    at(places: usize) => places, 32 bytes,
+    real std::sync::OnceLock<enforce::blocking::Barrier> = std::sync::OnceLock::new(),
+    |engine, object, number| {
+        is_ordered: engine.names.is_coarse(object, Coarsening::Ordered),
     }
 }
 
 impl Barrier {
-    /// Creates the barrier of a native program at this address.
-    pub(crate) fn at(engine: &mut Engine, address: usize, places: usize) -> Barrier {
-        let object = engine.names.object_at(address as u64, Order::PARTS);
-        engine.name_object_at(object, address, 32);
-        let barriers = &mut engine.life.objects.barriers;
-        let number = barriers.add(|order| order.clear(places), || Order::new(places));
-        let is_ordered = engine.names.is_coarse(object, Coarsening::Ordered);
-        Barrier {
-            object,
-            number,
-            is_ordered,
-        }
-    }
-
-    /// Creates a barrier for the given number of threads.
-    #[track_caller]
-    pub fn new(places: usize) -> Barrier {
-        let location = Location::caller();
-        silently(|engine| {
-            let object = engine.create(Order::PARTS);
-            Barrier::named(engine, object, places, location)
-        })
-    }
-
-    /// Creates a barrier for an object that already has its id.
-    fn named(engine: &mut Engine, object: ObjectId, places: usize, location: Place) -> Barrier {
-        engine.name_object(object, "Barrier", location);
-        let barriers = &mut engine.life.objects.barriers;
-        let number = barriers.add(|order| order.clear(places), || Order::new(places));
-        let is_ordered = engine.names.is_coarse(object, Coarsening::Ordered);
-        Barrier {
-            object,
-            number,
-            is_ordered,
-        }
-    }
-
     /// Waits until the number of arrived threads equals the number of places.
     #[track_caller]
     pub fn wait(&self) -> Arrival {
@@ -91,14 +43,7 @@ impl Barrier {
         let ticket = self.arrive(location);
         let wait = Wait::Barrier(self.number, ticket);
         perform::wait(Order::WAIT.on(self.object), wait, location, |_| ());
-        let is_leader = silently(|engine| {
-            engine
-                .life
-                .objects
-                .barriers
-                .get(self.number)
-                .is_leader(ticket)
-        });
+        let is_leader = silently(|engine| self.order(engine).is_leader(ticket));
         Arrival {
             object: self.object,
             is_ordered: self.is_ordered,
@@ -113,14 +58,12 @@ impl Barrier {
             location,
             |engine| {
                 let (thread, event) = (engine.running, engine.event());
-                let order = engine.life.objects.barriers.get_mut(self.number);
+                let order = self.order(engine);
                 let ticket = order.arrive(thread, event);
                 if order.is_crowded() {
                     engine.coarsen_object(self.object, Coarsening::Ordered);
                 }
-                if engine.watch.races {
-                    engine.guests.happens_before.leave(thread, event);
-                }
+                engine.may_grant(event);
                 ticket
             },
         )

@@ -8,21 +8,6 @@ use crate::{Arrival, Barrier, Condvar, Entry, Mutex, Notify, Once, Place, RwLock
 use enforce::blocking::Deadline;
 use std::time::Duration;
 
-macro_rules! named {
-    ($($Object:ident),*) => {
-        $(impl Born<$Object> {
-            /// Sets the name of the object in traces.
-            #[track_caller]
-            pub fn call(&self, name: &str) {
-                outside!();
-                self.get().call(name);
-            }
-        })*
-    };
-}
-
-named!(Mutex, RwLock, Condvar, Semaphore, Barrier, Once, Notify);
-
 impl Born<Mutex> {
     /// See [`Mutex::lock`].
     #[inline(always)]

@@ -6,12 +6,14 @@ mod real;
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform, silently};
 use crate::engine::place::Place;
-use crate::engine::waiting::Wait;
 use crate::rust::mutex::expire;
 use crate::rust::outside::outside;
+use crate::rust::pools::Wait;
 use crate::watch::seen::Seen;
 use explore::ObjectId;
-use objects::{Capacity, Channel as Order, Coarsening, Received, Sent, Ticket};
+use objects::{
+    Capacity, Channel as Order, ChannelWait, Coarsening, Object, Received, Sent, Ticket,
+};
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::panic::Location;
@@ -71,8 +73,7 @@ impl<T> Channel<T> {
         silently(|engine| {
             let object = engine.create(Order::PARTS);
             engine.name_object(object, "Channel", location);
-            let channels = &mut engine.life.objects.channels;
-            let number = channels.add(|order| order.clear(capacity), || Order::new(capacity));
+            let number = engine.life.objects.channels.create(capacity);
             let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
             Channel {
                 object,
@@ -85,6 +86,11 @@ impl<T> Channel<T> {
                 outside: None,
             }
         })
+    }
+
+    /// Returns the state of the channel.
+    fn order<'e>(&self, engine: &'e mut Engine) -> &'e mut Order {
+        engine.life.objects.channels.get_mut(self.number)
     }
 
     /// Makes traces show messages from now on. The function must not perform operations.
@@ -124,9 +130,9 @@ impl<T> Channel<T> {
         if self.capacity == Capacity::Unbounded {
             return Ok(());
         }
-        let wait = Wait::Send(self.number, ticket);
+        let wait = Wait::Channel(self.number, ChannelWait::Send(ticket));
         perform::wait(Order::SEND_WAIT.on(self.object), wait, location, |_| ());
-        match silently(|engine| engine.life.objects.channels.get(self.number).sent(ticket)) {
+        match silently(|engine| self.order(engine).sent(ticket)) {
             Sent::Accepted => Ok(()),
             Sent::Full | Sent::Disconnected => Err(SendError::Disconnected(self.take(ticket))),
         }
@@ -165,12 +171,7 @@ impl<T> Channel<T> {
             location,
             |engine| {
                 let event = engine.event();
-                let sent = engine
-                    .life
-                    .objects
-                    .channels
-                    .get_mut(self.number)
-                    .try_send(event);
+                let sent = self.order(engine).try_send(event);
                 if let Ok(ticket) = sent {
                     self.put(ticket, message.take());
                     self.left_message(engine);
@@ -207,12 +208,7 @@ impl<T> Channel<T> {
         };
         let result = Order::send_try_result(self.capacity).on(self.object);
         let sent = perform(result, location, |engine| {
-            let sent = engine
-                .life
-                .objects
-                .channels
-                .get_mut(self.number)
-                .resolve_send(ticket);
+            let sent = self.order(engine).resolve_send(ticket);
             self.note_sent(engine, sent, &shown);
             sent
         });
@@ -225,24 +221,14 @@ impl<T> Channel<T> {
 
     fn request_send(&self, engine: &mut Engine, message: &mut Option<T>) -> Option<Ticket> {
         let event = engine.event();
-        let ticket = engine
-            .life
-            .objects
-            .channels
-            .get_mut(self.number)
-            .send_request(event)?;
+        let ticket = self.order(engine).send_request(event)?;
         self.put(ticket, message.take());
         self.left_message(engine);
         Some(ticket)
     }
 
     fn left_message(&self, engine: &mut Engine) {
-        if engine.watch.races {
-            engine
-                .guests
-                .happens_before
-                .leave(engine.running, engine.event());
-        }
+        engine.may_grant(engine.event());
     }
 
     fn note_sent(&self, engine: &mut Engine, sent: Sent, shown: &str) {
@@ -261,23 +247,11 @@ impl<T> Channel<T> {
         let request = Order::receive_request_form(self.capacity, self.is_tried).on(self.object);
         let ticket = perform(request, location, |engine| {
             let event = engine.event();
-            engine
-                .life
-                .objects
-                .channels
-                .get_mut(self.number)
-                .receive_request(event)
+            self.order(engine).receive_request(event)
         });
-        let wait = Wait::Receive(self.number, ticket);
+        let wait = Wait::Channel(self.number, ChannelWait::Receive(ticket));
         perform::wait(Order::RECEIVE_WAIT.on(self.object), wait, location, |_| ());
-        let received = silently(|engine| {
-            engine
-                .life
-                .objects
-                .channels
-                .get(self.number)
-                .received(ticket)
-        });
+        let received = silently(|engine| self.order(engine).received(ticket));
         self.result(received)
     }
 
@@ -317,7 +291,7 @@ impl<T> Channel<T> {
     fn look_for_senders(&self, location: Place) -> bool {
         self.note_try();
         perform(Order::CLOSED_CHECK.on(self.object), location, |engine| {
-            engine.life.objects.channels.get(self.number).is_hung_up()
+            self.order(engine).is_hung_up()
         })
     }
 
@@ -325,7 +299,7 @@ impl<T> Channel<T> {
         let op = Order::RENDEZVOUS_TRY_RECEIVE.on(self.object);
         let received = perform(op, at, |engine| {
             let event = engine.event();
-            let order = engine.life.objects.channels.get_mut(self.number);
+            let order = self.order(engine);
             let received = order.try_receive(event, was_hung_up);
             self.note_received(engine, None, received);
             received
@@ -341,16 +315,11 @@ impl<T> Channel<T> {
         let place = Order::receive_try_place(self.capacity).on(self.object);
         let ticket = perform(place, location, |engine| {
             let event = engine.event();
-            engine
-                .life
-                .objects
-                .channels
-                .get_mut(self.number)
-                .receive_request(event)
+            self.order(engine).receive_request(event)
         });
         let result = Order::receive_try_result(self.capacity).on(self.object);
         let received = perform(result, location, |engine| {
-            let order = engine.life.objects.channels.get_mut(self.number);
+            let order = self.order(engine);
             let received = order.resolve_receive(ticket, was_hung_up);
             self.note_received(engine, Some(ticket), received);
             received
@@ -364,15 +333,9 @@ impl<T> Channel<T> {
             Received::Empty => engine.see(Seen::NoMessage(self.number)),
             Received::Disconnected => {}
         }
-        if let (true, Some(ticket), Received::Message(_)) = (engine.watch.races, ticket, received) {
-            let mut edges = Vec::new();
-            engine
-                .life
-                .objects
-                .channels
-                .get(self.number)
-                .receive_edges(ticket, &mut edges);
-            engine.guests.happens_before.take_up(engine.running, &edges);
+        if let (Some(ticket), Received::Message(_)) = (ticket, received) {
+            let wait = ChannelWait::Receive(ticket);
+            engine.follows_grant(Wait::Channel(self.number, wait));
         }
         engine.record(|name| match received {
             Received::Message(_) => format!("{name}.try_recv() -> a message"),
@@ -404,14 +367,7 @@ impl<T> Channel<T> {
     #[track_caller]
     pub fn add_sender(&self) {
         outside!(self.real().add_sender());
-        silently(|engine| {
-            engine
-                .life
-                .objects
-                .channels
-                .get_mut(self.number)
-                .clone_sender()
-        });
+        silently(|engine| self.order(engine).clone_sender());
     }
 
     /// Removes a sender.
@@ -421,12 +377,7 @@ impl<T> Channel<T> {
         let form = Order::sender_drop(self.is_tried);
         perform(form.on(self.object), Location::caller(), |engine| {
             let event = engine.event();
-            engine
-                .life
-                .objects
-                .channels
-                .get_mut(self.number)
-                .drop_sender(event);
+            self.order(engine).drop_sender(event);
             if engine.watch.races {
                 engine.guests.happens_before.leave(engine.running, event);
             }
@@ -442,16 +393,11 @@ impl<T> Channel<T> {
             Location::caller(),
             |engine| {
                 let event = engine.event();
-                engine
-                    .life
-                    .objects
-                    .channels
-                    .get_mut(self.number)
-                    .drop_receiver(event);
+                self.order(engine).drop_receiver(event);
             },
         );
         let left: Vec<(Ticket, T)> = silently(|engine| {
-            let order = engine.life.objects.channels.get(self.number);
+            let order = self.order(engine);
             let is_accepted =
                 |&mut (ticket, _): &mut (Ticket, T)| order.sent(ticket) == Sent::Accepted;
             self.with_messages(|messages| {

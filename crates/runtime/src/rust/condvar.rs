@@ -3,12 +3,11 @@
 use crate::Mutex;
 use crate::engine::Engine;
 use crate::engine::dependence::DependsOn;
-use crate::engine::perform::{self, perform, silently, visible};
-use crate::engine::place::Place;
-use crate::engine::waiting::Wait;
+use crate::engine::perform::{self, perform, visible};
 use crate::rust::choice::spurious;
+use crate::rust::mirror::mirror;
 use crate::rust::mutex::expire;
-use crate::rust::settle::Inborn;
+use crate::rust::pools::Wait;
 use explore::{ObjectId, Request};
 use objects::{Condvar as Order, Ticket};
 use std::panic::Location;
@@ -18,26 +17,6 @@ use std::panic::Location;
 pub struct Condvar {
     pub(crate) object: ObjectId,
     pub(crate) number: u32,
-}
-
-impl Inborn for Condvar {
-    type Size = ();
-
-    const PARTS: u32 = Order::PARTS;
-
-    #[cfg(feature = "enforce")]
-    type Real = enforce::blocking::Condvar;
-
-    #[cfg(feature = "enforce")]
-    #[allow(
-        clippy::declare_interior_mutable_const,
-        reason = "each object starts with this value"
-    )]
-    const REAL: Self::Real = enforce::blocking::Condvar::new();
-
-    fn begin(object: ObjectId, (): (), location: Place) -> Condvar {
-        silently(|engine| Condvar::named(engine, object, location))
-    }
 }
 
 /// The warning in reports of native programs that wait for condition variables.
@@ -56,41 +35,16 @@ impl Engine {
     }
 }
 
-impl Condvar {
-    /// Creates the condition variable of a native program at this address.
-    pub(crate) fn at(engine: &mut Engine, address: usize) -> Condvar {
-        let object = engine.names.object_at(address as u64, Order::PARTS);
-        engine.name_object_at(object, address, 48);
-        let number = engine
-            .life
-            .objects
-            .condvars
-            .add(Order::clear, Order::default);
-        Condvar { object, number }
-    }
-
+mirror! {
     /// Creates a condition variable of the execution.
-    #[allow(clippy::new_without_default, reason = "`new` needs a model")]
-    #[track_caller]
-    pub fn new() -> Condvar {
-        let location = Location::caller();
-        silently(|engine| {
-            let object = engine.create(Order::PARTS);
-            Condvar::named(engine, object, location)
-        })
-    }
+    Condvar: Order,
+    new() => (),
+    at() => (), 48 bytes,
+    real enforce::blocking::Condvar = enforce::blocking::Condvar::new(),
+    |engine, object, number| {}
+}
 
-    /// Creates a condition variable for an object that already has its id.
-    fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Condvar {
-        engine.name_object(object, "Condvar", location);
-        let number = engine
-            .life
-            .objects
-            .condvars
-            .add(Order::clear, Order::default);
-        Condvar { object, number }
-    }
-
+impl Condvar {
     /// Releases the mutex, which the thread holds, waits for a signal and locks the mutex again.
     #[track_caller]
     pub fn wait(&self, mutex: &Mutex) {
@@ -127,12 +81,7 @@ impl Condvar {
         let location = Location::caller();
         let ticket = self.enqueue(mutex);
         perform(Order::RESOLVE.on(self.object), location, |engine| {
-            let is_signalled = engine
-                .life
-                .objects
-                .condvars
-                .get_mut(self.number)
-                .resolve(ticket);
+            let is_signalled = self.order(engine).resolve(ticket);
             if !is_signalled {
                 engine.note_end_of_wait(self.number);
             }
@@ -152,12 +101,7 @@ impl Condvar {
             |engine| {
                 let thread = engine.running;
                 engine.warn_of_waits();
-                engine
-                    .life
-                    .objects
-                    .condvars
-                    .get_mut(self.number)
-                    .enqueue(thread)
+                self.order(engine).enqueue(thread)
             },
         );
         mutex.unlock();
@@ -169,7 +113,7 @@ impl Condvar {
     pub fn signal(&self) {
         let location = Location::caller();
         let announce = |engine: &mut Engine| {
-            let alternatives = engine.life.objects.condvars.get(self.number).alternatives();
+            let alternatives = self.order(engine).alternatives();
             let op = Order::SIGNAL.on(self.object);
             engine.announce_conditional(
                 Request {
@@ -183,12 +127,7 @@ impl Condvar {
         visible(announce, |engine| {
             engine.order_ends_of_waits(self.number);
             let (choice, event) = (engine.choice, engine.event());
-            let woken = engine
-                .life
-                .objects
-                .condvars
-                .get_mut(self.number)
-                .signal(choice, event);
+            let woken = self.order(engine).signal(choice, event);
             engine.record(|name| match woken {
                 Some(_) => format!("{name}.notify_one(), waiter {choice}"),
                 None => format!("{name}.notify_one(), no waiter"),
@@ -205,12 +144,7 @@ impl Condvar {
             |engine| {
                 engine.order_ends_of_waits(self.number);
                 let event = engine.event();
-                engine
-                    .life
-                    .objects
-                    .condvars
-                    .get_mut(self.number)
-                    .broadcast(event);
+                self.order(engine).broadcast(event);
             },
         );
     }

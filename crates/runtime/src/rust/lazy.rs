@@ -151,8 +151,8 @@ impl Engine {
         {
             return Rc::clone(&known.once);
         }
-        let object = self.create_for_static(address, 0, objects::Once::PARTS);
-        let once = Rc::new(Once::named(self, object, location));
+        let object = self.create_for_static(address, 0, <objects::Once as objects::Object>::PARTS);
+        let once = Rc::new(Once::named(self, object, (), location));
         self.guests.statics.push(Static {
             address,
             once: Rc::clone(&once),

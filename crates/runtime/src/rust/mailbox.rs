@@ -5,12 +5,12 @@
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform, silently};
-use crate::engine::waiting::Wait;
+use crate::rust::pools::Wait;
 use crate::rust::thread::place;
 use crate::trace::Shown;
 use crate::watch::seen::Seen;
 use explore::{ObjectId, ThreadId};
-use objects::{Delivery, Form, Mailbox as Order, Network as Letters, Ticket};
+use objects::{Delivery, Form, Mailbox as Order, Network as Letters, Object, Ticket};
 use report::FailureKind;
 use std::panic::Location;
 
@@ -276,9 +276,7 @@ impl Network {
         silently(|engine| {
             engine.forgo_comparing();
             let object = engine.create(Letters::PARTS);
-            let networks = &mut engine.life.objects.networks;
-            let clear = |letters: &mut Letters| letters.clear(delivery);
-            let number = networks.add(clear, || Letters::new(delivery));
+            let number = engine.life.objects.networks.create(delivery);
             Network { object, number }
         })
     }
@@ -330,7 +328,7 @@ impl Posted {
             .network
             .with(|letters, _| letters.is_restricted(self.ticket))
         {
-            let wait = Wait::Delivery(self.network.number, self.ticket);
+            let wait = Wait::Network(self.network.number, self.ticket);
             let op = Letters::WAIT.on(self.network.object);
             perform::wait(op, wait, place(Location::caller()), |_| ());
         }

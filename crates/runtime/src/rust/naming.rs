@@ -3,7 +3,7 @@
 use crate::engine::perform::{is_recorded, silently};
 use crate::rust::atomic::{Atomic, Value};
 use crate::rust::outside::outside;
-use crate::{Barrier, Channel, Condvar, Mutex, Notify, Once, Plain, RwLock, Semaphore};
+use crate::{Channel, Plain};
 use explore::ThreadId;
 use std::panic::Location;
 
@@ -37,20 +37,6 @@ impl<V: Value> Atomic<V> {
         silently(|engine| engine.rename(object, name));
     }
 }
-
-macro_rules! named {
-    ($($Object:ident),*) => {
-        $(impl $Object {
-            /// Sets the name of the object in traces.
-            #[track_caller]
-            pub fn call(&self, name: &str) {
-                silently(|engine| engine.rename(self.object, name));
-            }
-        })*
-    };
-}
-
-named!(Mutex, RwLock, Condvar, Semaphore, Barrier, Once, Notify);
 
 impl<T> Channel<T> {
     /// Sets the name of the channel in traces.

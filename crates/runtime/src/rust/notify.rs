@@ -1,13 +1,11 @@
 //! A token that one thread waits for, like the park token but not bound to a thread.
 
-use crate::engine::Engine;
 use crate::engine::perform::{self, perform, silently};
-use crate::engine::place::Place;
-use crate::engine::waiting::Wait;
-use crate::rust::settle::Inborn;
+use crate::rust::mirror::mirror;
+use crate::rust::pools::Wait;
 use crate::watch::seen::Seen;
 use explore::ObjectId;
-use objects::Park;
+use objects::Park as Order;
 use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
@@ -19,45 +17,15 @@ pub struct Notify {
     number: u32,
 }
 
-impl Inborn for Notify {
-    type Size = ();
-
-    const PARTS: u32 = Park::PARTS;
-
-    #[cfg(feature = "enforce")]
-    type Real = enforce::blocking::Token;
-
-    #[cfg(feature = "enforce")]
-    #[allow(
-        clippy::declare_interior_mutable_const,
-        reason = "each object starts with this value"
-    )]
-    const REAL: Self::Real = enforce::blocking::Token::new();
-
-    fn begin(object: ObjectId, (): (), location: Place) -> Notify {
-        silently(|engine| Notify::named(engine, object, location))
-    }
+mirror! {
+    /// Creates the object without a token.
+    Notify: Order,
+    new() => (),
+    real enforce::blocking::Token = enforce::blocking::Token::new(),
+    |engine, object, number| {}
 }
 
 impl Notify {
-    /// Creates the object without a token.
-    #[allow(clippy::new_without_default, reason = "`new` needs a model")]
-    #[track_caller]
-    pub fn new() -> Notify {
-        let location = Location::caller();
-        silently(|engine| {
-            let object = engine.create(Park::PARTS);
-            Notify::named(engine, object, location)
-        })
-    }
-
-    /// Creates a token for an object that already has its id.
-    fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Notify {
-        engine.name_object(object, "Notify", location);
-        let number = engine.life.objects.notifies.add(Park::clear, Park::default);
-        Notify { object, number }
-    }
-
     /// Waits for the token and takes it. Only one thread may wait at a time.
     #[track_caller]
     pub fn wait(&self) {
@@ -70,8 +38,8 @@ impl Notify {
     // (await rule).
     #[inline(never)]
     pub fn wait_at(&self, location: &'static Location<'static>) -> bool {
-        let own_round = perform(Park::REQUEST.on(self.object), location, |engine| {
-            let token = engine.life.objects.notifies.get_mut(self.number);
+        let own_round = perform(Order::REQUEST.on(self.object), location, |engine| {
+            let token = self.order(engine);
             let given = token.given();
             token.request();
             engine.record(|name| format!("{name}.wait() begins"));
@@ -81,8 +49,8 @@ impl Notify {
                 .takes(self.object, given)
                 .then_some(round.has_effect())
         });
-        let wait = Wait::Notify(self.number);
-        perform::wait(Park::WAIT.on(self.object), wait, location, |engine| {
+        let wait = Wait::Park(self.number, ());
+        perform::wait(Order::WAIT.on(self.object), wait, location, |engine| {
             if engine.watch.races {
                 engine
                     .guests
@@ -119,9 +87,9 @@ impl Notify {
     // (await rule).
     #[inline(never)]
     pub fn notify_at(&self, location: &'static Location<'static>) {
-        perform(Park::UNPARK.on(self.object), location, |engine| {
+        perform(Order::UNPARK.on(self.object), location, |engine| {
             let event = engine.event();
-            let token = engine.life.objects.notifies.get_mut(self.number);
+            let token = self.order(engine);
             let was_given = token.given().is_some();
             token.unpark(event);
             engine

@@ -2,9 +2,8 @@
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform, silently};
-use crate::engine::place;
-use crate::engine::waiting::Wait;
-use crate::rust::settle::Inborn;
+use crate::rust::mirror::mirror;
+use crate::rust::pools::Wait;
 use crate::watch::seen::Seen;
 use crate::watch::undone::Hold;
 use explore::{ObjectId, Pending, ThreadId};
@@ -74,87 +73,23 @@ impl Engine {
     /// Orders the running thread after the earlier holders that released the lock.
     fn hold_place(&mut self, lock: u32, ticket: Ticket) {
         self.takes(Hold::RwLock(lock, ticket));
-        if self.watch.races {
-            let mut edges = Vec::new();
-            self.life
-                .objects
-                .rwlocks
-                .get(lock)
-                .edges(ticket, &mut edges);
-            self.guests.happens_before.take_up(self.running, &edges);
-        }
+        self.follows_grant(Wait::RwLock(lock, ticket));
     }
 }
 
-impl Inborn for RwLock {
-    type Size = ();
-
-    const PARTS: u32 = Order::PARTS;
-
-    #[cfg(feature = "enforce")]
-    type Real = enforce::blocking::RwLock;
-
-    #[cfg(feature = "enforce")]
-    #[allow(
-        clippy::declare_interior_mutable_const,
-        reason = "each object starts with this value"
-    )]
-    const REAL: Self::Real = enforce::blocking::RwLock::new();
-
-    fn begin(object: ObjectId, (): (), location: place::Place) -> RwLock {
-        silently(|engine| RwLock::named(engine, object, location))
+mirror! {
+    /// Creates a reader-writer lock of the execution.
+    RwLock: Order,
+    new() => false,
+    at(prefers_readers: bool) => prefers_readers, 56 bytes,
+    real enforce::blocking::RwLock = enforce::blocking::RwLock::new(),
+    |engine, object, number| {
+        is_tried: engine.names.is_coarse(object, Coarsening::Tried),
+        prefers_readers: engine.life.objects.rwlocks.get(number).prefers_readers(),
     }
 }
 
 impl RwLock {
-    /// Creates the lock of a native program at this address.
-    pub(crate) fn at(engine: &mut Engine, address: usize, prefers_readers: bool) -> RwLock {
-        let object = engine.names.object_at(address as u64, Order::PARTS);
-        engine.name_object_at(object, address, 56);
-        let number = engine
-            .life
-            .objects
-            .rwlocks
-            .add(Order::clear, Order::default);
-        let lock = engine.life.objects.rwlocks.get_mut(number);
-        lock.prefer_readers(prefers_readers);
-        let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
-        RwLock {
-            object,
-            number,
-            is_tried,
-            prefers_readers,
-        }
-    }
-
-    /// Creates a reader-writer lock of the execution.
-    #[allow(clippy::new_without_default, reason = "`new` needs a model")]
-    #[track_caller]
-    pub fn new() -> RwLock {
-        let location = Location::caller();
-        silently(|engine| {
-            let object = engine.create(Order::PARTS);
-            RwLock::named(engine, object, location)
-        })
-    }
-
-    /// Creates a lock for an object that already has its id.
-    fn named(engine: &mut Engine, object: ObjectId, location: place::Place) -> RwLock {
-        engine.name_object(object, "RwLock", location);
-        let number = engine
-            .life
-            .objects
-            .rwlocks
-            .add(Order::clear, Order::default);
-        let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
-        RwLock {
-            object,
-            number,
-            is_tried,
-            prefers_readers: false,
-        }
-    }
-
     /// Waits to read.
     // Numbers of places and events differ from round to round, so they must not lie in a frame of
     // the program (await rule).
@@ -164,12 +99,7 @@ impl RwLock {
         let location = Location::caller();
         let ticket = perform(Order::READ_REQUEST.on(self.object), location, |engine| {
             let thread = engine.running;
-            engine
-                .life
-                .objects
-                .rwlocks
-                .get_mut(self.number)
-                .read_request(thread)
+            self.order(engine).read_request(thread)
         });
         let wait = Wait::RwLock(self.number, ticket);
         perform::wait(Order::READ_WAIT.on(self.object), wait, location, |engine| {
@@ -186,12 +116,7 @@ impl RwLock {
         let location = Location::caller();
         let ticket = perform(Order::WRITE_REQUEST.on(self.object), location, |engine| {
             let thread = engine.running;
-            engine
-                .life
-                .objects
-                .rwlocks
-                .get_mut(self.number)
-                .write_request(thread)
+            self.order(engine).write_request(thread)
         });
         let wait = Wait::RwLock(self.number, ticket);
         perform::wait(
@@ -216,12 +141,7 @@ impl RwLock {
             Location::caller(),
             |engine| {
                 let thread = engine.running;
-                let ticket = engine
-                    .life
-                    .objects
-                    .rwlocks
-                    .get_mut(self.number)
-                    .try_read(thread);
+                let ticket = self.order(engine).try_read(thread);
                 self.tried(engine, "try_read", ticket, Seen::Written(self.number));
                 ticket
             },
@@ -240,12 +160,7 @@ impl RwLock {
             Location::caller(),
             |engine| {
                 let thread = engine.running;
-                let ticket = engine
-                    .life
-                    .objects
-                    .rwlocks
-                    .get_mut(self.number)
-                    .try_write(thread);
+                let ticket = self.order(engine).try_write(thread);
                 self.tried(engine, "try_write", ticket, Seen::Held(self.number));
                 ticket
             },
@@ -268,11 +183,9 @@ impl RwLock {
                 return;
             };
             engine.gives_back(Hold::RwLock(self.number, ticket));
-            let lock = engine.life.objects.rwlocks.get_mut(self.number);
+            let lock = self.order(engine);
             lock.release(ticket, event);
-            if engine.watch.races {
-                engine.guests.happens_before.leave(engine.running, event);
-            }
+            engine.may_grant(event);
         });
     }
 
@@ -288,11 +201,9 @@ impl RwLock {
                 return;
             };
             engine.take_effect();
-            let lock = engine.life.objects.rwlocks.get_mut(self.number);
+            let lock = self.order(engine);
             lock.downgrade(ticket, event);
-            if engine.watch.races {
-                engine.guests.happens_before.leave(engine.running, event);
-            }
+            engine.may_grant(event);
             engine.record(|name| format!("{name}.downgrade()"));
         });
         place.is_writer = false;

@@ -5,8 +5,8 @@ mod outside;
 
 use crate::engine::granularity::StepGranularity;
 use crate::engine::perform::{self, silently};
-use crate::engine::waiting::Wait;
 use crate::rust::outside::outside;
+use crate::rust::pools::Wait;
 use crate::rust::thread::{Body, Handle, start};
 use explore::ThreadId;
 use objects::Thread;

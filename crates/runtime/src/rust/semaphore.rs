@@ -2,10 +2,9 @@
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform, silently};
-use crate::engine::place::Place;
-use crate::engine::waiting::Wait;
+use crate::rust::mirror::mirror;
 use crate::rust::mutex::expire;
-use crate::rust::settle::Inborn;
+use crate::rust::pools::Wait;
 use crate::watch::seen::Seen;
 use explore::{ObjectId, Op, OpKind};
 use objects::{Coarsening, Form, Semaphore as Order, Ticket};
@@ -29,79 +28,31 @@ impl Engine {
     /// Orders the running thread after the release from which its permit comes.
     fn hold_permit(&mut self, semaphore: u32, ticket: Ticket) {
         self.take_effect();
-        if self.watch.races {
-            let mut edges = Vec::new();
-            self.life
-                .objects
-                .semaphores
-                .get(semaphore)
-                .edges(ticket, &mut edges);
-            self.guests.happens_before.take_up(self.running, &edges);
+        self.follows_grant(Wait::Semaphore(semaphore, ticket));
+    }
+
+    /// Checks whether all operations of a new semaphore access one object.
+    fn counts_permits(&mut self, object: ObjectId, number: u32) -> bool {
+        let permits = self.life.objects.semaphores.get(number).available();
+        if self.config.native.is_some() && permits > NEAR_LIMIT {
+            self.coarsen_object(object, Coarsening::Tried);
         }
+        self.names.is_coarse(object, Coarsening::Tried)
     }
 }
 
-impl Inborn for Semaphore {
-    type Size = usize;
-
-    const PARTS: u32 = Order::PARTS;
-
-    #[cfg(feature = "enforce")]
-    type Real = std::sync::OnceLock<enforce::blocking::Semaphore>;
-
-    #[cfg(feature = "enforce")]
-    #[allow(
-        clippy::declare_interior_mutable_const,
-        reason = "each object starts with this value"
-    )]
-    const REAL: Self::Real = std::sync::OnceLock::new();
-
-    fn begin(object: ObjectId, permits: usize, location: Place) -> Semaphore {
-        silently(|engine| Semaphore::named(engine, object, permits, location))
+mirror! {
+    /// Creates a semaphore with the given number of permits.
+    Semaphore: Order,
+    new(permits: usize) => permits,
+    at(permits: usize) => permits, 32 bytes,
+    real std::sync::OnceLock<enforce::blocking::Semaphore> = std::sync::OnceLock::new(),
+    |engine, object, number| {
+        is_counted: engine.counts_permits(object, number),
     }
 }
 
 impl Semaphore {
-    /// Creates the semaphore of a native program at this address.
-    pub(crate) fn at(engine: &mut Engine, address: usize, permits: usize) -> Semaphore {
-        let object = engine.names.object_at(address as u64, Order::PARTS);
-        engine.name_object_at(object, address, 32);
-        let semaphores = &mut engine.life.objects.semaphores;
-        let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
-        if permits > NEAR_LIMIT {
-            engine.coarsen_object(object, Coarsening::Tried);
-        }
-        let is_counted = engine.names.is_coarse(object, Coarsening::Tried);
-        Semaphore {
-            object,
-            number,
-            is_counted,
-        }
-    }
-
-    /// Creates a semaphore with the given number of permits.
-    #[track_caller]
-    pub fn new(permits: usize) -> Semaphore {
-        let location = Location::caller();
-        silently(|engine| {
-            let object = engine.create(Order::PARTS);
-            Semaphore::named(engine, object, permits, location)
-        })
-    }
-
-    /// Creates a semaphore for an object that already has its id.
-    fn named(engine: &mut Engine, object: ObjectId, permits: usize, location: Place) -> Semaphore {
-        engine.name_object(object, "Semaphore", location);
-        let semaphores = &mut engine.life.objects.semaphores;
-        let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
-        let is_counted = engine.names.is_coarse(object, Coarsening::Tried);
-        Semaphore {
-            object,
-            number,
-            is_counted,
-        }
-    }
-
     /// Waits for a permit.
     #[track_caller]
     pub fn acquire(&self) {
@@ -124,12 +75,7 @@ impl Semaphore {
         let ticket = self.request(Order::TRY_PLACE, location);
         perform(self.op(Order::TRY_RESULT), location, |engine| {
             debug_assert_eq!(engine.op.kind, OpKind::SemaphoreTryResult);
-            let is_granted = engine
-                .life
-                .objects
-                .semaphores
-                .get_mut(self.number)
-                .resolve(ticket);
+            let is_granted = self.order(engine).resolve(ticket);
             if is_granted {
                 engine.hold_permit(self.number, ticket);
             } else {
@@ -144,7 +90,7 @@ impl Semaphore {
     fn request(&self, form: Form, location: &'static Location<'static>) -> Ticket {
         perform(self.op(form), location, |engine| {
             let event = engine.event();
-            let semaphore = engine.life.objects.semaphores.get_mut(self.number);
+            let semaphore = self.order(engine);
             let ticket = semaphore.request(event);
             self.tell(engine);
             ticket
@@ -173,14 +119,12 @@ impl Semaphore {
     pub fn release_below(&self, most: usize) -> bool {
         perform(self.op(Order::RELEASE), Location::caller(), |engine| {
             let event = engine.event();
-            let semaphore = engine.life.objects.semaphores.get_mut(self.number);
+            let semaphore = self.order(engine);
             // Far below the limit requests and releases are not ordered, so the number is unknown.
             let is_full = self.is_counted && semaphore.available() >= most;
             if !is_full {
                 semaphore.release(event);
-                if engine.watch.races {
-                    engine.guests.happens_before.leave(engine.running, event);
-                }
+                engine.may_grant(event);
             }
             self.tell(engine);
             !is_full
@@ -194,7 +138,7 @@ impl Semaphore {
     pub fn permits(&self) -> usize {
         silently(|engine| engine.coarsen_object(self.object, Coarsening::Tried));
         perform(self.op(Order::TRY_RESULT), Location::caller(), |engine| {
-            let permits = engine.life.objects.semaphores.get(self.number).available();
+            let permits = self.order(engine).available();
             engine.see(Seen::Permits(self.number, permits));
             engine.record(|name| format!("{name}.permits() -> {permits}"));
             permits
@@ -204,7 +148,7 @@ impl Semaphore {
     /// Records the number of permits that were not requested, for users.
     fn tell(&self, engine: &mut Engine) {
         if engine.watch.records {
-            let permits = engine.life.objects.semaphores.get(self.number).available();
+            let permits = self.order(engine).available();
             engine.record_stock(engine.op.object, counted(permits as u64, "permit"));
         }
     }

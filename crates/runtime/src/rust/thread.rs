@@ -8,10 +8,10 @@ pub use handle::{Handle, park_here, park_here_for};
 
 use crate::engine::panic_count;
 use crate::engine::perform::{self, commuting, perform, silently};
-use crate::engine::waiting::Wait;
 use crate::engine::{Engine, Job, Panic};
 use crate::rust::choice::spurious;
 use crate::rust::outside::outside;
+use crate::rust::pools::Wait;
 use crate::watch::seen::Seen;
 use explore::{ObjectId, Request, ThreadId};
 use objects::{Coarsening, Park, Thread};
@@ -213,7 +213,7 @@ pub fn park() {
     let (thread, token, own_round) = request_token(location);
     perform::wait(
         Park::WAIT.on(token),
-        Wait::Park(thread),
+        Wait::Unpark(thread),
         location,
         |engine| {
             // A wait is an effect, unless it is for a token that the thread gave to itself.

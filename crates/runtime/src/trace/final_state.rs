@@ -1,8 +1,8 @@
 //! Descriptions of the threads' states at the end of an execution, for users.
 
 use crate::engine::Engine;
-use crate::engine::waiting::Wait;
 use crate::rust::object::Condition;
+use crate::rust::pools::Wait;
 use explore::{Access, Halt, OpKind, Pending, Request, ThreadId};
 
 impl Engine {
@@ -51,7 +51,7 @@ impl Engine {
             .collect();
         let what = match request.op.kind {
             OpKind::Join => return format!("waits for the end of {}", holders.join(", ")),
-            OpKind::ParkWait if matches!(wait, Wait::Park(_)) => return "is parked".to_owned(),
+            OpKind::ParkWait if matches!(wait, Wait::Unpark(_)) => return "is parked".to_owned(),
             OpKind::LetterWait => return self.waits_for_letter(wait),
             _ => self
                 .guests

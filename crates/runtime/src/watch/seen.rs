@@ -94,7 +94,7 @@ impl Engine {
                 let now = unsafe { crate::native::digest_at(address, length) };
                 now == digest
             }
-            Seen::Locked(number) => objects.mutexes.get(number).order.holder().is_some(),
+            Seen::Locked(number) => objects.mutexes.get(number).holder().is_some(),
             Seen::Held(number) => objects
                 .rwlocks
                 .get(number)
@@ -120,7 +120,7 @@ impl Engine {
                 ticket.is_some_and(|ticket| !channel.is_send_over(ticket))
             }
             Seen::Letters(number, count) => objects.mailboxes.get(number).order.count() == count,
-            Seen::NotDone(number) => !objects.onces.get(number).order.is_done(),
+            Seen::NotDone(number) => !objects.onces.get(number).is_done(),
             Seen::Shares(number, count) => self.guests.owned.get(number).shares == count,
             Seen::WeakShares(number, count) => self.guests.owned.get(number).weak_shares == count,
             Seen::Runs(thread) => !objects.ends[thread.index()].is_finished(),

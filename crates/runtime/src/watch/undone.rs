@@ -10,7 +10,7 @@
 
 use crate::engine::Engine;
 use crate::engine::life::life;
-use crate::engine::waiting::Wait;
+use crate::rust::pools::Wait;
 use crate::watch::seen::Seen;
 use explore::{Access, EventId, ObjectId, OpKind, ThreadId, ValueId};
 use objects::Ticket;
@@ -288,13 +288,7 @@ impl Engine {
             return;
         }
         let is_noticed = match hold {
-            Hold::Mutex(number, place) => self
-                .life
-                .objects
-                .mutexes
-                .get(number)
-                .order
-                .is_noticed(place),
+            Hold::Mutex(number, place) => self.life.objects.mutexes.get(number).is_noticed(place),
             Hold::RwLock(number, place) => self.life.objects.rwlocks.get(number).is_noticed(place),
             Hold::Variable(object, event) => {
                 self.guests.history.is_noticed(self.running, object, event)
@@ -323,7 +317,6 @@ impl Engine {
                         .objects
                         .mutexes
                         .get_mut(number)
-                        .order
                         .made_no_progress(place);
                 }
                 Hold::RwLock(number, place) => self
@@ -348,13 +341,7 @@ impl Engine {
             .effects
             .released();
         released.iter().any(|&hold| match hold {
-            Hold::Mutex(number, place) => self
-                .life
-                .objects
-                .mutexes
-                .get(number)
-                .order
-                .is_overtaken(place),
+            Hold::Mutex(number, place) => self.life.objects.mutexes.get(number).is_overtaken(place),
             Hold::RwLock(number, place) => {
                 self.life.objects.rwlocks.get(number).is_overtaken(place)
             }

@@ -4,7 +4,9 @@ use super::{Machine, Status};
 use crate::phase::{self, Phase, Wait};
 use crate::program::Sort;
 use explore::{Access, EventId, Halt, ObjectId, Op, OpKind, Pending, Request, ValueId};
-use objects::{Barrier, Channel, Condvar, Form, Mutex, Once, Park, RwLock, Semaphore, Thread};
+use objects::{
+    Barrier, Channel, Condvar, Form, Mutex, Object, Once, OnceWait, Park, RwLock, Semaphore, Thread,
+};
 
 impl Machine {
     pub(super) fn announce_all(&mut self) {
@@ -205,13 +207,13 @@ impl Machine {
                 self.mutexes[mutex].is_granted(thread.ticket())
             }
             Wait::Read | Wait::Write => self.rwlocks[object()].is_granted(thread.ticket()),
-            Wait::Signalled => self.condvars[object()].is_signalled(thread.ticket()),
+            Wait::Signalled => self.condvars[object()].is_granted(thread.ticket()),
             Wait::Semaphore => self.semaphores[object()].is_granted(thread.ticket()),
             Wait::Barrier => self.barriers[object()].is_granted(thread.ticket()),
-            Wait::Once => self.onces[object()].is_granted(thread.ticket()),
+            Wait::Once => self.onces[object()].is_granted(OnceWait::Entry(thread.ticket())),
             Wait::Send => self.channels[object()].is_send_over(thread.ticket()),
             Wait::Receive => self.channels[object()].is_receive_over(thread.ticket()),
-            Wait::Park => thread.park.is_granted(),
+            Wait::Park => thread.park.is_granted(()),
             Wait::Join => self.threads[object()].status == Status::Finished,
         }
     }
@@ -242,10 +244,10 @@ impl Machine {
             Wait::Signalled => self.condvars[object()].edges(thread.ticket(), edges),
             Wait::Semaphore => self.semaphores[object()].edges(thread.ticket(), edges),
             Wait::Barrier => self.barriers[object()].edges(thread.ticket(), edges),
-            Wait::Once => self.onces[object()].edges(thread.ticket(), edges),
+            Wait::Once => self.onces[object()].edges(OnceWait::Entry(thread.ticket()), edges),
             Wait::Send => self.channels[object()].send_edges(thread.ticket(), edges),
             Wait::Receive => self.channels[object()].receive_edges(thread.ticket(), edges),
-            Wait::Park => thread.park.edges(edges),
+            Wait::Park => thread.park.edges((), edges),
             Wait::Join => self.threads[object()].end.edges(edges),
         }
     }

@@ -4,6 +4,7 @@ use super::{Machine, Status, Thread};
 use crate::code::Local;
 use crate::trace::{Record, orders};
 use explore::{Fingerprint, Footprint, Pending, ThreadId};
+use objects::Object;
 
 /// The full state. Objects other than variables and mutexes are compared by their history. This is
 /// exact, but may distinguish equal states.

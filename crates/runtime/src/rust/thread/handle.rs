@@ -1,9 +1,9 @@
 //! The threads of the mirrors: threads of the model or, with the feature `enforce` and outside of a
 //! model, threads of the system.
 
-use super::Panic;
 #[cfg(feature = "enforce")]
 use super::system::SystemThread;
+use crate::engine::Panic;
 use crate::rust::outside::outside;
 use explore::ThreadId;
 use std::io;
