@@ -250,12 +250,8 @@ impl Engine {
     pub(crate) fn note_end_of_wait(&mut self, number: u32) {
         if self.config.native.is_some() && self.watch.races {
             let epoch = self.guests.happens_before.now(self.running);
-            self.guests
-                .native
-                .life
-                .objects
-                .ended_waits
-                .push((number, epoch));
+            let objects = &mut self.guests.native.life.objects;
+            objects.ended_waits.push((number, epoch));
         }
     }
 
