@@ -25,13 +25,15 @@ Check: cargo run --release --package mazurka-testkit -- --programs 100000";
 
 const OBJECT: &str = "\
 1. crates/objects/src/NAME.rs: the state machine, as requests (which never block) and waits (which
-   access nothing), with its unit tests.
-2. crates/explore/src/execution/op.rs: its operations, in `OpKind`. The compiler asks for their words and for
-   what a trace shows.
-3. crates/runtime/src/rust/NAME.rs: the object of the engine, and its entries in `Objects` and `Wait`.
-4. crates/mazurka/src/sync/NAME.rs: the mirror of the type in std.
+   access nothing), an implementation of `Object`, and unit tests.
+2. crates/objects/src/lib.rs: the module, and its line in the list `objects!`. From there the
+   runtime creates, resets, copies and restores the object, and polls its waits.
+3. crates/explore/src/execution/op.rs: its operations, in `OpKind`. The compiler asks for their words
+   and for what a trace shows.
+4. crates/runtime/src/rust/NAME.rs: the mirror, with `mirror!`; its module and its export.
 5. crates/testkit: an operation of random programs, so that the laws compare it with brute force.
-6. docs/book/src/algorithms.md: requests, waits and conflicts.
+6. crates/mazurka/src/sync/NAME.rs: the type that users see.
+7. docs/book/src/algorithms.md: requests, waits and conflicts.
 
 Check: cargo run --release --package mazurka-testkit -- --programs 100000";
 
