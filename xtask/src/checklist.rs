@@ -25,15 +25,16 @@ Check: cargo run --release --package mazurka-testkit -- --programs 100000";
 
 const OBJECT: &str = "\
 1. crates/objects/src/NAME.rs: the state machine, as requests (which never block) and waits (which
-   access nothing), an implementation of `Object`, and unit tests.
-2. crates/objects/src/lib.rs: the module, and its line in the list `objects!`. From there the
-   runtime creates, resets, copies and restores the object, and polls its waits.
-3. crates/explore/src/execution/op.rs: its operations, in `OpKind`. The compiler asks for their words
-   and for what a trace shows.
-4. crates/runtime/src/rust/NAME.rs: the mirror, with `mirror!`; its module and its export.
-5. crates/testkit: an operation of random programs, so that the laws compare it with brute force.
-6. crates/mazurka/src/sync/NAME.rs: the type that users see.
-7. docs/book/src/algorithms.md: requests, waits and conflicts.
+   access nothing), with its unit tests. Its operations are an `ObjectWrite`, `ObjectRead` or `ObjectWait`
+   unless traces, the await rule or reports treat them in a way of their own.
+2. crates/objects/src/lib.rs: its line in `objects!`. From this list the engine makes the pool and the
+   waits, and testkit asks for an entry.
+3. crates/runtime/src/rust/NAME.rs: the mirror, by `mirror!`.
+4. crates/runtime/src/rust.rs: its line in `sync`, which users have as mazurka::sync. If the object has a
+   `const` constructor or data, its mirror is crates/mazurka/src/sync/NAME.rs instead.
+5. crates/testkit/src/entry.rs: its actions, so that the laws compare them with brute force. The test
+   abstract_programs of runtime asks for the same actions of the mirror.
+6. docs/book/src/algorithms.md: requests, waits and conflicts.
 
 Check: cargo run --release --package mazurka-testkit -- --programs 100000";
 

@@ -22,7 +22,7 @@ pub use mutex::{Mutex, MutexGuard};
 pub use notify::Notify;
 pub use once::{Once, OnceState};
 pub use once_lock::OnceLock;
-pub use runtime::{Arc, Lazy, Weak};
+pub use runtime::sync::*;
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use semaphore::Semaphore;
 pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};

@@ -42,3 +42,9 @@ pub(crate) mod settle;
 pub(crate) mod shared;
 pub(crate) mod state;
 pub(crate) mod thread;
+
+/// The objects of `mazurka::sync` that need no mirror.
+pub mod sync {
+    pub use super::arc::{Arc, Weak};
+    pub use super::lazy::Lazy;
+}

@@ -16,6 +16,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 use testkit::Machine;
+use testkit::entry::{Act, Kind};
 use testkit::program::{Action, Condition, Program, REGISTERS, Sort, Statement, Value, Verb};
 use testkit::random::Random;
 use testkit::suite::SUITES;
@@ -70,7 +71,7 @@ impl Shared {
             mutexes: numbers(Sort::Mutex).map(|_| Mutex::new()).collect(),
             rwlocks: numbers(Sort::RwLock).map(|_| RwLock::new()).collect(),
             condvars: numbers(Sort::Condvar).map(|_| Condvar::new()).collect(),
-            semaphores: numbers(Sort::Semaphore)
+            semaphores: numbers(Sort::Entry(Kind::Semaphore))
                 .map(|n| Semaphore::new(program.permits(n)))
                 .collect(),
             barriers: numbers(Sort::Barrier)
@@ -240,9 +241,11 @@ impl Runner {
             }
             Verb::Signal => shared.condvars[object].signal(),
             Verb::Broadcast => shared.condvars[object].broadcast(),
-            Verb::Acquire => shared.semaphores[object].acquire(),
-            Verb::Post => shared.semaphores[object].release(),
-            Verb::TryAcquire => return u64::from(shared.semaphores[object].try_acquire()),
+            Verb::Act(Act::Acquire) => shared.semaphores[object].acquire(),
+            Verb::Act(Act::Post) => shared.semaphores[object].release(),
+            Verb::Act(Act::TryAcquire) => {
+                return u64::from(shared.semaphores[object].try_acquire());
+            }
             Verb::Arrive => {
                 shared.barriers[object].wait();
             }

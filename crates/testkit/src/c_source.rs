@@ -8,6 +8,7 @@
 //! C has no channels, no parking, no polling for an end or a once, and no initialisers that give
 //! up.
 
+use crate::entry::Kind;
 use crate::program::{Action, Condition, Program, REGISTERS, Sort, Statement, Value, Verb};
 use std::fmt::Write;
 
@@ -95,7 +96,7 @@ extern unsigned mazurka_choose(unsigned);
 ";
 
 /// Type and initial value of each sort's objects in C.
-const DECLARATIONS: [(Sort, &str, &str); 7] = [
+const DECLARATIONS: [(Sort, &str, &str); 6] = [
     (Sort::Variable, "_Atomic uint64_t", ""),
     (
         Sort::Mutex,
@@ -113,7 +114,6 @@ const DECLARATIONS: [(Sort, &str, &str); 7] = [
         "pthread_cond_t",
         " = PTHREAD_COND_INITIALIZER",
     ),
-    (Sort::Semaphore, "sem_t", ""),
     (Sort::Barrier, "pthread_barrier_t", ""),
     (Sort::Once, "pthread_once_t", " = PTHREAD_ONCE_INIT"),
 ];
@@ -134,7 +134,9 @@ impl Source<'_> {
             ),
         );
         self.text.push_str(HEAD);
-        for (sort, of_type, value) in DECLARATIONS {
+        let entries = Kind::ALL.iter();
+        let entries = entries.filter_map(|&kind| Some((Sort::Entry(kind), kind.in_c()?[0], "")));
+        for (sort, of_type, value) in DECLARATIONS.into_iter().chain(entries) {
             for number in 0..program.count(sort) {
                 self.line(0, &format!("{of_type} {}{number}{value};", sort.letter()));
             }
@@ -220,11 +222,13 @@ impl Source<'_> {
     fn main(&mut self) {
         let program = self.program;
         self.line(0, "\nint main(void) {");
-        for number in 0..program.count(Sort::Semaphore) {
-            self.line(
-                1,
-                &format!("sem_init(&s{number}, 0, {});", program.permits(number)),
-            );
+        let entries = Kind::ALL.iter();
+        for (&kind, [_, template]) in entries.filter_map(|kind| Some((kind, kind.in_c()?))) {
+            for number in 0..program.count(Sort::Entry(kind)) {
+                let line = template.replace("$0", &format!("{}{number}", kind.letter()));
+                let size = kind.size(program, number).to_string();
+                self.line(1, &line.replace("$a", &size));
+            }
         }
         for number in 0..program.count(Sort::Barrier) {
             let places = program.places(number);
@@ -344,9 +348,7 @@ fn template(verb: Verb) -> Option<&'static str> {
         TimedWait => "if (holds_$1) $into (pthread_cond_timedwait(&$0, &$1, &late) == 0);",
         Signal => "pthread_cond_signal(&$0);",
         Broadcast => "pthread_cond_broadcast(&$0);",
-        Acquire => "sem_wait(&$0);",
-        Post => "sem_post(&$0);",
-        TryAcquire => "$into (sem_trywait(&$0) == 0);",
+        Act(act) => return act.in_c(),
         Arrive => "pthread_barrier_wait(&$0);",
         Lead => "$into (pthread_barrier_wait(&$0) == PTHREAD_BARRIER_SERIAL_THREAD);",
         Once => "value$n = $a; pthread_once(&$0, initialise$n);",

@@ -44,7 +44,8 @@ struct State {
     rwlocks: Vec<RwLock>,
     /// For each condition variable, the threads that wait and are not signalled.
     waiters: Vec<BTreeSet<usize>>,
-    permits: Vec<usize>,
+    /// For each kind with an entry, the values of its objects.
+    entries: Vec<Vec<usize>>,
     arrivals: Vec<usize>,
     onces: Vec<OnceState>,
     channels: Vec<Channel>,
@@ -133,7 +134,7 @@ impl State {
             mutexes: vec![None; plan.mutexes],
             rwlocks: vec![RwLock::default(); plan.rwlocks.len()],
             waiters: vec![BTreeSet::new(); plan.condvars],
-            permits: plan.semaphores.clone(),
+            entries: plan.entries.clone(),
             arrivals: vec![0; plan.barriers.len()],
             onces: vec![OnceState::New; plan.onces],
             channels: plan

@@ -12,6 +12,7 @@ pub mod c_program;
 mod c_source;
 mod code;
 pub mod direct;
+pub mod entry;
 pub mod law;
 mod machine;
 mod notation;

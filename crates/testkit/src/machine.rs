@@ -8,6 +8,7 @@ mod state;
 pub use finals::{Final, Place};
 
 use crate::code::{Local, Stop};
+use crate::entry::{self, Kind};
 use crate::phase::{self, Phase, phases};
 use crate::plan::Plan;
 use crate::program::{Action, Program, Sort, Verb};
@@ -17,7 +18,7 @@ use explore::{
     EventId, Fingerprint, Footprint, Interrupt, Op, OpKind, Outcome, Pending, Performed, Step,
     ThreadId, ValueId,
 };
-use objects::{Barrier, Channel, Condvar, Mutex, Object, Once, Park, RwLock, Semaphore, Ticket};
+use objects::{Barrier, Channel, Condvar, Mutex, Object, Once, Park, RwLock, Ticket};
 use std::rc::Rc;
 
 /// A running abstract program. Clones are independent.
@@ -29,7 +30,8 @@ pub struct Machine {
     mutexes: Vec<Mutex>,
     rwlocks: Vec<RwLock>,
     condvars: Vec<Condvar>,
-    semaphores: Vec<Semaphore>,
+    /// The objects of each kind with an entry.
+    entries: Vec<Vec<entry::State>>,
     barriers: Vec<Barrier>,
     onces: Vec<Once>,
     channels: Vec<Channel>,
@@ -88,7 +90,11 @@ impl Machine {
             mutexes: vec![Mutex::default(); plan.mutexes],
             rwlocks: vec![RwLock::default(); plan.rwlocks.len()],
             condvars: vec![Condvar::default(); plan.condvars],
-            semaphores: Vec::new(),
+            entries: Kind::ALL
+                .iter()
+                .zip(&plan.entries)
+                .map(|(kind, sizes)| sizes.iter().map(|&size| kind.state(size)).collect())
+                .collect(),
             barriers: Vec::new(),
             onces: vec![Once::default(); plan.onces],
             channels: Vec::new(),
@@ -142,10 +148,9 @@ impl Machine {
             .iter_mut()
             .for_each(|condvar| condvar.clear(()));
         self.onces.iter_mut().for_each(|once| once.clear(()));
-        self.semaphores
-            .resize_with(plan.semaphores.len(), Semaphore::default);
-        for (semaphore, &permits) in self.semaphores.iter_mut().zip(&plan.semaphores) {
-            semaphore.clear(permits);
+        let sizes = plan.entries.iter().flatten();
+        for (object, &size) in self.entries.iter_mut().flatten().zip(sizes) {
+            object.clear(size);
         }
         self.barriers
             .resize_with(plan.barriers.len(), Barrier::default);

@@ -11,7 +11,7 @@
 //! channels (`inf`: unbounded). A `|` ends a thread like the end of a line.
 
 use crate::program::{
-    Action, Condition, Program, REGISTERS, Register, SIGNATURES, Sort, Statement, Value,
+    Action, Condition, Program, REGISTERS, Register, Sort, Statement, Value, signatures,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -259,8 +259,7 @@ impl<'a> Words<'a> {
             }
             None => (None, first),
         };
-        let signature = SIGNATURES
-            .iter()
+        let signature = signatures()
             .find(|signature| signature.name == name)
             .ok_or_else(|| unexpected("a statement", name))?;
         if into.is_some() && !signature.has_result {

@@ -1,5 +1,6 @@
 //! The events of an action: every action that may block is a request and a wait.
 
+use crate::entry::{Kind, Step};
 use crate::program::Verb;
 
 /// One event of an action.
@@ -9,7 +10,7 @@ pub(crate) enum Phase {
     Mutex(Mutex),
     RwLock(RwLock),
     Condvar(Condvar),
-    Semaphore(Semaphore),
+    Entry(Kind, Step),
     Arrive,
     Once(Once),
     Send(Send),
@@ -62,14 +63,6 @@ pub(crate) enum Condvar {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Semaphore {
-    Request,
-    Release,
-    TryPlace,
-    TryResult,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Once {
     Enter,
     Done,
@@ -117,7 +110,7 @@ pub(crate) enum Wait {
     Read,
     Write,
     Signalled,
-    Semaphore,
+    Entry(Kind),
     Barrier,
     Once,
     Send,
@@ -172,15 +165,7 @@ pub(crate) fn phases(verb: Verb, capacity: Option<usize>) -> &'static [Phase] {
         ],
         Verb::Signal => &[Phase::Condvar(Condvar::Signal)],
         Verb::Broadcast => &[Phase::Condvar(Condvar::Broadcast)],
-        Verb::Acquire => &[
-            Phase::Semaphore(Semaphore::Request),
-            Phase::Wait(Wait::Semaphore),
-        ],
-        Verb::Post => &[Phase::Semaphore(Semaphore::Release)],
-        Verb::TryAcquire => &[
-            Phase::Semaphore(Semaphore::TryPlace),
-            Phase::Semaphore(Semaphore::TryResult),
-        ],
+        Verb::Act(act) => act.phases(),
         Verb::Arrive | Verb::Lead => &[Phase::Arrive, Phase::Wait(Wait::Barrier)],
         Verb::Once => &[
             Phase::Once(Once::Enter),

@@ -2,6 +2,7 @@
 //! must be.
 
 use crate::code::Code;
+use crate::entry::Kind;
 use crate::program::{Program, Sort, Statement, Verb};
 use explore::ObjectId;
 use objects::{Capacity, Object};
@@ -19,13 +20,13 @@ pub(crate) struct Plan {
     /// For each reader-writer lock, whether it is tried.
     pub(crate) rwlocks: Vec<bool>,
     pub(crate) condvars: usize,
-    /// Initial permits of each semaphore.
-    pub(crate) semaphores: Vec<usize>,
+    /// For each kind with an entry, the value of each object at the start.
+    pub(crate) entries: Vec<Vec<usize>>,
     pub(crate) barriers: Vec<BarrierPlan>,
     pub(crate) onces: usize,
     pub(crate) channels: Vec<ChannelPlan>,
-    /// The first id of each sort, in the order of `SORTS`.
-    bases: [u32; SORTS.len()],
+    /// For each sort, its first id and the number of ids that an object needs.
+    ids: Vec<(Sort, u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -49,13 +50,13 @@ impl ChannelPlan {
     }
 }
 
-/// The sorts, with the number of ids that an object of the sort needs.
-const SORTS: [(Sort, u32); 9] = [
+/// The sorts without an entry, with the number of ids that an object of the sort needs. The machine
+/// compares the states of variables and mutexes, which come first.
+const SORTS: [(Sort, u32); 8] = [
     (Sort::Variable, 1),
     (Sort::Mutex, objects::Mutex::PARTS),
     (Sort::RwLock, objects::RwLock::PARTS),
     (Sort::Condvar, objects::Condvar::PARTS),
-    (Sort::Semaphore, objects::Semaphore::PARTS),
     (Sort::Barrier, objects::Barrier::PARTS),
     (Sort::Once, objects::Once::PARTS),
     (Sort::Channel, objects::Channel::PARTS),
@@ -65,12 +66,14 @@ const SORTS: [(Sort, u32); 9] = [
 impl Plan {
     pub(crate) fn new(program: &Program) -> Plan {
         let threads = 0..program.threads.len();
-        let mut bases = [0; SORTS.len()];
+        let entries = Kind::ALL.iter();
+        let entries = entries.map(|&kind| (Sort::Entry(kind), kind.parts()));
         let mut next = 0;
-        for (base, (sort, parts)) in bases.iter_mut().zip(SORTS) {
-            *base = next;
+        let ids = SORTS.into_iter().chain(entries).map(|(sort, parts)| {
+            let first = next;
             next += parts * program.count(sort) as u32;
-        }
+            (sort, first, parts)
+        });
         Plan {
             codes: program.threads.iter().map(|body| Code::new(body)).collect(),
             is_root: threads
@@ -90,8 +93,12 @@ impl Plan {
                 })
                 .collect(),
             condvars: program.count(Sort::Condvar),
-            semaphores: (0..program.count(Sort::Semaphore))
-                .map(|n| program.permits(n))
+            entries: Kind::ALL
+                .iter()
+                .map(|&kind| {
+                    let numbers = 0..program.count(Sort::Entry(kind));
+                    numbers.map(|n| kind.size(program, n)).collect()
+                })
                 .collect(),
             barriers: (0..program.count(Sort::Barrier))
                 .map(|n| barrier(program, n))
@@ -100,17 +107,17 @@ impl Plan {
             channels: (0..program.count(Sort::Channel))
                 .map(|n| channel(program, n))
                 .collect(),
-            bases,
+            ids: ids.collect(),
         }
     }
 
     /// Returns the first id of an object. The ids of a thread's park token follow that of its end.
     pub(crate) fn object(&self, sort: Sort, number: usize) -> ObjectId {
-        let row = SORTS
-            .iter()
-            .position(|&(own, _)| own == sort)
+        let mut ids = self.ids.iter();
+        let &(_, first, parts) = ids
+            .find(|&&(own, ..)| own == sort)
             .expect("all sorts are listed");
-        ObjectId(self.bases[row] + SORTS[row].1 * number as u32)
+        ObjectId(first + parts * number as u32)
     }
 }
 
@@ -166,7 +173,7 @@ impl Program {
                     | Sort::Mutex
                     | Sort::RwLock
                     | Sort::Condvar
-                    | Sort::Semaphore
+                    | Sort::Entry(_)
                     | Sort::Barrier
                     | Sort::Once
                     | Sort::Channel => true,

@@ -4,6 +4,8 @@
 //! spawns it. Meaningless actions (unlocking a lock that is not held, sending by a dropped handle)
 //! are skipped. Whether an action is meaningless depends only on the thread's own state.
 
+use crate::entry::{self, Act, Kind};
+
 /// A program.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Program {
@@ -79,7 +81,7 @@ pub enum Sort {
     Mutex,
     RwLock,
     Condvar,
-    Semaphore,
+    Entry(Kind),
     Barrier,
     Once,
     Channel,
@@ -94,7 +96,7 @@ impl Sort {
             Sort::Mutex => 'm',
             Sort::RwLock => 'l',
             Sort::Condvar => 'c',
-            Sort::Semaphore => 's',
+            Sort::Entry(kind) => kind.letter(),
             Sort::Barrier => 'b',
             Sort::Once => 'o',
             Sort::Channel => 'q',
@@ -135,9 +137,8 @@ pub enum Verb {
     TimedWait,
     Signal,
     Broadcast,
-    Acquire,
-    Post,
-    TryAcquire,
+    /// An action at an object with an entry.
+    Act(Act),
     Arrive,
     /// Arrives. The result is whether the thread leads.
     Lead,
@@ -181,7 +182,7 @@ pub struct Signature {
     pub values: usize,
 }
 
-const fn row(
+pub(crate) const fn row(
     verb: Verb,
     name: &'static str,
     has_result: bool,
@@ -197,8 +198,8 @@ const fn row(
     }
 }
 
-/// All verbs.
-pub const SIGNATURES: [Signature; 44] = [
+/// The verbs without an entry.
+const SIGNATURES: [Signature; 41] = [
     row(Verb::Load, "load", true, &[Sort::Variable], 0),
     row(Verb::Store, "store", false, &[Sort::Variable], 1),
     row(Verb::FetchAdd, "add", true, &[Sort::Variable], 1),
@@ -233,9 +234,6 @@ pub const SIGNATURES: [Signature; 44] = [
     ),
     row(Verb::Signal, "signal", false, &[Sort::Condvar], 0),
     row(Verb::Broadcast, "broadcast", false, &[Sort::Condvar], 0),
-    row(Verb::Acquire, "acquire", false, &[Sort::Semaphore], 0),
-    row(Verb::Post, "post", false, &[Sort::Semaphore], 0),
-    row(Verb::TryAcquire, "tryacquire", true, &[Sort::Semaphore], 0),
     row(Verb::Arrive, "arrive", false, &[Sort::Barrier], 0),
     row(Verb::Lead, "lead", true, &[Sort::Barrier], 0),
     row(Verb::Once, "once", false, &[Sort::Once, Sort::Variable], 1),
@@ -257,6 +255,11 @@ pub const SIGNATURES: [Signature; 44] = [
     row(Verb::Ended, "ended", true, &[Sort::Thread], 0),
 ];
 
+/// Returns the signatures of all verbs.
+pub(crate) fn signatures() -> impl Iterator<Item = &'static Signature> {
+    SIGNATURES.iter().chain(entry::SIGNATURES)
+}
+
 impl Action {
     /// Returns the number of its object of this sort.
     pub fn object(&self, sort: Sort) -> usize {
@@ -273,8 +276,7 @@ impl Action {
 impl Verb {
     /// Returns the signature of the verb.
     pub fn signature(self) -> &'static Signature {
-        SIGNATURES
-            .iter()
+        signatures()
             .find(|row| row.verb == self)
             .expect("every verb has a signature")
     }
@@ -326,7 +328,8 @@ impl Program {
 
     /// Removes the parameters of objects that are not used.
     pub(crate) fn forget_unused(&mut self) {
-        self.permits.truncate(self.count(Sort::Semaphore));
+        self.permits
+            .truncate(self.count(Sort::Entry(Kind::Semaphore)));
         self.places.truncate(self.count(Sort::Barrier));
         self.capacities.truncate(self.count(Sort::Channel));
     }

@@ -2,6 +2,7 @@
 
 mod thread;
 
+use crate::entry::Act;
 use crate::program::{Action, Program, Statement, Verb};
 use crate::random::Random;
 use thread::RandomThread;
@@ -37,9 +38,9 @@ pub(crate) enum Piece {
     Broadcast,
     /// Sets a variable and signals, while holding the mutex.
     Notify,
-    Acquire,
-    Post,
-    TryAcquire,
+    Act(Act),
+    /// An action of any entry.
+    AnyAct,
     Arrive,
     Lead,
     Once,
@@ -83,8 +84,12 @@ const fn suite(name: &'static str, pieces: &'static [Piece]) -> Suite {
 
 const RENDEZVOUS: &[Option<usize>] = &[Some(0)];
 
+const ACQUIRE: Piece = Piece::Act(Act::Acquire);
+const POST: Piece = Piece::Act(Act::Post);
+const TRY_ACQUIRE: Piece = Piece::Act(Act::TryAcquire);
+
 /// All families.
-pub const SUITES: [Suite; 27] = {
+pub const SUITES: [Suite; 28] = {
     use Piece::*;
     [
         suite("rw", &[Load, Store]),
@@ -115,8 +120,8 @@ pub const SUITES: [Suite; 27] = {
             &[Wait, TimedWait, Notify, Signal, Broadcast],
         ),
         suite("condvar-try", &[Wait, Notify, Signal, TryCritical]),
-        suite("semaphore", &[Acquire, Post, Load, Store]),
-        suite("semaphore-try", &[Acquire, Post, TryAcquire]),
+        suite("semaphore", &[ACQUIRE, POST, Load, Store]),
+        suite("semaphore-try", &[ACQUIRE, POST, TRY_ACQUIRE]),
         suite("barrier", &[Arrive, Arrive, Load, Store]),
         suite("barrier-lead", &[Arrive, Lead, Load, Store]),
         suite("once", &[Once, FailOnce, Get, Load]),
@@ -157,6 +162,7 @@ pub const SUITES: [Suite; 27] = {
                 &[Choose, CompareExchange, Weak, Signal, Wait, Store, Branch],
             )
         },
+        suite("entries", &[AnyAct, AnyAct, Load, Store]),
         Suite {
             spawned: 30,
             capacities: &[None, Some(1), Some(2), Some(0)],
@@ -187,9 +193,9 @@ pub const SUITES: [Suite; 27] = {
                     Signal,
                     Broadcast,
                     Notify,
-                    Acquire,
-                    Post,
-                    TryAcquire,
+                    ACQUIRE,
+                    POST,
+                    TRY_ACQUIRE,
                     Arrive,
                     Lead,
                     Once,

@@ -146,6 +146,12 @@ pub enum OpKind {
     StateWrite,
     /// Runs a task of a concurrent object from one release point to the next.
     Segment,
+    /// Changes an object that has no kinds of its own.
+    ObjectWrite,
+    /// Reads the state of an object that has no kinds of its own.
+    ObjectRead,
+    /// Waits for an object that has no kinds of its own.
+    ObjectWait,
 }
 
 /// An operation that a thread announces and performs: at most one access, and no value.

@@ -333,7 +333,9 @@ fn is_of_object(kind: OpKind) -> bool {
         | OpKind::ReceiveTryResult
         | OpKind::SenderDrop
         | OpKind::ReceiverDrop
-        | OpKind::ClosedCheck => true,
+        | OpKind::ClosedCheck
+        | OpKind::ObjectWrite
+        | OpKind::ObjectRead => true,
         OpKind::MutexWait
         | OpKind::ReadWait
         | OpKind::WriteWait
@@ -357,6 +359,7 @@ fn is_of_object(kind: OpKind) -> bool {
         | OpKind::LetterLook
         | OpKind::MailboxClose
         | OpKind::DeliveryWait
+        | OpKind::ObjectWait
         | OpKind::StateRead
         | OpKind::StateWrite
         | OpKind::Segment

@@ -128,7 +128,8 @@ impl Engine {
             | OpKind::ReceiveTryResult
             | OpKind::ClosedCheck
             | OpKind::LetterLook
-            | OpKind::StateRead => true,
+            | OpKind::StateRead
+            | OpKind::ObjectRead => true,
             OpKind::CompareExchange | OpKind::Store | OpKind::ReadModifyWrite => {
                 if self.before != self.after {
                     self.note_write(thread);

@@ -1,6 +1,7 @@
 //! The atomic steps of one thread in one state.
 
 use super::{OnceState, Stage, State, Status, Thread};
+use crate::entry::Act;
 use crate::plan::Plan;
 use crate::program::{Action, Sort, Verb};
 
@@ -86,12 +87,7 @@ impl<'a> Moves<'a> {
                 let condvar = self.object();
                 self.ends(|state| state.waiters[condvar].clear());
             }
-            Verb::Acquire => self.acquire(Patience::Waits),
-            Verb::TryAcquire => self.acquire(Patience::Tries),
-            Verb::Post => {
-                let semaphore = self.object();
-                self.ends(|state| state.permits[semaphore] += 1);
-            }
+            Verb::Act(act) => self.act(act),
             Verb::Arrive | Verb::Lead => self.arrive(),
             Verb::Once => self.once(),
             Verb::FailOnce => self.fail_once(),
@@ -280,11 +276,12 @@ impl<'a> Moves<'a> {
         }
     }
 
-    fn acquire(&mut self, patience: Patience) {
-        let semaphore = self.object();
-        self.takes(patience, self.from.permits[semaphore] > 0, |state| {
-            state.permits[semaphore] -= 1;
-        });
+    fn act(&mut self, act: Act) {
+        let (kind, object) = (act.kind() as usize, self.object());
+        let mut value = self.from.entries[kind][object];
+        if let Some(result) = act.perform(&mut value) {
+            self.ends_with(result, |state| state.entries[kind][object] = value);
+        }
     }
 
     fn arrive(&mut self) {

@@ -5,7 +5,7 @@ use crate::phase::{self, Phase, Wait};
 use crate::program::Sort;
 use explore::{Access, EventId, Halt, ObjectId, Op, OpKind, Pending, Request, ValueId};
 use objects::{
-    Barrier, Channel, Condvar, Form, Mutex, Object, Once, OnceWait, Park, RwLock, Semaphore, Thread,
+    Barrier, Channel, Condvar, Form, Mutex, Object, Once, OnceWait, Park, RwLock, Thread,
 };
 
 impl Machine {
@@ -97,7 +97,7 @@ impl Machine {
             Phase::Mutex(phase) => self.on(number, Sort::Mutex, mutex_form(phase)),
             Phase::RwLock(phase) => self.on(number, Sort::RwLock, self.rwlock_form(number, phase)),
             Phase::Condvar(phase) => self.on(number, Sort::Condvar, condvar_form(phase)),
-            Phase::Semaphore(phase) => self.on(number, Sort::Semaphore, semaphore_form(phase)),
+            Phase::Entry(kind, step) => self.on(number, Sort::Entry(kind), step.form()),
             Phase::Arrive => {
                 let is_ordered = self.plan.barriers[self.object(number)].is_ordered;
                 self.on(number, Sort::Barrier, Barrier::arrive_form(is_ordered))
@@ -111,7 +111,7 @@ impl Machine {
             Phase::Wait(Wait::Read) => self.on(number, Sort::RwLock, RwLock::READ_WAIT),
             Phase::Wait(Wait::Write) => self.on(number, Sort::RwLock, RwLock::WRITE_WAIT),
             Phase::Wait(Wait::Signalled) => self.on(number, Sort::Condvar, Condvar::WAIT),
-            Phase::Wait(Wait::Semaphore) => self.on(number, Sort::Semaphore, Semaphore::WAIT),
+            Phase::Wait(Wait::Entry(kind)) => self.on(number, Sort::Entry(kind), kind.wait()),
             Phase::Wait(Wait::Barrier) => self.on(number, Sort::Barrier, Barrier::WAIT),
             Phase::Wait(Wait::Once) => self.on(number, Sort::Once, Once::WAIT),
             Phase::Wait(Wait::Send) => self.on(number, Sort::Channel, Channel::SEND_WAIT),
@@ -208,7 +208,7 @@ impl Machine {
             }
             Wait::Read | Wait::Write => self.rwlocks[object()].is_granted(thread.ticket()),
             Wait::Signalled => self.condvars[object()].is_granted(thread.ticket()),
-            Wait::Semaphore => self.semaphores[object()].is_granted(thread.ticket()),
+            Wait::Entry(kind) => self.entries[kind as usize][object()].is_granted(thread.ticket),
             Wait::Barrier => self.barriers[object()].is_granted(thread.ticket()),
             Wait::Once => self.onces[object()].is_granted(OnceWait::Entry(thread.ticket())),
             Wait::Send => self.channels[object()].is_send_over(thread.ticket()),
@@ -242,7 +242,7 @@ impl Machine {
             }
             Wait::Read | Wait::Write => self.rwlocks[object()].edges(thread.ticket(), edges),
             Wait::Signalled => self.condvars[object()].edges(thread.ticket(), edges),
-            Wait::Semaphore => self.semaphores[object()].edges(thread.ticket(), edges),
+            Wait::Entry(kind) => self.entries[kind as usize][object()].edges(thread.ticket, edges),
             Wait::Barrier => self.barriers[object()].edges(thread.ticket(), edges),
             Wait::Once => self.onces[object()].edges(OnceWait::Entry(thread.ticket()), edges),
             Wait::Send => self.channels[object()].send_edges(thread.ticket(), edges),
@@ -268,15 +268,6 @@ fn condvar_form(phase: phase::Condvar) -> Form {
         phase::Condvar::Resolve => Condvar::RESOLVE,
         phase::Condvar::Signal => Condvar::SIGNAL,
         phase::Condvar::Broadcast => Condvar::BROADCAST,
-    }
-}
-
-fn semaphore_form(phase: phase::Semaphore) -> Form {
-    match phase {
-        phase::Semaphore::Request => Semaphore::REQUEST,
-        phase::Semaphore::Release => Semaphore::RELEASE,
-        phase::Semaphore::TryPlace => Semaphore::TRY_PLACE,
-        phase::Semaphore::TryResult => Semaphore::TRY_RESULT,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The effect of an event on its object and on the registers of its thread.
 
 use super::{Flow, Machine, Status};
+use crate::entry::{Kind, Step};
 use crate::phase::{self, Phase, Wait};
 use crate::program::{Action, Sort, Verb};
 use explore::{EventId, ThreadId};
@@ -33,7 +34,7 @@ impl Machine {
             Phase::Mutex(phase) => self.mutex_effect(phase, event),
             Phase::RwLock(phase) => self.rwlock_effect(phase, event),
             Phase::Condvar(phase) => self.condvar_effect(phase, event),
-            Phase::Semaphore(phase) => self.semaphore_effect(phase, event),
+            Phase::Entry(kind, step) => self.entry_effect(kind, step, event),
             Phase::Once(phase) => self.once_effect(phase, event),
             Phase::Send(phase) => return self.send_effect(phase, event),
             Phase::Receive(phase) => self.receive_effect(phase, event),
@@ -157,18 +158,11 @@ impl Machine {
         }
     }
 
-    fn semaphore_effect(&mut self, phase: phase::Semaphore, event: Event<'_>) {
-        let semaphore = &mut self.semaphores[event.object()];
-        let thread = &mut self.threads[event.number];
-        match phase {
-            phase::Semaphore::Request | phase::Semaphore::TryPlace => {
-                thread.ticket = Some(semaphore.request(event.at));
-            }
-            phase::Semaphore::Release => semaphore.release(event.at),
-            phase::Semaphore::TryResult => {
-                let succeeds = semaphore.resolve(thread.ticket());
-                self.result(event, u64::from(succeeds));
-            }
+    fn entry_effect(&mut self, kind: Kind, step: Step, event: Event<'_>) {
+        let place = &mut self.threads[event.number].ticket;
+        let object = &mut self.entries[kind as usize][event.object()];
+        if let Some(result) = object.perform(step, place, event.at) {
+            self.result(event, result);
         }
     }
 
@@ -302,7 +296,7 @@ impl Machine {
                 let result = received(result, &self.messages[event.object()]);
                 self.result(event, result);
             }
-            Wait::Signalled | Wait::Semaphore | Wait::Park | Wait::Join => {}
+            Wait::Signalled | Wait::Entry(_) | Wait::Park | Wait::Join => {}
         }
         Flow::Next
     }

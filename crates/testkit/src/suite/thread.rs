@@ -1,6 +1,7 @@
 //! One thread of a random program.
 
 use super::{Piece, Suite};
+use crate::entry::Act;
 use crate::program::{Action, Condition, Register, Statement, Value, Verb};
 use crate::random::Random;
 
@@ -130,9 +131,11 @@ impl RandomThread<'_> {
                 body.push(self.act(Verb::Signal, &[0]));
                 body.push(self.act(Verb::Unlock, &[0]));
             }
-            Piece::Acquire => body.push(self.act(Verb::Acquire, &[0])),
-            Piece::Post => body.push(self.act(Verb::Post, &[0])),
-            Piece::TryAcquire => body.push(self.act(Verb::TryAcquire, &[0])),
+            Piece::Act(act) => body.push(self.act(Verb::Act(act), &[0])),
+            Piece::AnyAct => {
+                let act = Act::ALL[self.random.index(Act::ALL.len())];
+                body.push(self.act(Verb::Act(act), &[0]));
+            }
             Piece::Arrive => body.push(self.act(Verb::Arrive, &[0])),
             Piece::Lead => body.push(self.act(Verb::Lead, &[0])),
             Piece::Once => {

@@ -42,8 +42,9 @@ pub(super) fn plain_text(name: &str, kind: OpKind) -> String {
         OpKind::LetterWait => "receive()",
         OpKind::LetterLook => "checks for messages",
         OpKind::MailboxClose => "closed",
-        OpKind::StateRead => "read",
-        OpKind::StateWrite => "written",
+        OpKind::StateRead | OpKind::ObjectRead => "read",
+        OpKind::StateWrite | OpKind::ObjectWrite => "written",
+        OpKind::ObjectWait => "wait() returns",
         OpKind::DeliveryWait => return "earlier messages were delivered".to_owned(),
         OpKind::ParkRequest => return "park() begins".to_owned(),
         OpKind::ParkWait => return "park() returns".to_owned(),
@@ -125,7 +126,9 @@ pub fn kind_of_object(kind: OpKind) -> &'static str {
         | OpKind::MailboxClose => "a mailbox",
         OpKind::DeliveryWait => "the network",
         OpKind::StateRead | OpKind::StateWrite => "a process",
-        OpKind::Segment => "an object",
+        OpKind::Segment | OpKind::ObjectWrite | OpKind::ObjectRead | OpKind::ObjectWait => {
+            "an object"
+        }
         OpKind::Fence | OpKind::Choose => "nothing",
     }
 }
