@@ -32,7 +32,7 @@ use crate::watch::await_rule::segment::Segment;
 use crate::watch::happens_before::HappensBefore;
 use crate::watch::hidden::Hidden;
 use crate::watch::snapshot::Snapshots;
-use crate::watch::undone::{History, is_for_lock};
+use crate::watch::undone::History;
 use explore::{EventId, Execution, Fingerprint, Footprint, Outcome, Pending, Step, ThreadId};
 use objects::ChannelWait;
 use report::{Goal, LeftOut, Shortcut};
@@ -278,7 +278,7 @@ impl Guest for Guests {
         let run = engine.guests.savepoints.next_run();
         let own = &mut engine.threads[thread.index()];
         own.guests.run = run;
-        if !is_for_lock(wait) {
+        if !wait.is_for_lock() {
             own.life.guests.round.take_effect();
         }
     }
@@ -378,7 +378,7 @@ impl Guest for Guests {
 
     #[inline(always)]
     fn perform_part(engine: &mut Engine, wait: Option<Wait>) {
-        if !wait.is_some_and(is_for_lock) {
+        if !wait.is_some_and(Wait::is_for_lock) {
             engine.thread().life.guests.round.take_effect();
         }
     }

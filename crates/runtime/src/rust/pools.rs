@@ -86,3 +86,10 @@ macro_rules! pools {
     };
 }
 objects::objects!(pools);
+
+impl Wait {
+    /// Checks whether the wait is for a lock, which may be released in the same round.
+    pub(crate) fn is_for_lock(self) -> bool {
+        matches!(self, Wait::Mutex(..) | Wait::RwLock(..))
+    }
+}

@@ -10,7 +10,6 @@
 
 use crate::engine::Engine;
 use crate::engine::life::life;
-use crate::rust::pools::Wait;
 use crate::watch::seen::Seen;
 use explore::{Access, EventId, ObjectId, OpKind, ThreadId, ValueId};
 use objects::Ticket;
@@ -183,11 +182,6 @@ impl History {
             .iter()
             .any(|event| later.contains(event) && is_foreign(event))
     }
-}
-
-/// Checks whether the wait is for a lock, which may be released in the same round.
-pub(crate) fn is_for_lock(wait: Wait) -> bool {
-    matches!(wait, Wait::Mutex(..) | Wait::RwLock(..))
 }
 
 impl Engine {
