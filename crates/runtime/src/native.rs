@@ -3,7 +3,7 @@
 //!
 //! A front-end calls these functions from the hooks that a compiler inserts before accesses, and
 //! from its replacements of library functions. Only threads of a [`Model`](crate::Model) whose
-//! [`Config`](crate::Config) has a [`Native`] call them.
+//! [`Config`] has a [`Native`] call them.
 
 mod annotations;
 mod atomics;
