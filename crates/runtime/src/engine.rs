@@ -24,7 +24,6 @@ pub(crate) mod panic_hook;
 pub(crate) mod perform;
 pub(crate) mod place;
 pub(crate) mod pool;
-pub(crate) mod refinement;
 mod renewal;
 pub(crate) mod repetition;
 pub(crate) mod root;

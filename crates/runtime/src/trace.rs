@@ -4,6 +4,7 @@ pub(crate) mod deciding;
 pub(crate) mod failure;
 pub(crate) mod final_state;
 pub(crate) mod recorder;
+pub(crate) mod refinement;
 pub(crate) mod results;
 pub(crate) mod sampling;
 pub(crate) mod source;

@@ -3,7 +3,7 @@
 //! The engine runs threads one step at a time, and knows neither objects nor memory nor reports.
 //! Its guests do: the front-ends for Rust and for programs in machine code, and the watchers, which
 //! look for data races, spin loops and failures. The engine calls all of them at these points, and
-//! nowhere else. Each function gets the whole engine, because guests also read its threads.
+//! nowhere else. Most functions get the whole engine, because guests also read its threads.
 
 use crate::config::Config;
 use crate::engine::dependence::DependsOn;

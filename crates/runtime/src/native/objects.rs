@@ -149,13 +149,8 @@ pub fn initialise(address: usize, code: usize) {
         engine.thread().life.guests.round.take_effect();
         engine.shadow_initialise(address, code);
         engine.guests.native.life.objects.forget(address);
-        engine
-            .guests
-            .native
-            .life
-            .objects
-            .initialised
-            .insert(address, code);
+        let objects = &mut engine.guests.native.life.objects;
+        objects.initialised.insert(address, code);
     });
 }
 
@@ -163,17 +158,11 @@ pub fn initialise(address: usize, code: usize) {
 /// destroyed. The object's memory may have another use by now. Returns `None` on stacks, where
 /// frames reuse addresses.
 pub fn initialised_at(address: usize) -> Option<usize> {
-    let objects = |engine: &mut Engine| {
-        engine
-            .guests
-            .native
-            .life
-            .objects
-            .initialised
-            .get(&address)
-            .copied()
+    let initialised = |engine: &mut Engine| {
+        let objects = &engine.guests.native.life.objects;
+        objects.initialised.get(&address).copied()
     };
-    silently(objects).filter(|_| !may_be_stack(address))
+    silently(initialised).filter(|_| !may_be_stack(address))
 }
 
 /// Destroys the object at the address.
