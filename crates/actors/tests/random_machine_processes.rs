@@ -8,7 +8,7 @@ use actors::{
     Actions, Behaviour, Delivery, Down, Exit, ExitReason, Input, Next, Pid, Policy, Table,
 };
 use explore::Outcome;
-use mazurka::{Algorithm, Checker, Report, States};
+use mazurka::{Algorithm, Checker, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex};
@@ -327,12 +327,6 @@ fn compared(program: &System, memory: Memory) -> Option<[u64; 2]> {
     let sensitive = by(Algorithm::ContextSensitive);
     let (found, fewer) = explored(program, memory, sensitive)?;
     assert_eq!(found, expected, "context-sensitive of {program:?}");
-    for states in [States::Stored, States::StoredExactly] {
-        let stored = by(Algorithm::ContextSensitive).states(states);
-        if let Some((found, _)) = explored(program, memory, stored) {
-            assert_eq!(found, expected, "{states:?} of {program:?}");
-        }
-    }
     Some([fewer.executions, optimal.executions])
 }
 

@@ -151,24 +151,6 @@ pub enum Format {
     Json,
 }
 
-/// Early cuts of executions.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Cuts {
-    /// The anticipated cuts of CDPOR.
-    AsPublished,
-}
-
-/// How equal states are found.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum States {
-    /// Run both orders and compare the states exactly.
-    Compared,
-    /// Store digests until the search reaches the other order.
-    Stored,
-    /// Store digests, and compare states exactly if their digests are equal.
-    StoredExactly,
-}
-
 /// Arguments of a compiler wrapper.
 #[derive(Args)]
 pub struct WrapperOptions {
@@ -210,13 +192,6 @@ pub struct CheckOptions {
     /// until no execution is left out
     #[arg(long, value_name = "N")]
     pub preemptions: Option<Preemptions>,
-    /// Let context-sensitive cut executions as published; this misses some executions, so nothing
-    /// is proven
-    #[arg(long, value_name = "HOW")]
-    pub cuts: Option<Cuts>,
-    /// How context-sensitive detects equal states [default: compared]
-    #[arg(long, value_name = "HOW")]
-    pub states: Option<States>,
     /// Seed for the algorithms random and pct
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -1,6 +1,6 @@
 //! `mazurka check`: searches, saves the schedules of failures and shows the report.
 
-use crate::arguments::{CheckOptions, Cuts, States};
+use crate::arguments::CheckOptions;
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::replay::foreign_part;
@@ -103,16 +103,7 @@ fn search_corpus(
 
 /// Returns a checker with the options, and with the order that these options make.
 pub fn checker(options: &CheckOptions, order: &Order) -> Checker {
-    let mut checker = Checker::ordered(order)
-        .algorithm(options.algorithm)
-        .published_cuts(options.cuts == Some(Cuts::AsPublished));
-    if let Some(states) = options.states {
-        checker = checker.states(match states {
-            States::Compared => mazurka::States::Compared,
-            States::Stored => mazurka::States::Stored,
-            States::StoredExactly => mazurka::States::StoredExactly,
-        });
-    }
+    let mut checker = Checker::ordered(order).algorithm(options.algorithm);
     if let Some(path) = &options.checkpoint {
         checker = checker.checkpoint(path);
     }

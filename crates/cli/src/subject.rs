@@ -62,7 +62,6 @@ impl Subject {
             },
             (false, words) => return Subject::in_corpus(options, words),
         };
-        fits_native(options)?;
         Ok(Subject::Native(native))
     }
 
@@ -200,20 +199,4 @@ fn arguments(options: &CheckOptions) -> Vec<OsString> {
         .iter()
         .flat_map(|words| words.split_whitespace());
     words.map(OsString::from).collect()
-}
-
-/// Refuses options for programs that report their states.
-fn fits_native(options: &CheckOptions) -> Result<(), Refusal> {
-    let why = "this is for programs that report their states, which programs in C and C++ do not";
-    match (options.cuts, options.states) {
-        (Some(_), _) => Err(Refusal::Option {
-            option: "--cuts",
-            why,
-        }),
-        (None, Some(_)) => Err(Refusal::Option {
-            option: "--states",
-            why,
-        }),
-        (None, None) => Ok(()),
-    }
 }

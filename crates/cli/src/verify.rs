@@ -360,7 +360,6 @@ fn reaching_bounds(report: &Report) -> Vec<String> {
         }
         Limit::Race
         | Limit::Algorithm
-        | Limit::PublishedCuts
         | Limit::Preemptions
         | Limit::Events
         | Limit::Accesses

@@ -110,9 +110,6 @@ fn wrong_usage_exits_2_with_one_line_that_says_what() {
         ("check mutex --seed 1", "seed"),
         ("check mutex --algorithm optimal --seed 1", "seed"),
         ("check mutex --algorithm context-sensitive", "state"),
-        ("check mutex --cuts as-published", "context-sensitive"),
-        ("check published-cuts --cuts none", "as-published"),
-        ("check mutex --states stored", "context-sensitive"),
         ("compare mutex --algorithm context-sensitive", "state"),
         ("check mutex --output a --no-output", "--no-output"),
         ("check mutex --output nowhere/a", "nowhere"),
@@ -340,31 +337,6 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn cuts_as_published_lose_an_outcome_and_prove_nothing() {
-    let directory = here();
-    let check = "check published-cuts --algorithm context-sensitive --no-output";
-    let sound = run(directory.path(), check);
-    assert_eq!(sound.code, 0, "{}{}", sound.output, sound.errors);
-    assert!(sound.output.contains("1 goal reached"), "{}", sound.output);
-    let cut = run(directory.path(), &format!("{check} --cuts as-published"));
-    assert_eq!(cut.code, 1, "{}{}", cut.output, cut.errors);
-    assert!(
-        cut.output.contains("never reached: 1 is added at last"),
-        "{}",
-        cut.output
-    );
-    assert!(cut.output.contains("nothing is proven"), "{}", cut.output);
-    let json = run(
-        directory.path(),
-        &format!("{check} --cuts as-published --format json"),
-    )
-    .json();
-    assert_eq!(json["verdict"], "bug");
-    assert_eq!(json["goals"][0]["reached"], false);
-    assert_eq!(json["bounds"].as_array().unwrap().len(), 1);
-}
-
-#[test]
 fn runs_that_compare_states_are_counted_apart() {
     let directory = here();
     let check = "check bounded-buffer:3 --algorithm context-sensitive";
@@ -382,13 +354,6 @@ fn runs_that_compare_states_are_counted_apart() {
         .iter()
         .find(|row| row["algorithm"] == "context_sensitive");
     assert_eq!(row.unwrap()["probes"], json["probes"]);
-    let stored = run(
-        directory.path(),
-        &format!("{check} --states stored --format json"),
-    )
-    .json();
-    assert!(stored["probes"].as_u64() < json["probes"].as_u64());
-    assert!(stored["executions"].as_u64() > json["executions"].as_u64());
     let general = run(directory.path(), "compare casrot:3").output;
     assert!(!general.contains("context-sensitive"), "{general}");
 }

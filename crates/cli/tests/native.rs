@@ -225,7 +225,7 @@ fn what_cannot_be_checked_is_refused_in_one_line() {
             "nowhere-cc: this compiler cannot be run",
         ),
         ("check program.c --cc true", "neither gcc nor clang"),
-        ("check program.c --states stored", "--states"),
+        ("check program.c --algorithm context-sensitive", "state"),
         ("check program.c -- -static", "-static"),
         ("check mutex:2,2 --plain sc", "--plain"),
         ("check mutex:2,2 more", "more than one word"),

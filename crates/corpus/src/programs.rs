@@ -78,7 +78,6 @@ pub(crate) const ALL: &[Entry] = &[
     peterson::FIXED,
     poison::ENTRY,
     poison::FIXED,
-    published_cuts::ENTRY,
     put_take::ENTRY,
     quicksort::ENTRY,
     readers::ENTRY,
@@ -240,8 +239,6 @@ mod parts_by_arrival;
 mod peterson;
 #[path = "../programs/poison/program.rs"]
 mod poison;
-#[path = "../programs/published-cuts/program.rs"]
-mod published_cuts;
 #[path = "../programs/put-take/program.rs"]
 mod put_take;
 #[path = "../programs/quicksort/program.rs"]

@@ -5,11 +5,9 @@ use crate::comparing::Comparing;
 use crate::execution::ThreadId;
 use crate::parsimonious::Parsimonious;
 use crate::preemptions::{Growing, Preemptions};
-use crate::published_cuts::PublishedCuts;
 use crate::random::{Pct, RandomWalk};
 use crate::reduction::{Classic, Exhaustive, FewPreemptions, Optimal, Sleep, Source};
 use crate::search::Search;
-use crate::storing::Storing;
 use crate::strategy::Strategy;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fmt;
@@ -49,23 +47,6 @@ pub struct Options {
     pub seed: u64,
     /// The bound on preemptions in an execution, if there is one.
     pub preemptions: Option<Preemptions>,
-    /// Whether `context_sensitive` anticipates cuts as its paper does. This misses executions.
-    pub published_cuts: bool,
-    /// How `context_sensitive` detects that two orders lead to the same state.
-    pub states: States,
-}
-
-/// How a search detects that two orders lead to the same state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum States {
-    /// Both orders are run, and the states are compared exactly.
-    #[default]
-    Compared,
-    /// A digest of 128 bits is stored until the search reaches the other order. This requires fewer
-    /// runs outside the exploration, but more executions.
-    Stored,
-    /// Like `Stored`, but states with equal digests are computed again and compared exactly.
-    StoredExactly,
 }
 
 impl Algorithm {
@@ -213,12 +194,7 @@ impl Algorithm {
             Algorithm::Sleep => Box::new(Search::<Sleep>::new()),
             Algorithm::Classic => Box::new(Search::<Classic>::new()),
             Algorithm::Source => Box::new(Search::<Source>::new()),
-            Algorithm::ContextSensitive if options.published_cuts => Box::new(PublishedCuts::new()),
-            Algorithm::ContextSensitive => match options.states {
-                States::Compared => Box::new(Comparing::new()),
-                States::Stored => Box::new(Storing::new(false)),
-                States::StoredExactly => Box::new(Storing::new(true)),
-            },
+            Algorithm::ContextSensitive => Box::new(Comparing::new()),
             Algorithm::Optimal => Box::new(Search::<Optimal>::new()),
             Algorithm::Parsimonious => Box::new(Parsimonious::new()),
             Algorithm::Random => bounded(RandomWalk::new(options.seed), options),
@@ -276,13 +252,7 @@ impl Algorithm {
             Algorithm::Sleep => Box::new(whole::<Search<Sleep>>(saved)?),
             Algorithm::Classic => Box::new(whole::<Search<Classic>>(saved)?),
             Algorithm::Source => Box::new(whole::<Search<Source>>(saved)?),
-            Algorithm::ContextSensitive if options.published_cuts => {
-                Box::new(whole::<PublishedCuts>(saved)?)
-            }
-            Algorithm::ContextSensitive => match options.states {
-                States::Compared => Box::new(whole::<Comparing>(saved)?),
-                States::Stored | States::StoredExactly => Box::new(whole::<Storing>(saved)?),
-            },
+            Algorithm::ContextSensitive => Box::new(whole::<Comparing>(saved)?),
             Algorithm::Optimal => Box::new(whole::<Search<Optimal>>(saved)?),
             Algorithm::Parsimonious => Box::new(whole::<Parsimonious>(saved)?),
             Algorithm::Random => bounded(whole::<RandomWalk>(saved)?, options),

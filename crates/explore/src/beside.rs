@@ -1,12 +1,11 @@
 //! The probe of [`explore()`](crate::explore()): runs of the program between its executions.
 
-use crate::execution::{Op, Schedule, Step, ThreadId};
+use crate::execution::{Step, ThreadId};
 use crate::fingerprint::Fingerprint;
 use crate::footprint::Footprint;
 use crate::observer::Observer;
 use crate::probe::{Probe, Reached};
 use crate::program::{Interrupt, Outcome, Program, planned};
-use crate::search::Enabled;
 
 /// The probe that [`explore()`](crate::explore()) passes to a strategy.
 pub(crate) struct Beside<'a, P: ?Sized, O: ?Sized> {
@@ -60,36 +59,6 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Probe for Beside<'_, P, O> {
         self.end(prefix, more);
         let state = self.fingerprint()?;
         Ok(Some(Reached { state, requests }))
-    }
-
-    fn states_along(
-        &mut self,
-        prefix: &[Step],
-        more: &[Step],
-    ) -> Result<Vec<Fingerprint>, Interrupt> {
-        self.begin(prefix)?;
-        let mut states = vec![self.fingerprint()?];
-        for (at, &step) in more.iter().enumerate() {
-            planned(prefix.len() + at, step, self.program.pending())?;
-            self.program.step(step)?;
-            states.push(self.fingerprint()?);
-        }
-        self.end(prefix, more);
-        Ok(states)
-    }
-
-    fn ahead(&mut self, prefix: &[Step], without: ThreadId) -> Result<Vec<Op>, Interrupt> {
-        self.begin(prefix)?;
-        let (mut steps, mut ahead) = (Schedule::new(), Vec::new());
-        loop {
-            let enabled = Enabled::new(self.program.pending(), None);
-            let next = enabled.iter().find(|&(thread, _)| thread != without);
-            let Some((thread, _)) = next else { break };
-            steps.push(Step::of(thread));
-            ahead.push(self.program.step(Step::of(thread))?.op);
-        }
-        self.end(prefix, &steps);
-        Ok(ahead)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::fingerprint::Fingerprint;
 use crate::footprint::Footprint;
 use crate::probe::{Probe, Reached};
 use crate::program::Interrupt;
-use crate::reduction::{SleepSequence, reversed};
+use crate::reduction::SleepSequence;
 use crate::search::Sleeper;
 use std::collections::BTreeMap;
 
@@ -81,18 +81,6 @@ impl Window {
             straight,
             reversed,
             footprints: events.iter().map(of_event).collect(),
-        })
-    }
-
-    /// Builds a window of all events from f to e, and of v.e.u as in the paper, where u is f with
-    /// all events that happen after f. The effects of u after e are unknown, so both orders must be
-    /// run.
-    pub(crate) fn of_race_as_published(race: Race, execution: &Execution) -> Option<Window> {
-        let events = (race.first.index()..=race.second.index()).map(EventId::at);
-        Some(Window {
-            straight: events.map(|id| execution.event(id).step).collect(),
-            reversed: reversed(race, execution)?,
-            footprints: None,
         })
     }
 

@@ -10,7 +10,7 @@
 
 use crate::commutation::{Commutations, Window};
 use crate::execution::Performed;
-use crate::execution::{Execution, Race, Step};
+use crate::execution::{Execution, Step};
 use crate::footprint::Footprint;
 use crate::probe::Probe;
 use crate::program::{Divergence, Interrupt, Outcome, Pending};
@@ -22,8 +22,6 @@ use serde::{Deserialize, Serialize};
 /// Context-sensitive DPOR.
 #[derive(Serialize, Deserialize)]
 pub struct Comparing {
-    /// Whether sleepers may stay asleep after a dependent step, and sequences are short.
-    goes_beyond_the_paper: bool,
     search: Search<ContextSensitive>,
     /// How the execution ends once its states have been compared.
     #[serde(skip)]
@@ -42,32 +40,12 @@ impl Comparing {
     /// Returns a new search.
     pub fn new() -> Comparing {
         Comparing {
-            goes_beyond_the_paper: true,
             search: Search::new(),
             ending: None,
             planned: None,
             footprints: Vec::new(),
             commutations: Commutations::default(),
         }
-    }
-
-    /// Returns a search with the sequences of the paper and without propagation.
-    pub(crate) fn as_published() -> Comparing {
-        Comparing {
-            goes_beyond_the_paper: false,
-            ..Comparing::new()
-        }
-    }
-
-    pub(crate) fn search(&self) -> &Search<ContextSensitive> {
-        &self.search
-    }
-
-    /// Ends the execution before the last step that `extend` returned.
-    pub(crate) fn cut(&mut self) -> Decision {
-        self.search.retract();
-        self.ending = Some(Ending::Blocked);
-        Decision::Probe
     }
 
     /// Records the footprint of the planned step, and the sleepers that the step leaves asleep.
@@ -78,7 +56,7 @@ impl Comparing {
         let node = self.search.path().last().expect("a step is planned there");
         let op = node.request.op;
         let is_dependent = |sleeper: &&Sleeper| sleeper.op.conflicts_with(op);
-        if !self.goes_beyond_the_paper || !node.sleep.iter().any(|sleeper| is_dependent(&sleeper)) {
+        if !node.sleep.iter().any(|sleeper| is_dependent(&sleeper)) {
             return Ok(());
         }
         let prefix = self.execution().schedule();
@@ -103,13 +81,6 @@ impl Comparing {
         Ok(())
     }
 
-    fn window(&self, race: Race) -> Option<Window> {
-        match self.goes_beyond_the_paper {
-            true => Window::of_race(race, self.execution(), &self.footprints),
-            false => Window::of_race_as_published(race, self.execution()),
-        }
-    }
-
     /// For each new race (f, e): if E.v.e.f leads to the same state as E.f.v.e, and no sequence
     /// asleep before f is a prefix of v.e.f, then puts v.e.f to sleep before f.
     fn compare(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
@@ -121,7 +92,7 @@ impl Comparing {
         }
         for race in self.execution().races_from(fresh).to_vec() {
             let first = race.first.index();
-            let window = self.window(race);
+            let window = Window::of_race(race, self.execution(), &self.footprints);
             let window = window.filter(|own| !self.search.path()[first].is_covered(own.reversed()));
             let Some(window) = window else { continue };
             let prefix = &schedule[..first];

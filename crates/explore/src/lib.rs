@@ -18,16 +18,14 @@ mod parsimonious;
 mod preemptions;
 mod probe;
 mod program;
-mod published_cuts;
 mod random;
 mod reduction;
 mod replay;
 mod search;
-mod storing;
 mod strategy;
 mod verification;
 
-pub use algorithm::{Algorithm, Options, States, UnknownAlgorithm, Unreadable};
+pub use algorithm::{Algorithm, Options, UnknownAlgorithm, Unreadable};
 pub use bounded::Bounded;
 pub use comparing::Comparing;
 pub use execution::{
@@ -41,11 +39,9 @@ pub use parsimonious::Parsimonious;
 pub use preemptions::{Growing, NoBound, Preemptions};
 pub use probe::{Probe, Reached};
 pub use program::{Bound, Divergence, Found, Halt, Interrupt, Outcome, Pending, Program};
-pub use published_cuts::PublishedCuts;
 pub use random::{Pct, RandomWalk};
 pub use replay::Replay;
 pub use search::{Enabled, Node, Reduction, Search, Sleeper};
-pub use storing::Storing;
 pub use strategy::{Decision, Ending, LEARNING, Part, Strategy};
 pub use verification::Verification;
 

@@ -1,6 +1,6 @@
 //! Runs of the program outside the exploration, to obtain states after other steps.
 
-use crate::execution::{Op, Request, Step, ThreadId};
+use crate::execution::{Request, Step, ThreadId};
 use crate::fingerprint::Fingerprint;
 use crate::footprint::Footprint;
 use crate::program::Interrupt;
@@ -22,18 +22,6 @@ pub trait Probe {
     /// a step of `more` cannot be performed.
     fn state_after(&mut self, prefix: &[Step], more: &[Step])
     -> Result<Option<Reached>, Interrupt>;
-
-    /// Returns the states after `prefix` and after each step of `more`. All of these steps must
-    /// have been performed before.
-    fn states_along(
-        &mut self,
-        prefix: &[Step],
-        more: &[Step],
-    ) -> Result<Vec<Fingerprint>, Interrupt>;
-
-    /// Returns the operations that the threads other than `without` would perform after `prefix`,
-    /// until none of these threads is enabled.
-    fn ahead(&mut self, prefix: &[Step], without: ThreadId) -> Result<Vec<Op>, Interrupt>;
 }
 
 /// The state that a probe has reached.

@@ -8,15 +8,13 @@ mod initials;
 mod optimal;
 mod sleep;
 mod source;
-mod stored_sequences;
 mod wakeup_tree;
 
 pub use classic::Classic;
 pub use context_sensitive::ContextSensitive;
-pub(crate) use context_sensitive::{SleepSequence, reversed};
+pub(crate) use context_sensitive::SleepSequence;
 pub use exhaustive::Exhaustive;
 pub use few_preemptions::FewPreemptions;
 pub use optimal::Optimal;
 pub use sleep::Sleep;
 pub use source::Source;
-pub(crate) use stored_sequences::{StoredSequence, StoredSequences};

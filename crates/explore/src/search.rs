@@ -262,12 +262,6 @@ impl<R: Reduction> Search<R> {
         &mut self.path
     }
 
-    /// Removes the node that was reached last, whose step was not performed.
-    pub(crate) fn retract(&mut self) {
-        let node = self.path.pop().expect("a node was reached");
-        self.recycle(node);
-    }
-
     /// Returns the position from which events have not been analysed.
     pub(crate) fn fresh(&self) -> usize {
         self.fresh

@@ -42,7 +42,7 @@ pub use measured::Measured;
 pub use verification::{Preference, Verified};
 
 use checkpoint::{State, refused_if_contradictory};
-use explore::{Algorithm, Observer, Preemptions, States};
+use explore::{Algorithm, Observer, Preemptions};
 use report::{FailureKind, Interleaving, Position, Report, ScheduleFile, Suppression, Visit};
 use runtime::contained;
 use runtime::native::{Memory, Native, SourceMap};
@@ -150,19 +150,6 @@ impl Checker {
     pub fn seed(mut self, seed: u64) -> Checker {
         self.settings.options.seed = seed;
         self.settings.seed_is_set = true;
-        self
-    }
-
-    /// Sets whether [`Algorithm::ContextSensitive`] anticipates cuts as its paper does. Anticipated
-    /// cuts miss executions, so the verdict is at best `bounded`.
-    pub fn published_cuts(mut self, anticipates: bool) -> Checker {
-        self.settings.options.published_cuts = anticipates;
-        self
-    }
-
-    /// Sets how [`Algorithm::ContextSensitive`] detects that two orders lead to the same state.
-    pub fn states(mut self, states: States) -> Checker {
-        self.settings.options.states = states;
         self
     }
 

@@ -111,7 +111,7 @@ pub use checker::{CheckError, Checker, Jobs, Preference, Verified};
 #[doc(hidden)]
 pub use checker::{Division, Errand, Measured, shorter_errand};
 pub use choice::{assume, choose, explore, note, skip_branch, stop_exploring};
-pub use explore::{Algorithm, Observer, Preemptions, States};
+pub use explore::{Algorithm, Observer, Preemptions};
 #[doc(hidden)]
 pub use future::block_on::block_on_spuriously;
 pub use goal::Goal;

@@ -133,8 +133,6 @@ pub enum Limit {
     Replay,
     /// The algorithm samples executions and proves nothing.
     Algorithm,
-    /// Executions were cut by the rule of the paper, which misses some executions.
-    PublishedCuts,
     /// Executions with more preemptions were omitted.
     Preemptions,
     /// A thread stopped at the limit on operations.

@@ -10,7 +10,7 @@
 //! (section 4 of the paper). Sequences and propagation exclude operations with alternatives.
 
 use super::source::{add_if_disjoint, remaining_awake};
-use crate::execution::{EventId, Execution, Race, Step, ThreadId};
+use crate::execution::{Execution, Race, Step, ThreadId};
 use crate::search::{Enabled, Node, Reduction, Sleeper};
 use serde::{Deserialize, Serialize};
 
@@ -30,8 +30,6 @@ pub struct SequencePlan {
     sequences: Vec<SleepSequence>,
     /// Sleepers that stay asleep although the node's current step depends on them.
     kept: Vec<Sleeper>,
-    /// The threads of sleepers that are the last steps of sequences.
-    ends: Vec<ThreadId>,
 }
 
 impl SequencePlan {
@@ -64,12 +62,6 @@ impl Node<SequencePlan> {
         self.is_asleep(steps[0].thread) || self.plan.covers(steps)
     }
 
-    /// Returns the sleepers that are the last steps of sequences.
-    pub(crate) fn ends(&self) -> impl Iterator<Item = Sleeper> + '_ {
-        let is_end = |sleeper: &&Sleeper| self.plan.ends.contains(&sleeper.thread);
-        self.sleep.iter().filter(is_end).copied()
-    }
-
     /// sleep(E) := sleep(E) ∪ {sequence}
     pub(crate) fn add_sequence(&mut self, sequence: SleepSequence) {
         self.plan.sequences.push(sequence);
@@ -78,12 +70,9 @@ impl Node<SequencePlan> {
     /// Turns sequences of length 1 into sleepers, and removes longer sequences of sleeping threads.
     fn fall_asleep(&mut self) {
         let Node { sleep, plan, .. } = self;
-        plan.ends
-            .retain(|&end| sleep.iter().any(|sleeper| sleeper.thread == end));
         let single = plan.sequences.extract_if(.., |own| own.len() == 1);
-        let ends: Vec<Sleeper> = single.map(|own| own[0]).collect();
-        plan.ends.extend(ends.iter().map(|end| end.thread));
-        for sleeper in ends.into_iter().chain(std::mem::take(&mut plan.kept)) {
+        let ends = single.map(|own| own[0]);
+        for sleeper in ends.chain(std::mem::take(&mut plan.kept)) {
             if !sleep.iter().any(|other| other.thread == sleeper.thread) {
                 sleep.push(sleeper);
             }
@@ -148,7 +137,6 @@ impl Reduction for ContextSensitive {
             backtrack: Vec::new(),
             sequences: node.sequences_of_child(),
             kept: std::mem::take(&mut node.plan.kept),
-            ends: node.plan.ends.clone(),
         }
     }
 
@@ -161,20 +149,4 @@ impl Reduction for ContextSensitive {
     fn insert(&self, node: &mut Node<SequencePlan>, initials: Vec<ThreadId>) {
         add_if_disjoint(&mut node.plan.backtrack, &initials);
     }
-}
-
-/// Returns v.u for the race (f, e) of E: notdep(f, E).e, then f and the events before e that happen
-/// after f. `None` if an event had alternatives.
-pub(crate) fn reversed(race: Race, execution: &Execution) -> Option<Vec<Step>> {
-    let (first, second) = (race.first.index(), race.second.index());
-    let is_dependent = |&event: &EventId| execution.happens_before(race.first, event);
-    let before = execution.notdep(race.first, second);
-    let after = (first..second).map(EventId::at).filter(is_dependent);
-    let events = before.chain([race.second]).chain(after);
-    events
-        .map(|event| {
-            let event = execution.event(event);
-            (event.alternatives == 1).then_some(event.step)
-        })
-        .collect()
 }

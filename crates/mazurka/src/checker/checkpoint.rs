@@ -100,11 +100,6 @@ impl Task {
                 "preemption bound",
                 preemptions.map_or("none".to_owned(), |bound| bound.to_string()),
             ),
-            (
-                "kind of cuts",
-                either(options.published_cuts, "as published", "none"),
-            ),
-            ("comparison of states", format!("{:?}", options.states)),
         ];
         let verdicts = [
             (

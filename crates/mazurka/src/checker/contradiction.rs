@@ -2,7 +2,6 @@
 
 use super::CheckError;
 use super::settings::Settings;
-use explore::States;
 
 impl Settings {
     /// Rejects options that contradict each other or leave nothing to check.
@@ -10,21 +9,6 @@ impl Settings {
         if self.seed_is_set && self.algorithm.proves() {
             return Err(CheckError::Contradiction(
                 "only the algorithms random and pct use a seed; choose one of them or omit the seed",
-            ));
-        }
-        if self.options.published_cuts && !self.algorithm.compares_states() {
-            return Err(CheckError::Contradiction(
-                "only the algorithm context-sensitive has published cuts; choose it or omit them",
-            ));
-        }
-        if self.options.states != States::default() && !self.algorithm.compares_states() {
-            return Err(CheckError::Contradiction(
-                "only the algorithm context-sensitive compares states; choose it or omit the way of comparing them",
-            ));
-        }
-        if self.options.states != States::default() && self.options.published_cuts {
-            return Err(CheckError::Contradiction(
-                "published cuts require that states are compared immediately, not stored",
             ));
         }
         if self.max_executions == Some(0) {

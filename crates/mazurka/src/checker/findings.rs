@@ -101,11 +101,9 @@ impl Search {
     }
 
     /// Determines the verdict. A goal that no execution reached is a bug if the search is complete.
-    /// (Published cuts count as complete here, so that lost executions show.)
     fn verdict(&self, errors: &[Failure], limits: &[Limit]) -> Verdict {
-        let is_done = limits.iter().all(|&limit| limit == Limit::PublishedCuts);
         let is_missed = self.model.goals().iter().any(|goal| !goal.is_reached);
-        match (errors.is_empty(), is_done && is_missed) {
+        match (errors.is_empty(), limits.is_empty() && is_missed) {
             (false, _) | (true, true) => Verdict::Bug,
             (true, false) if limits.is_empty() => Verdict::Verified,
             (true, false) => Verdict::Bounded,

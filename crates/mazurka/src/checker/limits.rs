@@ -12,9 +12,6 @@ impl Search {
         if !self.settings.algorithm.proves() {
             limits.push(Limit::Algorithm);
         }
-        if self.settings.options.published_cuts {
-            limits.push(Limit::PublishedCuts);
-        }
         limits.extend(self.tally.bounds.iter().map(|&bound| Limit::from(bound)));
         limits
     }
@@ -38,10 +35,6 @@ impl Search {
             Limit::Algorithm => {
                 let algorithm = self.settings.algorithm;
                 format!("{algorithm} samples executions and proves nothing")
-            }
-            Limit::PublishedCuts => {
-                "published cuts lose executions: nothing is proven, and a bug may be missed"
-                    .to_owned()
             }
             Limit::Preemptions => {
                 let bound = self.settings.options.preemptions;

@@ -3,7 +3,7 @@
 use super::{Laws, Tally, resumed};
 use crate::machine::{Final, Machine};
 use crate::random::Random;
-use explore::{Algorithm, End, Options, Program as _, Schedule, States, Step, ThreadId};
+use explore::{Algorithm, End, Options, Program as _, Schedule, Step, ThreadId};
 use std::collections::BTreeSet;
 
 impl Laws<'_> {
@@ -15,34 +15,16 @@ impl Laws<'_> {
         random: &mut Random,
         tally: &mut Tally,
     ) -> Result<(), String> {
-        for states in [States::Compared, States::Stored, States::StoredExactly] {
-            let found = self.finds_every_final_state_by(algorithm, states, random, tally);
-            found.map_err(|what| format!("states {states:?}: {what}"))?;
-        }
-        Ok(())
-    }
-
-    fn finds_every_final_state_by(
-        &self,
-        algorithm: Algorithm,
-        states: States,
-        random: &mut Random,
-        tally: &mut Tally,
-    ) -> Result<(), String> {
-        let options = Options {
-            states,
-            ..Options::default()
-        };
         let Some(expected) = &self.expected.finals else {
             tally.unfinished += 1;
             return Ok(());
         };
         let traces = self.expected.traces.len() as u64;
-        let mut strategy = algorithm.strategy(options);
+        let mut strategy = algorithm.strategy(Options::default());
         let mut seen = self.seen(random.below(traces + 1) + 1);
         let mut end = self.explore(&mut strategy, &mut seen)?;
         if end == End::Stopped {
-            strategy = resumed(algorithm, options, &strategy.save())?;
+            strategy = resumed(algorithm, Options::default(), &strategy.save())?;
             seen.limit = self.effort.redundancy * traces + self.effort.interleavings;
             end = self.explore(&mut strategy, &mut seen)?;
         }
