@@ -14,14 +14,15 @@ const ALGORITHM: &str = "\
    deviation from it.
 2. crates/explore/src/reduction.rs: the module.
 3. crates/explore/src/algorithm.rs: a variant of `Algorithm` at the end, its place in `ALL`, and its
-   name. The compiler asks for each `match`. Say what differs from other reductions: `is_exhaustive`,
-   `is_optimal`, `compares_states`. From there the laws of testkit, the command and the attribute
-   know the algorithm.
+   name, also in `UNKNOWN`. The compiler asks for each `match`. Say what differs from other
+   reductions: `is_exhaustive`, `is_optimal`, `compares_states`. From there the laws of testkit, the
+   command and the attribute know the algorithm.
 
 No other code changes. If users are to choose the algorithm, docs/book/src/algorithms.md needs
 pseudocode and the reason why it is right, and CHANGELOG.md a line.
 
-Check: cargo run --release --package mazurka-testkit -- --programs 100000";
+Check, in about two minutes: cargo test -p mazurka-explore -p mazurka-testkit --lib --test laws
+Then: cargo run --release -p mazurka-testkit -- --algorithm NAME --programs 100000";
 
 const OBJECT: &str = "\
 1. crates/objects/src/NAME.rs: the state machine, as requests (which never block) and waits (which
