@@ -132,7 +132,7 @@ fn for_all(folder: &Path, run: impl Fn(u32) -> Output + Sync) {
 #[test]
 fn a_time_limit_ends_every_check() {
     let folder = built();
-    let options = ["--no-output", "--time-limit", "200ms"];
+    let options = ["--no-output", "--time-limit", "1s"];
     for_all(folder.path(), |way| {
         end(start(folder.path(), way, &options), way)
     });
