@@ -15,15 +15,15 @@ pub fn github(report: &Report, text: &str) -> String {
     }
     let is_missed = report.verdict == Verdict::Bug && report.errors.is_empty();
     for goal in report.unreached() {
-        let (level, told) = match is_missed {
+        let (level, title) = match is_missed {
             true => ("error", "never reached"),
             false => ("notice", "not reached so far"),
         };
-        let properties = properties(Some(&goal.location), told);
+        let properties = properties(Some(&goal.location), title);
         text.push_str(&command(
             level,
             &properties,
-            &format!("{told}: {}", goal.name),
+            &format!("{title}: {}", goal.name),
         ));
     }
     for warning in &report.warnings {
@@ -31,8 +31,8 @@ pub fn github(report: &Report, text: &str) -> String {
     }
     if report.verdict == Verdict::Bounded {
         let bounds = report.bounds.join("; ");
-        let told = format!("not everything was explored: {bounds}");
-        text.push_str(&command("warning", &properties(None, "Mazurka"), &told));
+        let message = format!("not everything was explored: {bounds}");
+        text.push_str(&command("warning", &properties(None, "Mazurka"), &message));
     }
     text
 }

@@ -62,7 +62,7 @@ impl Slot {
             name,
             is_unknown: false,
         };
-        self.name.to_str().is_ok_and(|own| name(own).is_event())
+        self.name.to_str().is_ok_and(|text| name(text).is_event())
     }
 
     /// Returns the address in the slot.

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_is_told_beside_a_proof() {
+    fn a_warning_is_shown_with_a_proof() {
         let warnings = vec!["a message to server was never received".to_owned()];
         let report = Report {
             warnings,

@@ -248,7 +248,7 @@ fn a_model_in_a_model_panics_with_advice() {
 }
 
 #[test]
-fn the_panic_of_a_child_is_told_where_main_unwraps_it() {
+fn the_panic_of_a_child_is_reported_where_main_unwraps_it() {
     let mut model = Model::new(Config::default(), || {
         let thread = spawn(None, || panic!("the cause"));
         join(thread).unwrap();

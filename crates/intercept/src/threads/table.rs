@@ -165,7 +165,7 @@ pub(crate) fn look_at_clock() -> u64 {
 
 /// Appends the state that the thread with this number can observe of itself. Its clock counts as of
 /// the last reading.
-pub(crate) fn tell(index: usize, state: &mut Vec<u8>) {
+pub(crate) fn append_state(index: usize, state: &mut Vec<u8>) {
     let Thread {
         cancel_state,
         looked_at,

@@ -260,8 +260,8 @@ impl Arena {
             // SAFETY: the spans of the list belong to this arena.
             let header = unsafe { span.as_ref() };
             let freed = header.freed_elsewhere.load(Ordering::Relaxed);
-            let own = header.live.load(Ordering::Relaxed);
-            live = live.wrapping_add(own.wrapping_sub(freed));
+            let header_live = header.live.load(Ordering::Relaxed);
+            live = live.wrapping_add(header_live.wrapping_sub(freed));
             let start = span.as_ptr() as usize;
             let end = match index + 1 == self.used {
                 true => self.next,
