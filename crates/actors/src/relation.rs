@@ -110,9 +110,9 @@ impl<M: Message> Process<M> {
         self.control().system.checkpoint();
         let control = &other.inbox.control;
         self.becomes_linked(control);
-        let (id, own) = (&control.id, &self.control().id);
+        let (id, own_id) = (&control.id, &self.control().id);
         let text = |_: &()| format!("unlink from {}", other.name());
-        control.relations.write(|of| of.unlink(own), text);
+        control.relations.write(|of| of.unlink(own_id), text);
         self.control().relations.write(|of| of.unlink(id), text);
     }
 

@@ -262,7 +262,7 @@ fn nothing_runs_while_a_page_is_scrolled() {
 }
 
 #[test]
-fn texts_of_a_program_are_texts() {
+fn texts_of_a_program_are_not_interpreted_by_the_page() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("page.html");
     let mut json = serde_json::to_value(long(50)).unwrap();

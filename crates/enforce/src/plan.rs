@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_spawn_path_is_an_error() {
+    fn an_invalid_spawn_path_is_an_error() {
         let case = Case {
             threads: vec!["0.x".to_owned()],
             ..case(&[(point(0, 1), point(0, 2))])

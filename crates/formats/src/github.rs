@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_stay_in_their_places() {
+    fn texts_are_escaped_in_commands_and_properties() {
         assert_eq!(escaped("1 % 2\n::error::x\r"), "1 %25 2%0A::error::x\\r");
         assert_eq!(
             properties(Some("a,b.c:3:4"), "data race"),

@@ -92,7 +92,7 @@ pub(crate) struct Callee {
     /// Whether a call is noted for the await rule, because its other effects are unknown.
     is_noted: bool,
     /// Whether a call reports the state of the calling thread for the await rule.
-    tells_state: bool,
+    reports_state: bool,
 }
 
 impl Callee {
@@ -116,7 +116,7 @@ impl Callee {
             uses,
             effects: cpp::effects(name),
             is_noted,
-            tells_state: is_ours || copies,
+            reports_state: is_ours || copies,
         }
     }
 
@@ -352,7 +352,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
     let are_events = ARE_EVENTS.load(Relaxed);
     let mut reporter = Reporter {
         call: Call::of(arguments.frame()),
-        has_reported_state: callee.tells_state,
+        has_reported_state: callee.reports_state,
         given: callee.given(arguments),
     };
     let mut is_done = false;

@@ -130,11 +130,11 @@ fn variable(address: usize, length: usize) -> Option<Variable> {
     }
     let bytes = (address as u64, length as u64);
     let fixed = images().variable(bytes.0, bytes.1);
-    let own = || {
+    let in_thread_local = || {
         let (image, offset) = blocks::within(address)?;
         images().thread_local(image as u64, offset as u64, bytes.1)
     };
-    fixed.or_else(own).or_else(|| {
+    fixed.or_else(in_thread_local).or_else(|| {
         mappings::refresh_for(bytes.0);
         images().on_stack(bytes, &mappings::read)
     })

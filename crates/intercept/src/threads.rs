@@ -163,8 +163,8 @@ fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
     }
     let joined = at(index);
     let (clock, result) = (joined.clock, joined.result);
-    let own = own();
-    own.clock = own.clock.max(clock);
+    let joiner = own();
+    joiner.clock = joiner.clock.max(clock);
     Ok(result)
 }
 

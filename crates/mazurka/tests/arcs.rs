@@ -246,7 +246,7 @@ fn raw_pointers_keep_shares() {
 }
 
 #[test]
-fn a_value_knows_itself() {
+fn a_value_may_contain_a_weak_reference_to_itself() {
     struct Node(Weak<Node>);
     let report = check(|| {
         let node = Arc::new_cyclic(|weak| Node(weak.clone()));

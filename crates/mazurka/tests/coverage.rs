@@ -170,7 +170,7 @@ fn what_a_bug_stopped_has_no_warnings_of_coverage() {
 }
 
 #[test]
-fn looking_changes_nothing_that_is_found() {
+fn collecting_coverage_does_not_change_the_result() {
     // A program with hints, plain memory and a restart of the search.
     let program = || {
         let shared = Arc::new((RwLock::new(0), AtomicU32::new(0)));

@@ -240,7 +240,7 @@ fn shares_of_an_arc_of_std_are_counted_by_everybody() {
 
 /// Data that a test collects outside of the model does not belong to the program.
 #[test]
-fn what_a_test_collects_is_not_the_programs() {
+fn data_that_a_test_collects_does_not_belong_to_the_program() {
     let seen = std::sync::Arc::new(std::sync::Mutex::new(std::collections::BTreeSet::new()));
     is_verified({
         let seen = std::sync::Arc::clone(&seen);
@@ -470,7 +470,7 @@ fn tickets_of_a_static() {
 }
 
 #[test]
-fn what_is_hidden_may_be_accepted() {
+fn hidden_synchronization_may_be_accepted() {
     let report = Checker::new().accept_hidden(true).check(lost_update!(std));
     assert_eq!(report.verdict, Verdict::Verified);
     let kinds: Vec<_> = report
@@ -483,7 +483,7 @@ fn what_is_hidden_may_be_accepted() {
 }
 
 #[mazurka::test(accept_hidden)]
-fn what_is_hidden_may_be_accepted_by_the_attribute() {
+fn hidden_synchronization_may_be_accepted_by_the_attribute() {
     (lost_update!(std))();
 }
 
@@ -594,7 +594,7 @@ fn fixture() {
 }
 
 #[test]
-fn the_environment_accepts_what_is_hidden() {
+fn the_environment_accepts_hidden_synchronization() {
     let run = |accepts: &str| {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "fixture", "--nocapture"]);

@@ -268,7 +268,7 @@ fn objects_in_large_memory_have_names_too() {
 }
 
 #[test]
-fn what_is_made_once_in_a_process_moves_objects_in_the_first_execution_only() {
+fn initialisation_once_per_process_moves_objects_only_in_the_first_execution() {
     static TABLE: std::sync::OnceLock<Vec<u64>> = std::sync::OnceLock::new();
     let report = Checker::new().check(|| {
         assert_eq!(TABLE.get_or_init(|| (0..100).collect()).len(), 100);

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_owns_is_removed_and_nothing_else() {
+    fn only_abandoned_folders_are_removed() {
         let parent = tempfile::tempdir().unwrap();
         let left = parent.path().join(format!("{PREFIX}left"));
         fs::create_dir(&left).unwrap();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_do_not_remove_each_others() {
+    fn concurrent_processes_do_not_remove_scratch_folders_of_each_other() {
         let parent = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for _ in 0..8 {

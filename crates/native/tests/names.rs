@@ -537,7 +537,7 @@ fn variables_of_several_sources_are_distinguished() {
 }
 
 #[test]
-fn what_is_no_program_has_no_names() {
+fn a_file_that_is_no_program_is_an_error() {
     let workshop = Workshop::new();
     let text = workshop.file("text", "hello");
     for path in [text, workshop.folder.path().join("nothing")] {

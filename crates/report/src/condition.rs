@@ -15,7 +15,7 @@ pub type Inputs = BTreeMap<String, i64>;
 /// let assignments: Vec<Inputs> = (0..3)
 ///     .flat_map(|x| (0..3).map(move |y| Inputs::from([("x".to_owned(), x), ("y".to_owned(), y)])))
 ///     .collect();
-/// let same = Condition::that_tells(&assignments, |inputs| inputs["x"] == inputs["y"]);
+/// let same = Condition::describing(&assignments, |inputs| inputs["x"] == inputs["y"]);
 /// assert_eq!(same.to_string(), "x == y");
 /// assert!(same.holds(&assignments[0]));
 /// ```
@@ -66,7 +66,7 @@ impl Condition {
     /// Returns a short condition that separates the wanted assignments from the others. All must
     /// assign the same inputs. The conjunctions are chosen greedily. Each has at most two
     /// comparisons or, if no such conjunction is suitable, all values of an assignment.
-    pub fn that_tells(assignments: &[Inputs], is_wanted: impl Fn(&Inputs) -> bool) -> Condition {
+    pub fn describing(assignments: &[Inputs], is_wanted: impl Fn(&Inputs) -> bool) -> Condition {
         let wanted: Vec<bool> = assignments.iter().map(is_wanted).collect();
         let mut open = wanted.clone();
         let mut any = Vec::new();
@@ -277,7 +277,7 @@ mod tests {
     fn sets_of_inputs_have_short_descriptions() {
         let two = assignments(&["x", "y"], 4);
         let text =
-            |is_wanted: fn(&Inputs) -> bool| Condition::that_tells(&two, is_wanted).to_string();
+            |is_wanted: fn(&Inputs) -> bool| Condition::describing(&two, is_wanted).to_string();
         assert_eq!(text(|_| true), "always");
         assert_eq!(text(|inputs| inputs["x"] == inputs["y"]), "x == y");
         assert_eq!(text(|inputs| inputs["x"] != inputs["y"]), "x != y");
@@ -297,7 +297,7 @@ mod tests {
                 let index = three.iter().position(|other| other == inputs).unwrap();
                 set >> index & 1 == 1
             };
-            let condition = Condition::that_tells(&three, is_wanted);
+            let condition = Condition::describing(&three, is_wanted);
             for inputs in &three {
                 assert_eq!(
                     condition.holds(inputs),
@@ -311,13 +311,13 @@ mod tests {
     #[test]
     fn where_there_is_one_assignment_it_holds_always() {
         let one = assignments(&["x"], 1);
-        assert_eq!(Condition::that_tells(&one, |_| true), Condition::always());
+        assert_eq!(Condition::describing(&one, |_| true), Condition::always());
     }
 
     #[test]
     fn a_condition_on_an_input_that_is_missing_does_not_hold() {
         let one = assignments(&["x"], 3);
-        let condition = Condition::that_tells(&one, |inputs| inputs["x"] == 1);
+        let condition = Condition::describing(&one, |inputs| inputs["x"] == 1);
         assert!(!condition.holds(&Inputs::new()));
         assert!(Condition::always().holds(&Inputs::new()));
     }

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_published_goes_away() {
+    fn an_unpublished_file_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         drop(Replacement::of(&folder.path().join("file")).unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -126,7 +126,9 @@ impl Engine {
                 thread,
                 index: *index,
             };
-            let op = accesses.event_at(at).map(|own| accesses.event(own).op);
+            let op = accesses
+                .event_at(at)
+                .map(|event_id| accesses.event(event_id).op);
             if op.is_some_and(|op| op.kind == event.op.kind && op.object == event.op.object) {
                 *index += 1;
                 described.push(Described {

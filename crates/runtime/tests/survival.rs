@@ -32,7 +32,7 @@ fn counter() -> &'static Cell<i32> {
 }
 
 #[test]
-fn what_ends_is_dropped_and_what_is_left_is_not() {
+fn threads_that_end_drop_their_values_and_abandoned_threads_do_not() {
     let live = counter();
     let found = outcomes(move || {
         let _main = Counted::new(live);

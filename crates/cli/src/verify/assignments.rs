@@ -84,7 +84,7 @@ impl Assignments {
         let values = |index: usize| self.all[index].values.clone();
         let all: Vec<Inputs> = (0..self.len()).map(values).collect();
         let chosen: Vec<Inputs> = indices.iter().copied().map(values).collect();
-        let condition = || Condition::that_tells(&all, |values| chosen.contains(values));
+        let condition = || Condition::describing(&all, |values| chosen.contains(values));
         (!self.inputs.is_empty()).then(|| condition().to_string())
     }
 
@@ -165,11 +165,14 @@ impl Assignments {
         for case in &mut merged {
             case.threads.clone_from(&self.threads);
             let is_own = |values: &Inputs| {
-                let assignment = self.all.iter().find(|own| own.values == *values);
+                let assignment = self
+                    .all
+                    .iter()
+                    .find(|assignment| assignment.values == *values);
                 let assignment = assignment.and_then(|assignment| assignment.case.as_ref());
                 assignment.is_some_and(|known| is_same(known, case))
             };
-            case.condition = Condition::that_tells(&all, is_own);
+            case.condition = Condition::describing(&all, is_own);
         }
         merged
     }

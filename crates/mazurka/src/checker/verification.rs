@@ -363,7 +363,7 @@ impl Relaxation {
             let thread = self.threads[at.thread as usize];
             let mut described = self.described.iter();
             let event =
-                described.find(|own| own.at.thread == thread && own.at.index == at.index)?;
+                described.find(|event| event.at.thread == thread && event.at.index == at.index)?;
             Some(report::Described {
                 at,
                 operation: event.text.clone(),

@@ -59,8 +59,8 @@ impl Case {
                 .constraints
                 .iter()
                 .filter(|constraint| constraint.then == point);
-            let mut own = all.iter();
-            let is_first = !own.any(|other| {
+            let mut points = all.iter();
+            let is_first = !points.any(|other| {
                 other.thread == point.thread
                     && other.index < point.index
                     && !done.contains_key(other)

@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_do_not_overlap_what_lives_on() {
+    fn new_objects_do_not_overlap_objects_that_are_still_alive() {
         let mut arena = Arena::new(ThreadId(3), Kind::Objects);
         let mut kept = Vec::new();
         for _ in 0..1000 {

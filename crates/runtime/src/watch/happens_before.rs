@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_takes_up_what_its_cause_left() {
+    fn a_wait_joins_the_clock_of_its_cause() {
         let mut clocks = two_threads();
         let written = clocks.now(OTHER);
         clocks.leave(OTHER, EventId(4));

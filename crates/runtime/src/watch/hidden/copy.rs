@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_was_gone_is_another_one() {
+    fn memory_that_was_absent_once_counts_as_new() {
         let mut memory = [1_u64, 2];
         let mut copy = Copy::default();
         compare(&mut copy, &memory);
