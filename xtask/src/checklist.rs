@@ -13,15 +13,17 @@ const ALGORITHM: &str = "\
 1. crates/explore/src/reduction/NAME.rs: implement `Reduction`; the header names the paper and each
    deviation from it.
 2. crates/explore/src/reduction.rs: the module.
-3. crates/explore/src/algorithm.rs: a variant of `Algorithm` at the end, its place in `ALL`, and its
-   name. The compiler asks for each `match`. Say what differs from other reductions: `is_exhaustive`,
-   `is_optimal`, `compares_states`. From there the laws of testkit, the command and the attribute
-   know the algorithm.
+3. crates/explore/src/algorithm.rs: a variant at the end of `Algorithm` (saved searches contain its
+   position), its place in `ALL` by strength, and its name, also in `UNKNOWN`. The compiler asks for
+   each `match`; answer `false` and `None` where you are not sure. Say what differs from other
+   reductions: `is_exhaustive`, `is_optimal`, `compares_states`. From there the laws of testkit, the
+   command, the attribute and the tests of the corpus know the algorithm.
 
-No other code changes. If users are to choose the algorithm, docs/book/src/algorithms.md needs
-pseudocode and the reason why it is right, and CHANGELOG.md a line.
+No other code changes. docs/book/src/algorithms.md needs pseudocode (begin with Depth-first search
+there) and the reason why the algorithm is right, and CHANGELOG.md a line.
 
-Check: cargo run --release --package mazurka-testkit -- --programs 100000";
+Check, in about two minutes: cargo test -p mazurka-explore -p mazurka-testkit --lib --test laws
+Then: cargo run --release -p mazurka-testkit -- --algorithm NAME --programs 100000";
 
 const OBJECT: &str = "\
 1. crates/objects/src/NAME.rs: the state machine, as requests (which never block) and waits (which

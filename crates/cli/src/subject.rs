@@ -62,7 +62,13 @@ impl Subject {
             },
             (false, words) => return Subject::in_corpus(options, words),
         };
-        Ok(Subject::Native(native))
+        match options.algorithm.compares_states() {
+            true => Err(Refusal::Option {
+                option: "--algorithm context-sensitive",
+                why: "this is for programs that report their states, which programs in C and C++ do not",
+            }),
+            false => Ok(Subject::Native(native)),
+        }
     }
 
     /// Returns a program that is already built, or one of the corpus.

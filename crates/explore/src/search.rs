@@ -18,7 +18,7 @@ pub trait Reduction: Default {
     type Reversal;
 
     /// Returns the first step from a node that an execution reaches for the first time, or `None`
-    /// if every enabled thread is asleep.
+    /// if every enabled thread is asleep. This may be any step of an enabled thread that is awake.
     fn begin(&self, node: &mut Node<Self::Plan>, enabled: Enabled<'_>) -> Option<Step>;
 
     /// Updates the plan for the number of alternatives of the node's step.
@@ -121,7 +121,10 @@ impl<Plan> Node<Plan> {
     }
 }
 
-/// The enabled threads: first the preferred thread, then the other threads by number.
+/// The enabled threads, in order of preference: first the preferred thread, then the others by
+/// number. The preferred thread is the next of the guide, or the thread that ran last; if that
+/// thread has yielded, the next enabled thread in cyclic order. A reduction may choose in another
+/// order, but should not run a thread that has yielded before the others: loops would not end.
 #[derive(Clone, Copy, Debug)]
 pub struct Enabled<'a> {
     pending: &'a [Pending],
