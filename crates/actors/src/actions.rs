@@ -21,7 +21,7 @@ pub struct Actions<M> {
 /// One action of a process.
 pub(crate) struct Action<M> {
     /// Identifies the action in the state of the process.
-    pub(crate) told: Fingerprint,
+    pub(crate) fingerprint: Fingerprint,
     pub(crate) location: &'static Location<'static>,
     /// Performs the action. Returns the answer if the process has asked for one.
     pub(crate) perform: Perform<M>,
@@ -56,9 +56,9 @@ impl<M: Message> Actions<M> {
     #[track_caller]
     pub fn send<N: Message + Eq + Hash>(&mut self, to: &Pid<N>, message: N) {
         let to = to.clone();
-        let told = Fingerprint::of((to.clone(), message.clone()));
-        self.add(told.clone(), move |_| {
-            to.send_as(message, Some(told));
+        let fingerprint = Fingerprint::of((to.clone(), message.clone()));
+        self.add(fingerprint.clone(), move |_| {
+            to.send_as(message, Some(fingerprint));
             None
         });
     }
@@ -86,10 +86,10 @@ impl<M: Message> Actions<M> {
         &mut self,
         name: &str,
         behaviour: B,
-        told: impl Fn(Down) -> M + 'static,
+        convert: impl Fn(Down) -> M + 'static,
     ) -> (Pid<B::Message>, Monitor) {
         let child = self.child(name);
-        let monitor = self.ties.monitor(&child, told);
+        let monitor = self.ties.monitor(&child, convert);
         let number = monitor.number();
         self.add_start(&child, behaviour, move |me, child| {
             me.watch_child(child, number);
@@ -149,8 +149,8 @@ impl<M: Message> Actions<M> {
         F: FnOnce(&Process<M>, D) + 'static,
     {
         const { assert!(size_of::<F>() == 0, "an action must not capture anything") };
-        let told = Fingerprint::of((TypeId::of::<F>(), on.clone()));
-        self.add(told, move |me| {
+        let fingerprint = Fingerprint::of((TypeId::of::<F>(), on.clone()));
+        self.add(fingerprint, move |me| {
             operation(me, on);
             None
         });
@@ -165,8 +165,8 @@ impl<M: Message> Actions<M> {
         F: FnOnce(&Process<M>, D) -> M + 'static,
     {
         const { assert!(size_of::<F>() == 0, "an action must not capture anything") };
-        let told = Fingerprint::of((TypeId::of::<F>(), on.clone()));
-        self.add(told, move |me| Some(operation(me, on)));
+        let fingerprint = Fingerprint::of((TypeId::of::<F>(), on.clone()));
+        self.add(fingerprint, move |me| Some(operation(me, on)));
     }
 
     /// Returns the address of a state machine that is about to be started.
@@ -184,9 +184,9 @@ impl<M: Message> Actions<M> {
         behaviour: B,
         tie: impl FnOnce(&Process<M>, &Pid<B::Message>) + 'static,
     ) {
-        let told = Fingerprint::of((child.clone(), behaviour.clone()));
+        let fingerprint = Fingerprint::of((child.clone(), behaviour.clone()));
         let (child, location) = (child.clone(), Location::caller());
-        self.add(told, move |me| {
+        self.add(fingerprint, move |me| {
             me.control().system.checkpoint();
             tie(me, &child);
             me.system().start_machine(&child, behaviour, location);
@@ -195,9 +195,13 @@ impl<M: Message> Actions<M> {
     }
 
     #[track_caller]
-    fn add(&mut self, told: Fingerprint, perform: impl FnOnce(&Process<M>) -> Option<M> + 'static) {
+    fn add(
+        &mut self,
+        fingerprint: Fingerprint,
+        perform: impl FnOnce(&Process<M>) -> Option<M> + 'static,
+    ) {
         self.actions.push_back(Action {
-            told,
+            fingerprint,
             location: Location::caller(),
             perform: Box::new(perform),
         });

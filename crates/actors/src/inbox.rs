@@ -202,21 +202,21 @@ impl<M: Message> Inbox<M> {
             letters.there.resize_with(position + 1, || None);
         }
         letters.there[position] = Some(letter);
-        letters.tell(self.control.mailbox.object());
+        letters.report_contents(self.control.mailbox.object());
     }
 
     /// Takes the letter at this position; `None` if it was received before.
     pub(crate) fn take(&self, position: usize) -> Option<Letter<M>> {
         let mut letters = self.letters();
         let taken = letters.there.get_mut(position)?.take();
-        letters.tell(self.control.mailbox.object());
+        letters.report_contents(self.control.mailbox.object());
         taken
     }
 }
 
 impl<M: Message> Letters<M> {
     /// Reports the contents of the mailbox after the current event.
-    fn tell(&self, mailbox: ObjectId) {
+    fn report_contents(&self, mailbox: ObjectId) {
         runtime::report_contents(mailbox, mailbox, || {
             let there = self.there.iter().flatten();
             let texts = there.map(|letter| match &letter.content {

@@ -51,8 +51,8 @@ pub(crate) fn body<B: Behaviour>(
             next: Next::Receive,
         }));
         me.ties.of_machine();
-        let (told, ties) = (Rc::clone(&local), Rc::clone(&me.ties));
-        runtime::report_state(move || (told.borrow().clone(), ties.snapshot()));
+        let (state, ties) = (Rc::clone(&local), Rc::clone(&me.ties));
+        runtime::report_state(move || (state.borrow().clone(), ties.snapshot()));
         Running { me, local }.run();
     }
 }
@@ -101,11 +101,14 @@ impl<B: Behaviour> Running<'_, B> {
         let before = runtime::operations();
         let next = behaviour.react(input, &mut actions);
         assert!(runtime::operations() == before, "{OPERATES}");
-        let told = actions.actions.iter().map(|action| action.told.clone());
+        let fingerprints = actions
+            .actions
+            .iter()
+            .map(|action| action.fingerprint.clone());
         let local = Local {
             behaviour,
             input: None,
-            actions: told.collect(),
+            actions: fingerprints.collect(),
             answers,
             next,
         };

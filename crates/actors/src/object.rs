@@ -189,8 +189,11 @@ impl<S: State> Object<S> {
         let object = Object {
             shared: Arc::new(shared),
         };
-        let told = Arc::clone(&object.shared);
-        object.shared.object.report_state(move || told.snapshot());
+        let reported = Arc::clone(&object.shared);
+        object
+            .shared
+            .object
+            .report_state(move || reported.snapshot());
         object
     }
 

@@ -80,7 +80,7 @@ impl<M: Message> Process<M> {
             Err(panic) => {
                 let reason = ExitReason::Panic(panic_message(&*panic));
                 runtime::learn(&reason);
-                let is_observed = self.tell_end(&Exit {
+                let is_observed = self.announce_end(&Exit {
                     process: None,
                     reason,
                 });
@@ -97,7 +97,7 @@ impl<M: Message> Process<M> {
             true => exit,
             false => self.control().exit().unwrap_or(exit),
         };
-        let is_observed = self.tell_end(&exit);
+        let is_observed = self.announce_end(&exit);
         if let (ExitReason::Panic(message), false) = (&exit.reason, is_observed) {
             let name = self.pid.name();
             let who = exit.process.as_ref().map_or("itself", |id| id.name());
@@ -111,7 +111,7 @@ impl<M: Message> Process<M> {
 
     /// Announces the end of the process. Returns whether a process other than the cause of the end
     /// observes it.
-    fn tell_end(&self, exit: &Exit) -> bool {
+    fn announce_end(&self, exit: &Exit) -> bool {
         let control = self.control();
         if control.is_registered(false) {
             let id = control.id.clone();
@@ -123,7 +123,7 @@ impl<M: Message> Process<M> {
             table.write(|is_alive| *is_alive = false, text);
         }
         let is_observed = match control.is_related(false) {
-            true => self.tell_related(exit),
+            true => self.notify_related(exit),
             false => false,
         };
         if control.system.options.dead_letters != runtime::Policy::Allow {

@@ -87,7 +87,7 @@ impl<M: Message> Process<M> {
         self.inbox().know(count);
         let message = self.receive_among(known..count, &fits, false);
         if message.is_none() {
-            runtime::tell(|| "receive() -> no message in time".to_owned());
+            runtime::describe(|| "receive() -> no message in time".to_owned());
             if limit > Duration::ZERO {
                 runtime::expire();
             }
@@ -121,7 +121,7 @@ impl<M: Message> Process<M> {
         let message = self.message_of(position, content)?;
         if !fits(&message) {
             if !is_known {
-                runtime::tell(|| format!("{message:?} does not match and stays"));
+                runtime::describe(|| format!("{message:?} does not match and stays"));
             }
             let content = Content::Message(message);
             self.inbox().put(position, Letter::new(content, posted));
@@ -134,7 +134,7 @@ impl<M: Message> Process<M> {
             self.control().mailbox.wait(position);
             drop(self.inbox().take(position));
         }
-        runtime::tell(|| format!("receive() -> {message:?}"));
+        runtime::describe(|| format!("receive() -> {message:?}"));
         self.control().mailbox.receive(position);
         if let Some(posted) = posted {
             posted.received();
@@ -148,16 +148,18 @@ impl<M: Message> Process<M> {
             Content::Message(message) => return Some(message),
             Content::End(exit) => self.end_by(exit),
             Content::Exit(exit) => {
-                let told = self.ties.on_exit.borrow();
-                told.as_ref().map(|told| told.message(exit))
+                let conversion = self.ties.on_exit.borrow();
+                conversion
+                    .as_ref()
+                    .map(|conversion| conversion.message(exit))
             }
             Content::Down(down) => {
-                let told = self
+                let conversion = self
                     .ties
                     .on_down
                     .borrow_mut()
                     .remove(&down.monitor.number());
-                told.map(|told| told.message(down))
+                conversion.map(|conversion| conversion.message(down))
             }
         };
         if message.is_none() {
@@ -171,7 +173,7 @@ impl<M: Message> Process<M> {
         if self.control().is_unwinding() {
             return None;
         }
-        runtime::tell(|| format!("is ended by a signal: {}", exit.reason));
+        runtime::describe(|| format!("is ended by a signal: {}", exit.reason));
         self.control().end_by(exit)
     }
 }

@@ -50,11 +50,11 @@ impl<M: Message> Process<M> {
         &self,
         name: &str,
         body: impl FnOnce(&Process<N>) + Send + 'static,
-        told: impl Fn(Down) -> M + 'static,
+        convert: impl Fn(Down) -> M + 'static,
     ) -> (Pid<N>, Monitor) {
         self.control().system.checkpoint();
         let child: Pid<N> = self.system().address(name);
-        let monitor = self.ties.monitor(&child, told);
+        let monitor = self.ties.monitor(&child, convert);
         self.watch_child(&child, monitor.number);
         self.system().start(&child, body);
         (child, monitor)
@@ -66,7 +66,9 @@ impl<M: Message> Process<M> {
         let control = &child.inbox.control;
         self.becomes_linked(control);
         let (parent, address) = (self.control().id.clone(), self.address());
-        control.relations.silently(|own| own.link(parent, address));
+        control
+            .relations
+            .silently(|relations| relations.link(parent, address));
         self.link_own_side(Arc::clone(&child.inbox) as Address);
     }
 
@@ -76,7 +78,7 @@ impl<M: Message> Process<M> {
         control.is_related(true);
         let (watcher, address) = (self.control().id.clone(), self.address());
         let relations = &control.relations;
-        relations.silently(|own| own.monitor(watcher, number, address));
+        relations.silently(|relations| relations.monitor(watcher, number, address));
     }
 
     /// Links this process to another. When one of them ends, the other gets an exit signal. The
@@ -87,11 +89,11 @@ impl<M: Message> Process<M> {
         self.control().system.checkpoint();
         let control = &other.inbox.control;
         self.becomes_linked(control);
-        let (own, address) = (self.control().id.clone(), self.address());
+        let (id, address) = (self.control().id.clone(), self.address());
         let text = |_: &bool| format!("link with {}", other.name());
         let is_alive = control
             .relations
-            .write(|relations| relations.link(own, address), text);
+            .write(|relations| relations.link(id, address), text);
         runtime::learn(&is_alive);
         match is_alive {
             true => self.link_own_side(Arc::clone(&other.inbox) as Address),
@@ -108,9 +110,9 @@ impl<M: Message> Process<M> {
         self.control().system.checkpoint();
         let control = &other.inbox.control;
         self.becomes_linked(control);
-        let (id, own) = (&control.id, &self.control().id);
+        let (id, own_id) = (&control.id, &self.control().id);
         let text = |_: &()| format!("unlink from {}", other.name());
-        control.relations.write(|of| of.unlink(own), text);
+        control.relations.write(|of| of.unlink(own_id), text);
         self.control().relations.write(|of| of.unlink(id), text);
     }
 
@@ -127,11 +129,11 @@ impl<M: Message> Process<M> {
         let id = other.control().id.clone();
         let text = format!("is linked with {id}");
         let relations = &self.control().relations;
-        relations.write(|own| own.link(id, other), |_| text);
+        relations.write(|relations| relations.link(id, other), |_| text);
     }
 
     /// Monitors another process: when the other process ends (at once if it has already ended),
-    /// this process receives the message that `told` returns.
+    /// this process receives the message that `convert` returns.
     ///
     /// ```
     /// use actors::{Delivery, Down, ExitReason, Process, System};
@@ -150,12 +152,12 @@ impl<M: Message> Process<M> {
     pub fn monitor<N: Message>(
         &self,
         other: &Pid<N>,
-        told: impl Fn(Down) -> M + 'static,
+        convert: impl Fn(Down) -> M + 'static,
     ) -> Monitor {
         self.control().system.checkpoint();
         let control = &other.inbox.control;
         control.is_related(true);
-        let monitor = self.ties.monitor(other, told);
+        let monitor = self.ties.monitor(other, convert);
         let (watcher, address) = (self.control().id.clone(), self.address());
         let number = monitor.number;
         let text = |_: &bool| format!("monitor {}", other.name());
@@ -164,7 +166,7 @@ impl<M: Message> Process<M> {
             .write(|of| of.monitor(watcher, number, address), text);
         runtime::learn(&is_alive);
         if !is_alive {
-            tell_down(&self.address(), control.down(number, ExitReason::NoProcess));
+            send_down(&self.address(), control.down(number, ExitReason::NoProcess));
         }
         monitor
     }
@@ -181,11 +183,11 @@ impl<M: Message> Process<M> {
     }
 
     /// Makes this process survive exit signals. For each signal, the process receives the message
-    /// that `told` returns. A kill still ends the process.
+    /// that `convert` returns. A kill still ends the process.
     #[track_caller]
-    pub fn trap_exits(&self, told: impl Fn(Exit) -> M + 'static) {
+    pub fn trap_exits(&self, convert: impl Fn(Exit) -> M + 'static) {
         self.control().system.checkpoint();
-        *self.ties.on_exit.borrow_mut() = Some(self.ties.told(told));
+        *self.ties.on_exit.borrow_mut() = Some(self.ties.conversion(convert));
         if self.control().is_signalled(false) {
             let text = |_: &()| "traps exits".to_owned();
             let signals = &self.control().signals;
@@ -200,7 +202,7 @@ impl<M: Message> Process<M> {
     /// Reports the end to all related processes. Returns whether a process other than the cause of
     /// the end is related.
     #[track_caller]
-    pub(crate) fn tell_related(&self, exit: &Exit) -> bool {
+    pub(crate) fn notify_related(&self, exit: &Exit) -> bool {
         let control = self.control();
         let text = |_: &_| format!("ends: {}", exit.reason);
         let related = control.relations.write(runtime::Relations::end, text);
@@ -215,7 +217,7 @@ impl<M: Message> Process<M> {
             signal(&other, control.reason(exit.reason.clone()), strength);
         }
         for ((_, number), watcher) in related.monitors {
-            tell_down(&watcher, control.down(number, exit.reason.clone()));
+            send_down(&watcher, control.down(number, exit.reason.clone()));
         }
         is_observed
     }
@@ -293,8 +295,8 @@ impl Control {
 #[track_caller]
 fn signal(to: &Address, exit: Exit, strength: Strength) {
     let text = format!("exit signal to {}: {}", to.control().id, exit.reason);
-    let told = Fingerprint::of((to.control().id.clone(), exit.clone(), strength));
-    carry(to, (text, told), move |to, posted| {
+    let fingerprint = Fingerprint::of((to.control().id.clone(), exit.clone(), strength));
+    carry(to, (text, fingerprint), move |to, posted| {
         write_signal(to, exit, strength, posted)
     });
 }
@@ -304,10 +306,10 @@ fn write_signal(to: &Address, exit: Exit, strength: Strength, posted: Option<Pos
     let control = to.control();
     let (id, reason) = (control.id.clone(), exit.clone());
     let text = move |_: &Signalled| format!("signal to {id}: {}", reason.reason);
-    let told = exit.clone();
+    let sent = exit.clone();
     let signalled = control
         .signals
-        .write(|signals| signals.signal(strength, told), text);
+        .write(|signals| signals.signal(strength, sent), text);
     runtime::learn(&signalled);
     match signalled {
         Signalled::Ignored => {
@@ -315,25 +317,25 @@ fn write_signal(to: &Address, exit: Exit, strength: Strength, posted: Option<Pos
                 posted.arrived();
             }
         }
-        Signalled::Told => bring(to, Notice::Exit(exit), posted),
+        Signalled::Delivered => bring(to, Notice::Exit(exit), posted),
         Signalled::Ended => bring(to, Notice::End(exit), posted),
     }
 }
 
 #[track_caller]
-fn tell_down(watcher: &Address, down: Down) {
+fn send_down(watcher: &Address, down: Down) {
     let text = format!("notifies {} of its end", watcher.control().id);
-    let told = Fingerprint::of((watcher.control().id.clone(), down.clone()));
-    carry(watcher, (text, told), move |to, posted| {
+    let fingerprint = Fingerprint::of((watcher.control().id.clone(), down.clone()));
+    carry(watcher, (text, fingerprint), move |to, posted| {
         bring(to, Notice::Down(down), posted)
     });
 }
 
-/// Performs `act` at once or on delivery by the network; `told` is the signal's part of the state.
+/// Performs `act` at once or on delivery by the network; `fingerprint` is the signal's part of the state.
 #[track_caller]
 fn carry(
     to: &Address,
-    (text, told): (String, Fingerprint),
+    (text, fingerprint): (String, Fingerprint),
     act: impl FnOnce(&Address, Option<Posted>) + 'static,
 ) {
     let control = to.control();
@@ -348,7 +350,7 @@ fn carry(
     let to = Arc::clone(to);
     let carrier = move || {
         runtime::stand_at(Some(location));
-        runtime::report_state(move || told.clone());
+        runtime::report_state(move || fingerprint.clone());
         posted.wait();
         act(&to, Some(posted));
     };

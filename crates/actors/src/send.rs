@@ -21,16 +21,16 @@ impl<M: Message> Pid<M> {
         self.send_as(message, None);
     }
 
-    /// Sends a message that is part of the state in transit: `told` identifies it and its receiver.
+    /// Sends a message that is part of the state in transit: `fingerprint` identifies it and its receiver.
     #[track_caller]
-    pub(crate) fn send_as(&self, message: M, told: Option<Fingerprint>) {
+    pub(crate) fn send_as(&self, message: M, fingerprint: Option<Fingerprint>) {
         self.inbox.control.system.checkpoint();
         match self.fate(&message) {
             Fate::Lost => {}
-            Fate::Delivered => self.transmit(message, told),
+            Fate::Delivered => self.transmit(message, fingerprint),
             Fate::Duplicated => {
-                self.transmit(message.clone(), told.clone());
-                self.transmit(message, told);
+                self.transmit(message.clone(), fingerprint.clone());
+                self.transmit(message, fingerprint);
             }
         }
     }
@@ -52,7 +52,7 @@ impl<M: Message> Pid<M> {
             Fate::Lost => "loses",
             Fate::Duplicated => "duplicates",
         };
-        runtime::tell(|| format!("the network {does} {message:?} to {}", self.name()));
+        runtime::describe(|| format!("the network {does} {message:?} to {}", self.name()));
         system.budget(|budget| match fate {
             Fate::Delivered => {}
             Fate::Lost => budget.losses -= 1,
@@ -62,7 +62,7 @@ impl<M: Message> Pid<M> {
     }
 
     #[track_caller]
-    fn transmit(&self, message: M, told: Option<Fingerprint>) {
+    fn transmit(&self, message: M, fingerprint: Option<Fingerprint>) {
         let Some(network) = &self.inbox.control.system.network else {
             let text = || format!("send({message:?}) to {}", self.name());
             let position = self.inbox.control.mailbox.send(text);
@@ -74,8 +74,8 @@ impl<M: Message> Pid<M> {
         let location = Location::caller();
         runtime::spawn(Some("network".to_owned()), move || {
             runtime::stand_at(Some(location));
-            if let Some(told) = told {
-                runtime::report_state(move || told.clone());
+            if let Some(fingerprint) = fingerprint {
+                runtime::report_state(move || fingerprint.clone());
             }
             inbox.bring(posted, message);
         });

@@ -114,10 +114,10 @@ impl System {
             running: Mutex::default(),
         };
         let shared = Arc::new(shared);
-        let told = Arc::clone(&shared);
+        let reported = Arc::clone(&shared);
         runtime::report_state_of(shared.directory.object(), move || {
-            let owners = told.directory.silently(|names| names.owners());
-            (owners, told.budgets().clone())
+            let owners = reported.directory.silently(|names| names.owners());
+            (owners, reported.budgets().clone())
         });
         if let Some(network) = &shared.network {
             network.report_state();
@@ -217,8 +217,8 @@ impl System {
         body: impl FnOnce(&Process<M>) + Send + 'static,
     ) {
         let name = pid.name().to_owned();
-        let own = pid.clone();
-        let run = Box::new(move || Process::run(own, body, start));
+        let process = pid.clone();
+        let run = Box::new(move || Process::run(process, body, start));
         let thread = runtime::spawn_at(start, Some(name), run);
         if let Some(network) = &self.shared.network {
             network.spawned(thread);

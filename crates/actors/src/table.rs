@@ -287,13 +287,17 @@ impl<K: Key, V: Value> Rows<K, V> {
     /// each row reports its own state.
     fn report_state(rows: &Arc<Rows<K, V>>) {
         let is_alive = Arc::clone(&rows.is_alive);
-        let told = Arc::clone(&is_alive);
-        runtime::report_state_of(is_alive.object(), move || told.silently(|told| *told));
-        let (own, is_scanned) = (
+        let reported = Arc::clone(&is_alive);
+        runtime::report_state_of(is_alive.object(), move || {
+            reported.silently(|reported| *reported)
+        });
+        let (reported, is_scanned) = (
             Arc::clone(rows),
             rows.all.is_coarse(Coarsening::Scanned, false),
         );
-        runtime::report_state_of(rows.all.object(), move || is_scanned.then(|| own.present()));
+        runtime::report_state_of(rows.all.object(), move || {
+            is_scanned.then(|| reported.present())
+        });
     }
 }
 

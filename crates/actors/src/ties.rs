@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// What a process itself stores about its relations to other processes.
 pub(crate) struct Ties<M> {
     /// Turns an exit signal into a message, if the process traps exits.
-    pub(crate) on_exit: RefCell<Option<Told<Exit, M>>>,
+    pub(crate) on_exit: RefCell<Option<Conversion<Exit, M>>>,
     /// For each monitor of this process, turns the end of the monitored process into a message.
-    pub(crate) on_down: RefCell<BTreeMap<u32, Told<Down, M>>>,
+    pub(crate) on_down: RefCell<BTreeMap<u32, Conversion<Down, M>>>,
     /// The number of monitors that the process has created.
     monitors: Cell<u32>,
     /// For each table of the process, whether it is alive.
@@ -27,7 +27,7 @@ pub(crate) struct Ties<M> {
 }
 
 /// A function that turns a notice into a message.
-pub(crate) struct Told<N, M> {
+pub(crate) struct Conversion<N, M> {
     make: Box<dyn Fn(N) -> M>,
     function: TypeId,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Told<N, M> {
 /// The ties as part of the state of the process.
 pub(crate) type Snapshot = (Option<TypeId>, BTreeMap<u32, TypeId>, u32, Vec<ObjectId>);
 
-impl<N, M> Told<N, M> {
+impl<N, M> Conversion<N, M> {
     /// Returns the message of a notice.
     pub(crate) fn message(&self, notice: N) -> M {
         (self.make)(notice)
@@ -62,32 +62,38 @@ impl<M> Ties<M> {
     }
 
     /// Wraps a function that turns a notice into a message.
-    pub(crate) fn told<N, F: Fn(N) -> M + 'static>(&self, told: F) -> Told<N, M> {
+    pub(crate) fn conversion<N, F: Fn(N) -> M + 'static>(&self, convert: F) -> Conversion<N, M> {
         assert!(size_of::<F>() == 0 || !self.is_machine.get(), "{CAPTURES}");
-        Told {
-            make: Box::new(told),
+        Conversion {
+            make: Box::new(convert),
             function: TypeId::of::<F>(),
         }
     }
 
-    /// Creates a monitor of `watched`. `told` turns its notice into a message.
+    /// Creates a monitor of `watched`. `convert` turns its notice into a message.
     pub(crate) fn monitor<N>(
         &self,
         watched: &Pid<N>,
-        told: impl Fn(Down) -> M + 'static,
+        convert: impl Fn(Down) -> M + 'static,
     ) -> Monitor {
         let number = self.monitors.get();
         self.monitors.set(number + 1);
-        self.on_down.borrow_mut().insert(number, self.told(told));
+        self.on_down
+            .borrow_mut()
+            .insert(number, self.conversion(convert));
         Monitor::new(watched.id().clone(), number)
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let on_exit = self.on_exit.borrow().as_ref().map(|told| told.function);
+        let on_exit = self
+            .on_exit
+            .borrow()
+            .as_ref()
+            .map(|conversion| conversion.function);
         let on_down = self.on_down.borrow();
         let on_down = on_down
             .iter()
-            .map(|(&number, told)| (number, told.function));
+            .map(|(&number, conversion)| (number, conversion.function));
         let tables = self.tables.borrow();
         let tables = tables.iter().map(|is_alive| is_alive.object()).collect();
         (on_exit, on_down.collect(), self.monitors.get(), tables)

@@ -134,7 +134,7 @@ fn a_receive_with_a_limit_gets_what_is_there_or_times_out() {
 }
 
 #[test]
-fn what_does_not_fit_stays_in_its_place() {
+fn messages_that_do_not_match_stay_in_their_places() {
     let found = agreed(|notes| {
         let system = System::new(Delivery::MailboxOrder);
         let notes = notes.clone();

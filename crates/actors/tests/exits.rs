@@ -8,7 +8,7 @@ use outcomes::{Notes, agreed};
 const MAILBOX: Delivery = Delivery::MailboxOrder;
 
 #[test]
-fn a_monitor_tells_the_end_once_whenever_it_comes() {
+fn a_monitor_reports_the_end_exactly_once() {
     for delivery in Delivery::ALL {
         let found = agreed(move |notes| {
             let system = System::new(delivery);
@@ -39,7 +39,7 @@ fn a_process_that_is_monitored_from_its_start_has_ended_normally() {
 }
 
 #[test]
-fn a_demonitored_end_is_not_told() {
+fn the_end_of_a_demonitored_process_is_not_reported() {
     let found = agreed(|notes| {
         let system = System::new(MAILBOX);
         let notes = notes.clone();
@@ -148,7 +148,7 @@ fn a_linked_process_ends_with_the_other_unless_that_ends_normally() {
 }
 
 #[test]
-fn a_process_that_traps_exits_is_told() {
+fn a_process_that_traps_exits_gets_a_message() {
     let other = || ExitReason::Other("lost".to_owned());
     assert_eq!(linked(true, ExitReason::Normal), ["normal"]);
     assert_eq!(linked(true, other()), ["lost"]);

@@ -31,7 +31,7 @@ fn verified(program: impl Fn() + 'static) -> Report {
 }
 
 #[test]
-fn who_waits_for_ever_is_named() {
+fn a_thread_that_waits_for_ever_is_named() {
     let failure = failure(|| {
         let system = system();
         let picky = system.spawn("picky", |me: &Process<u32>| {
@@ -74,7 +74,7 @@ fn a_panic_that_nobody_observes_is_a_failure() {
 }
 
 #[test]
-fn a_panic_that_a_monitor_tells_is_behaviour() {
+fn a_panic_that_a_monitor_reports_is_behaviour() {
     let program = || {
         system().spawn("watcher", |me: &Process<Down>| {
             me.spawn_monitor("fragile", |_: &Process<()>| panic!("broken"), |down| down);
@@ -197,8 +197,8 @@ fn a_message_is_an_arrow_to_the_process_that_receives_it() {
         assert_eq!(send.sent_to, Some(received.thread), "{delivery:?}");
         assert_eq!(shown.threads[received.thread], "listener");
         let text = shown.text(Style::default());
-        let told = format!("(from {})", row + 1);
-        assert!(text.contains(&told), "{text}");
+        let place = format!("(from {})", row + 1);
+        assert!(text.contains(&place), "{text}");
         let mut lines = text.lines();
         let line = lines.find(|line| line.contains("send(1)"));
         assert!(line.is_some_and(|line| line.contains(['▶', '◀'])), "{text}");
@@ -208,9 +208,12 @@ fn a_message_is_an_arrow_to_the_process_that_receives_it() {
 /// The children of two parents monitor a worker. The first child panics if it finds that the second
 /// child was notified of the worker's end before the first child was.
 fn children_of_two(system: System) {
-    let [is_made, is_told] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+    let [is_made, is_notified] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
     let worker = system.spawn("worker", |me: &Process<()>| me.receive());
-    let (flags, patient) = ((Arc::clone(&is_made), Arc::clone(&is_told)), worker.clone());
+    let (flags, patient) = (
+        (Arc::clone(&is_made), Arc::clone(&is_notified)),
+        worker.clone(),
+    );
     system.spawn("one parent", move |me: &Process<()>| {
         let is_second = flags.0.load(SeqCst);
         me.system().spawn("second", move |me: &Process<Down>| {
@@ -224,7 +227,7 @@ fn children_of_two(system: System) {
         me.system().spawn("first", move |me: &Process<Down>| {
             me.monitor(&worker, |down| down);
             worker.send(());
-            if is_told.load(SeqCst) {
+            if is_notified.load(SeqCst) {
                 let down = me.receive_within(Duration::ZERO);
                 assert!(down.is_some(), "told later");
             }

@@ -42,7 +42,7 @@ fn ends(finals: &Finals, process: &str) -> Vec<String> {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Raiser {
     table: Table<u32, u32>,
-    own: u32,
+    number: u32,
     window: Window,
 }
 
@@ -52,20 +52,20 @@ impl Behaviour for Raiser {
     fn react(&mut self, input: Input<bool>, actions: &mut Actions<bool>) -> Next {
         match input {
             Input::Start => {
-                let on = (self.table.clone(), self.own);
-                actions.ask(on, |_, (table, own)| {
+                let on = (self.table.clone(), self.number);
+                actions.ask(on, |_, (table, number)| {
                     // Two operations: the result of the first one is part of the state.
                     let value = table.lookup(&0).unwrap().unwrap_or(0);
-                    if value < own {
-                        table.insert(0, own).unwrap();
+                    if value < number {
+                        table.insert(0, number).unwrap();
                     }
-                    value < own
+                    value < number
                 });
                 Next::Receive
             }
             Input::Answer(has_raised) => {
                 self.window
-                    .show(&format!("raiser {}", self.own), has_raised);
+                    .show(&format!("raiser {}", self.number), has_raised);
                 Next::Stop
             }
             Input::Message(_) | Input::Timeout => unreachable!("nobody sends anything"),
@@ -78,9 +78,16 @@ fn an_action_may_be_several_operations() {
     let raisers = |window: &Window| {
         let system = mailbox_order();
         let table = system.table("table");
-        for own in [1, 2, 2] {
+        for number in [1, 2, 2] {
             let (table, window) = (table.clone(), window.clone());
-            system.spawn_machine("raiser", Raiser { table, own, window });
+            system.spawn_machine(
+                "raiser",
+                Raiser {
+                    table,
+                    number,
+                    window,
+                },
+            );
         }
     };
     let ([fewer, more], _) = counts(raisers);
@@ -340,7 +347,7 @@ fn an_action_that_receives_is_an_error() {
 }
 
 #[test]
-fn what_tells_a_state_machine_of_an_end_captures_nothing() {
+fn conversions_of_notices_to_a_state_machine_capture_nothing() {
     let (kind, message) = failure(|actions| {
         actions.perform(7, |me, number| {
             me.trap_exits(move |_| number);

@@ -284,7 +284,7 @@ fn opaque(body: impl Fn() + 'static) -> Option<Opaque> {
 }
 
 #[test]
-fn only_systems_of_state_machines_tell_their_state() {
+fn only_systems_of_state_machines_report_their_state() {
     let machine = |system: &System| system.spawn_machine("listener", InOrder(0));
     let of = |delivery| move || drop(machine(&System::new(delivery).losing(1)));
     for delivery in Delivery::ALL {
@@ -304,8 +304,8 @@ fn only_systems_of_state_machines_tell_their_state() {
 }
 
 #[test]
-fn what_the_main_thread_does_with_names_signals_and_tables_is_told() {
-    let told = |act: fn(&System, &Pid<u32>)| {
+fn states_include_what_the_main_thread_does_with_names_signals_and_tables() {
+    let check = |act: fn(&System, &Pid<u32>)| {
         let checker = Checker::new().algorithm(Algorithm::ContextSensitive);
         let report = checker.check(move || {
             let system = System::new(Delivery::MailboxOrder);
@@ -314,8 +314,8 @@ fn what_the_main_thread_does_with_names_signals_and_tables_is_told() {
         });
         assert!(report.errors.is_empty(), "{report:?}");
     };
-    told(|system, listener| system.register("name", listener).unwrap());
-    told(|_, listener| listener.kill());
-    told(|_, listener| assert!(listener.is_alive()));
-    told(|system, _| system.table("table").insert(1, 1).unwrap());
+    check(|system, listener| system.register("name", listener).unwrap());
+    check(|_, listener| listener.kill());
+    check(|_, listener| assert!(listener.is_alive()));
+    check(|system, _| system.table("table").insert(1, 1).unwrap());
 }

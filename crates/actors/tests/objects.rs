@@ -128,7 +128,7 @@ fn a_task_whose_condition_does_not_hold_is_shown_where_it_waits() {
 }
 
 #[test]
-fn a_condition_that_held_for_a_while_only_is_a_deadlock_for_who_came_too_late() {
+fn a_condition_that_held_only_for_a_while_is_a_deadlock_for_late_waiters() {
     let report = check(|| {
         let flag = Object::new(false);
         flag.call("wait", |flag| flag.read_when(|flag| *flag, |_| ()));
@@ -331,7 +331,7 @@ impl Task for Unset {
 
 /// The first execution succeeds. The other order fails in the probe that compares their states.
 #[test]
-fn a_failure_of_a_run_beside_the_exploration_is_reported_with_a_schedule() {
+fn a_failure_of_a_run_outside_of_the_exploration_is_reported_with_a_schedule() {
     let program = || {
         let number = Object::new(0);
         number.start(Unset);
@@ -369,7 +369,7 @@ fn model_after(body: fn(), order: [u16; 2]) -> Model {
 }
 
 #[test]
-fn state_machines_tell_their_state() {
+fn state_machines_report_their_state() {
     let model = model_after(two_additions, [1, 2]);
     assert_eq!(model.opaque(), None);
     let same = model_after(two_additions, [1, 2]);
@@ -392,7 +392,7 @@ fn whether_a_wait_was_over_at_once_is_no_state() {
 }
 
 #[test]
-fn closures_do_not_tell_their_state() {
+fn closures_do_not_report_their_state() {
     fn two_closures() {
         let counter = Object::new(0);
         for number in [1, 2] {
@@ -404,7 +404,7 @@ fn closures_do_not_tell_their_state() {
 }
 
 #[test]
-fn the_main_thread_tells_what_it_learnt() {
+fn the_main_thread_reports_its_results() {
     fn awaited() {
         let counter = Object::new(0);
         let tasks = [1, 2].map(|number| counter.start(add(number)));

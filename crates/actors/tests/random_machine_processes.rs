@@ -153,9 +153,11 @@ impl Runner {
             Statement::Link(to) => actions.perform(self.pid(to), |me, to| me.link(&to)),
             Statement::Unlink(to) => actions.perform(self.pid(to), |me, to| me.unlink(&to)),
             Statement::Monitor(to) => {
-                actions.perform(self.pid(to), |me, to| drop(me.monitor(&to, told_down)));
+                actions.perform(self.pid(to), |me, to| {
+                    drop(me.monitor(&to, message_of_down))
+                });
             }
-            Statement::TrapExits => actions.perform((), |me, ()| me.trap_exits(told_exit)),
+            Statement::TrapExits => actions.perform((), |me, ()| me.trap_exits(message_of_exit)),
             asks => {
                 self.ask(asks, actions);
                 return Some(Next::Receive);
@@ -227,12 +229,12 @@ fn reason_number(reason: &ExitReason) -> u32 {
     }
 }
 
-fn told_down(down: Down) -> Message {
+fn message_of_down(down: Down) -> Message {
     let reason = reason_number(&down.reason);
     Message::Number(1000 + 100 * reason + process_number(down.process.name()) as u32)
 }
 
-fn told_exit(exit: Exit) -> Message {
+fn message_of_exit(exit: Exit) -> Message {
     let process = exit.process.expect("only processes send signals");
     let reason = reason_number(&exit.reason);
     Message::Number(2000 + 100 * reason + process_number(process.name()) as u32)
@@ -312,8 +314,8 @@ fn expected(program: &System, memory: Memory) -> Option<Finals> {
 /// Explores the system. Returns `None` if the algorithm needs too many executions.
 fn explored(program: &System, memory: Memory, checker: Checker) -> Option<(Finals, Report)> {
     let checker = checker.timeouts(10).max_executions(MOST_EXECUTIONS);
-    let own = program.clone();
-    let (finals, report) = window::explored(checker, move |window| run(&own, memory, window));
+    let shared = program.clone();
+    let (finals, report) = window::explored(checker, move |window| run(&shared, memory, window));
     report.bounds.is_empty().then_some((finals, report))
 }
 

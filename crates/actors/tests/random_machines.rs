@@ -329,8 +329,8 @@ fn explored(program: &Program, net: Net, algorithm: Algorithm) -> Option<(Finals
     let checker = Checker::new()
         .algorithm(algorithm)
         .max_executions(MOST_EXECUTIONS);
-    let own = program.clone();
-    let (finals, report) = window::explored(checker, move |window| run(&own, net, window));
+    let shared = program.clone();
+    let (finals, report) = window::explored(checker, move |window| run(&shared, net, window));
     report.bounds.is_empty().then_some((finals, report))
 }
 

@@ -111,8 +111,8 @@ impl Runner<'_> {
             Statement::Exit => self.me.exit(ExitReason::Other("other".to_owned())),
             Statement::Link(to) => self.me.link(&self.pid(to)),
             Statement::Unlink(to) => self.me.unlink(&self.pid(to)),
-            Statement::Monitor(to) => drop(self.me.monitor(&self.pid(to), told_down)),
-            Statement::TrapExits => self.me.trap_exits(told_exit),
+            Statement::Monitor(to) => drop(self.me.monitor(&self.pid(to), message_of_down)),
+            Statement::TrapExits => self.me.trap_exits(message_of_exit),
             Statement::IsAlive(to) => self.note_of("alive", self.pid(to).is_alive()),
             Statement::Register => self.register(),
             Statement::Unregister => {
@@ -192,11 +192,11 @@ fn reason_number(reason: &ExitReason) -> u32 {
     }
 }
 
-fn told_down(down: Down) -> u32 {
+fn message_of_down(down: Down) -> u32 {
     1000 + 100 * reason_number(&down.reason) + process_number(down.process.name()) as u32
 }
 
-fn told_exit(exit: Exit) -> u32 {
+fn message_of_exit(exit: Exit) -> u32 {
     let process = exit.process.expect("only processes send signals");
     2000 + 100 * reason_number(&exit.reason) + process_number(process.name()) as u32
 }
@@ -223,8 +223,8 @@ fn explored(program: &System, algorithm: Algorithm) -> Option<(Found, u64)> {
         .keep_going(true)
         .timeouts(10)
         .max_executions(MOST_EXECUTIONS);
-    let own = program.clone();
-    let (found, report) = explored_by(checker, move |notes| run(&own, notes));
+    let shared = program.clone();
+    let (found, report) = explored_by(checker, move |notes| run(&shared, notes));
     let is_done = report.bounds.is_empty();
     is_done.then_some((found, report.blocked))
 }

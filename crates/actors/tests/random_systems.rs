@@ -173,10 +173,10 @@ fn agrees(
     if let Some(extra) = found.finals.difference(expected).next() {
         return Err(format!("there is no final state {extra:?}"));
     }
-    let (own, all) = (found.traces.len(), optimal.traces.len());
+    let (found_traces, all) = (found.traces.len(), optimal.traces.len());
     if found.traces != optimal.traces {
         return Err(format!(
-            "{own} traces, other ones than the {all} of optimal"
+            "{found_traces} traces, other ones than the {all} of optimal"
         ));
     }
     let complete = found.executions - found.blocked;

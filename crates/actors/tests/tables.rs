@@ -35,7 +35,7 @@ fn counters_lose_no_update_but_look_and_insert_do() {
             let system = system();
             let table = system.table("hits");
             table.insert(1, 0).unwrap();
-            let own = notes.clone();
+            let watched_notes = notes.clone();
             let watched = table.clone();
             system.spawn("watcher", move |me: &Process<()>| {
                 for number in 0..2 {
@@ -55,7 +55,7 @@ fn counters_lose_no_update_but_look_and_insert_do() {
                 }
                 me.receive();
                 me.receive();
-                own.add(format!("{:?}", watched.lookup(&1).unwrap()));
+                watched_notes.add(format!("{:?}", watched.lookup(&1).unwrap()));
             });
         });
         found.seen().len()

@@ -88,11 +88,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     for program in PROGRAMS.iter().filter(chosen) {
         let built = Built::new(program, folder.path())?;
         let overheads = built.measure(pairs)?;
-        for own in &overheads {
-            let [low, median, high] = own.quartiles;
+        for overhead in &overheads {
+            let [low, median, high] = overhead.quartiles;
             println!(
                 "| {} | {} | {median:.1} % ({low:.1} to {high:.1} %) | {} |",
-                program.name, own.constraints, program.published
+                program.name, overhead.constraints, program.published
             );
         }
         measured.push((program.name, overheads));
@@ -219,8 +219,10 @@ fn done(command: &mut Command) -> Result<String, Box<dyn Error>> {
 }
 
 fn plot(path: &Path, measured: &[(&str, Vec<Overhead>)]) -> Result<(), Box<dyn Error>> {
-    let points = measured.iter().flat_map(|(_, own)| own);
-    let highest = points.map(|own| own.quartiles[1]).fold(10.0, f64::max);
+    let points = measured.iter().flat_map(|(_, overheads)| overheads);
+    let highest = points
+        .map(|overhead| overhead.quartiles[1])
+        .fold(10.0, f64::max);
     let area = SVGBackend::new(path, (720, 420)).into_drawing_area();
     area.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&area)
@@ -237,7 +239,7 @@ fn plot(path: &Path, measured: &[(&str, Vec<Overhead>)]) -> Result<(), Box<dyn E
         let colour = Palette99::pick(index).mix(0.9);
         let points = overheads
             .iter()
-            .map(|own| (own.part * 100.0, own.quartiles[1]));
+            .map(|overhead| (overhead.part * 100.0, overhead.quartiles[1]));
         chart
             .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
             .label(*name)

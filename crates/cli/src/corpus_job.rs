@@ -42,11 +42,13 @@ pub fn run(program: &str) -> Done {
         return Err(refused(io::ErrorKind::InvalidInput.into()));
     };
     // A panic here is not a bug of the program, so its steps are not recorded.
-    let own = Order {
+    let without_trail = Order {
         trail: None,
         ..order.clone()
     };
-    let mut checker = Checker::ordered(&own).stop(stop).by(&own.algorithm);
+    let mut checker = Checker::ordered(&without_trail)
+        .stop(stop)
+        .by(&without_trail.algorithm);
     if let Some(trail) = &order.trail {
         checker = checker.and_then(|checker| checker.hurried_by(trail));
     }

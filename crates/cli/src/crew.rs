@@ -239,7 +239,7 @@ impl Crew<'_> {
             Carried::Brought(words) => return errand.bring(&words),
             Carried::Stopped(trailed, limit) => {
                 errand.break_off(&trailed, limit);
-                self.warn(fatality::told_of_killed(&trailed));
+                self.warn(fatality::warnings_of_killed(&trailed));
             }
             Carried::Crashed(trailed, ended) => {
                 errand.break_off(&trailed, Limit::Interrupted);
@@ -247,7 +247,7 @@ impl Crew<'_> {
             }
             Carried::Lost(trailed, ended) => {
                 errand.break_off(&trailed, Limit::Interrupted);
-                self.warn(fatality::told_of_lost(&trailed, ended, ATTEMPTS));
+                self.warn(fatality::warnings_of_lost(&trailed, ended, ATTEMPTS));
                 self.note(Trouble::Lost);
             }
         }
@@ -255,8 +255,8 @@ impl Crew<'_> {
     }
 
     fn warn(&self, warnings: Vec<String>) {
-        let mut own = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        own.extend(warnings);
+        let mut collected = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        collected.extend(warnings);
     }
 }
 
@@ -270,7 +270,7 @@ fn conclude(
     order: &Order,
     is_over: impl Fn() -> bool,
 ) -> Result<Ended, Refusal> {
-    guard.tell(words)?;
+    guard.assign(words)?;
     // A search that was ended early still has this time for its report.
     let began = Instant::now();
     let grace = if is_over() { GRACE } else { Duration::ZERO };

@@ -151,13 +151,13 @@ pub fn unfinished(
     };
     let mut report = known(order, &trailed, limit, why);
     if is_killed {
-        report.warnings.extend(told_of_killed(&trailed));
+        report.warnings.extend(warnings_of_killed(&trailed));
     }
     report
 }
 
 /// Returns the warnings about a process that had to be killed.
-pub fn told_of_killed(trailed: &Trailed) -> Vec<String> {
+pub fn warnings_of_killed(trailed: &Trailed) -> Vec<String> {
     let killed = format!(
         "the process that ran the program did not stop and was killed; the numbers cover only the {} that had ended",
         counted(trailed.counts.executions, "execution"),
@@ -167,7 +167,7 @@ pub fn told_of_killed(trailed: &Trailed) -> Vec<String> {
 
 /// Returns the warnings about a slice that lost its process `times` times, most recently with the
 /// status `ended`.
-pub fn told_of_lost(trailed: &Trailed, ended: ExitStatus, times: u32) -> Vec<String> {
+pub fn warnings_of_lost(trailed: &Trailed, ended: ExitStatus, times: u32) -> Vec<String> {
     let lost = format!(
         "{times} processes that ran the same part of the search were killed ({}), but not by the program: perhaps by \
          another process, or because memory ran out; this part is left out",

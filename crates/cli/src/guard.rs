@@ -44,9 +44,9 @@ impl Guard {
     /// Watches a process that has this time limit in its order.
     pub fn over(mut worker: Worker, time_limit: Option<Duration>) -> Guard {
         let (sender, answers) = channel();
-        let mut told = worker.answers();
+        let mut reported = worker.answers();
         // Ends with the process, or when the receiver is dropped.
-        thread::spawn(move || told.any(|answer| sender.send(answer).is_err()));
+        thread::spawn(move || reported.any(|answer| sender.send(answer).is_err()));
         Guard {
             worker,
             answers,
@@ -118,8 +118,8 @@ impl Guard {
     }
 
     /// Passes an errand to the process, which must have none.
-    pub fn tell(&mut self, words: &[u8]) -> Result<(), Refusal> {
-        self.worker.tell(words).map_err(|error| Refusal::System {
+    pub fn assign(&mut self, words: &[u8]) -> Result<(), Refusal> {
+        self.worker.assign(words).map_err(|error| Refusal::System {
             what: "send a part of the search to a job",
             error,
         })

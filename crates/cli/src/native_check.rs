@@ -243,11 +243,11 @@ impl Task<'_> {
             what: "prepare the debugger",
             error,
         })?;
-        let (_, told) = debugger
+        let (_, answer) = debugger
             .run(|| stop.load(Relaxed))
             .map_err(Refusal::Debugger)?;
         drop(built);
-        match told {
+        match answer {
             Some(Answer::Report(report)) => Ok(Some(*report)),
             Some(Answer::Refused(reason)) => Err(Refusal::Worker {
                 program: self.order.name.clone(),

@@ -154,7 +154,7 @@ fn are_known(inputs: &Inputs, trace: &SafeTrace, file: &Path) -> Result<(), Refu
     };
     let known = trace.inputs.iter();
     let known: Vec<String> = known
-        .map(|own| format!("{} ({} to {})", own.name, own.lowest, own.highest))
+        .map(|input| format!("{} ({} to {})", input.name, input.lowest, input.highest))
         .collect();
     let known = match &known[..] {
         [] => "it has no inputs".to_owned(),

@@ -106,7 +106,7 @@ impl Runner<'_> {
         for attempt in 1.. {
             let order = self.order;
             let guard = self.guard()?;
-            guard.tell(&words)?;
+            guard.assign(&words)?;
             let ended = match heard(guard, order, &stops)? {
                 Ok(words) => return Ok(Carried::Brought(words)),
                 Err(ended) => ended,

@@ -73,7 +73,7 @@ impl Subject {
 
     /// Returns a program that is already built, or one of the corpus.
     pub fn built(words: &[OsString], more: &[OsString]) -> Result<Subject, Refusal> {
-        let (word, own) = words.split_first().expect("clap requires a program");
+        let (word, arguments) = words.split_first().expect("clap requires a program");
         if Language::of(Path::new(word)).is_some() {
             return Err(Refusal::NotBuilt(PathBuf::from(word)));
         }
@@ -82,7 +82,7 @@ impl Subject {
         }
         Ok(Subject::Native(NativeProgram {
             origin: Origin::Binary(with_folder(Path::new(word))),
-            arguments: [own, more].concat(),
+            arguments: [arguments, more].concat(),
             compiler: None,
         }))
     }

@@ -147,7 +147,7 @@ impl Verification<'_> {
         self.trace.program_checksum = SafeTrace::checksum_of(&content);
         let arguments = program.arguments.iter();
         self.trace.arguments = arguments
-            .map(|own| own.to_string_lossy().into_owned())
+            .map(|argument| argument.to_string_lossy().into_owned())
             .collect();
         self.trace.interleaves_plain = self.options.conditions.all().interleaves_plain;
         loop {
@@ -229,8 +229,11 @@ impl Verification<'_> {
 
     /// Checks whether enough is verified for an assignment.
     fn is_enough(&self, index: usize) -> bool {
-        let (most, own) = (self.most_constraints(), self.assignments.constraints(index));
-        self.is_over() || most.zip(own).is_some_and(|(most, own)| own <= most)
+        let (most, constraints) = (self.most_constraints(), self.assignments.constraints(index));
+        self.is_over()
+            || most
+                .zip(constraints)
+                .is_some_and(|(most, count)| count <= most)
     }
 
     /// Returns the number of constraints that may remain.
@@ -299,11 +302,14 @@ impl Verification<'_> {
                     }
                     _ => self.trace.summary(file),
                 };
-                for own in &unverified {
-                    text.push_str(&own.line());
+                for left_out in &unverified {
+                    text.push_str(&left_out.line());
                 }
-                for own in accepted {
-                    text.push_str(&format!("accepted ({}): {}\n", own.kind, own.what));
+                for left_out in accepted {
+                    text.push_str(&format!(
+                        "accepted ({}): {}\n",
+                        left_out.kind, left_out.what
+                    ));
                 }
                 harmless(&text).into_owned()
             }
@@ -318,7 +324,7 @@ impl Verification<'_> {
     /// Returns the verdict: a bug if one is not prevented, otherwise whether all is verified.
     fn verdict(&self, reports: &[(usize, Report)], is_verified: bool) -> Verdict {
         let mut verdicts = reports.iter().map(|(_, report)| report.verdict);
-        match (verdicts.any(|own| own == Verdict::Bug), is_verified) {
+        match (verdicts.any(|verdict| verdict == Verdict::Bug), is_verified) {
             (true, _) => Verdict::Bug,
             (false, true) => Verdict::Verified,
             (false, false) => Verdict::Bounded,
@@ -329,7 +335,7 @@ impl Verification<'_> {
     fn unverified(&self, reports: &[(usize, Report)]) -> Vec<Unverified> {
         let mut indices: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
         for index in 0..self.assignments.len() {
-            let report = reports.iter().find(|(own, _)| *own == index);
+            let report = reports.iter().find(|(reported, _)| *reported == index);
             let bounds = match report.map(|(_, report)| report) {
                 Some(report) if report.verdict == Verdict::Bug => continue,
                 Some(report) => match self.assignments.is_complete(index) {
@@ -343,8 +349,8 @@ impl Verification<'_> {
                 indices.entry(bounds).or_default().push(index);
             }
         }
-        let unverified = indices.into_iter().map(|(bounds, own)| Unverified {
-            inputs: self.assignments.condition(&own),
+        let unverified = indices.into_iter().map(|(bounds, assignments)| Unverified {
+            inputs: self.assignments.condition(&assignments),
             bounds,
         });
         unverified.collect()

@@ -122,15 +122,15 @@ fn what_is_safe_and_comparisons_have_pages() {
     let verified = "verify fib-bench:2 -o fib.trace --html page.html";
     assert_eq!(run(folder.path(), verified).code, 0);
     look(&address(folder.path()), 1400, async |browser| {
-        let told = "document.querySelector('[role=status]').textContent";
-        let last = ask(browser, told).await?;
+        let status = "document.querySelector('[role=status]').textContent";
+        let last = ask(browser, status).await?;
         assert!(
             last.as_str().unwrap().starts_with("everything is verified"),
             "{last}"
         );
         browser.execute("showCase(0, 0)", Vec::new()).await?;
         settle(browser).await?;
-        let first = ask(browser, told).await?;
+        let first = ask(browser, status).await?;
         assert!(
             first
                 .as_str()
@@ -262,7 +262,7 @@ fn nothing_runs_while_a_page_is_scrolled() {
 }
 
 #[test]
-fn texts_of_a_program_are_texts() {
+fn texts_of_a_program_are_not_interpreted_by_the_page() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("page.html");
     let mut json = serde_json::to_value(long(50)).unwrap();

@@ -359,7 +359,7 @@ fn runs_that_compare_states_are_counted_apart() {
 }
 
 #[test]
-fn a_comparison_has_a_row_per_algorithm_beside_published_numbers() {
+fn a_comparison_has_a_row_per_algorithm_and_published_numbers() {
     let directory = here();
     let ran = run(directory.path(), "compare casrot:3 --time-limit 5s");
     assert_eq!(ran.code, 0, "{}{}", ran.output, ran.errors);

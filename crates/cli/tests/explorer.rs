@@ -317,15 +317,21 @@ fn only_the_page_itself_is_answered() {
     let folder = tempfile::tempdir().unwrap();
     let explorer = Explorer::start(folder.path(), "lost-update");
     let (host, token) = explorer.parts();
-    let own = ("Host", host);
+    let host_header = ("Host", host);
     let port = host.rsplit(':').next().unwrap();
     let elsewhere = format!("evil.example:{port}");
     let get = |path: &str, headers: &[(&str, &str)]| explorer.request("GET", path, headers, "").0;
-    assert_eq!(get(token, &[own]), 200);
+    assert_eq!(get(token, &[host_header]), 200);
     assert_eq!(get(token, &[("Host", &elsewhere)]), 403);
-    assert_eq!(get(token, &[own, ("Origin", "http://evil.example")]), 403);
-    assert_eq!(get(token, &[own, ("Origin", "null")]), 403);
-    assert_eq!(get(token, &[own, ("Sec-Fetch-Site", "cross-site")]), 403);
+    assert_eq!(
+        get(token, &[host_header, ("Origin", "http://evil.example")]),
+        403
+    );
+    assert_eq!(get(token, &[host_header, ("Origin", "null")]), 403);
+    assert_eq!(
+        get(token, &[host_header, ("Sec-Fetch-Site", "cross-site")]),
+        403
+    );
     assert_eq!(get(token, &[]), 403);
     // Requests without the token, or with another one.
     for path in [
@@ -336,10 +342,10 @@ fn only_the_page_itself_is_answered() {
         "/../",
         "//",
     ] {
-        assert_eq!(get(path, &[own]), 404, "{path}");
+        assert_eq!(get(path, &[host_header]), 404, "{path}");
     }
     // A request that a form on another page could send is refused.
-    let form = [own, ("Content-Type", "text/plain")];
+    let form = [host_header, ("Content-Type", "text/plain")];
     let (status, _) = explorer.request("POST", &format!("{token}search"), &form, "{}");
     assert_eq!(status, 415);
     for (question, status) in [
@@ -357,14 +363,16 @@ fn only_the_page_itself_is_answered() {
     assert_eq!(status, 422, "{answer}");
     // The server listens on this machine only.
     let listening = fs::read_to_string("/proc/net/tcp").unwrap();
-    let own: Vec<&str> = listening
+    let sockets: Vec<&str> = listening
         .lines()
         .filter_map(|line| line.split_whitespace().nth(1))
         .filter(|address| address.ends_with(&format!(":{:04X}", port.parse::<u16>().unwrap())))
         .collect();
     assert!(
-        own.iter().all(|address| address.starts_with("0100007F:")),
-        "{own:?}"
+        sockets
+            .iter()
+            .all(|address| address.starts_with("0100007F:")),
+        "{sockets:?}"
     );
 }
 

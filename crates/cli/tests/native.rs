@@ -191,7 +191,7 @@ fn the_wrapper_is_the_compiler_in_all_else() {
 }
 
 #[test]
-fn an_error_of_the_source_is_told_by_the_compiler() {
+fn an_error_in_the_source_is_reported_by_the_compiler() {
     let here = Here::new();
     fs::write(
         here.path().join("wrong.c"),
@@ -207,8 +207,8 @@ fn an_error_of_the_source_is_told_by_the_compiler() {
             last.starts_with(&format!("mazurka: {source}: the compiler ended with")),
             "{last}"
         );
-        let told = &ran.errors[..ran.errors.len() - last.len() - 1];
-        assert!(told.contains(part), "{told}");
+        let rest = &ran.errors[..ran.errors.len() - last.len() - 1];
+        assert!(rest.contains(part), "{rest}");
     }
 }
 
@@ -236,7 +236,7 @@ fn what_cannot_be_checked_is_refused_in_one_line() {
 }
 
 #[test]
-fn a_missing_library_is_told_with_what_to_do() {
+fn a_missing_library_is_reported_with_a_remedy() {
     let here = Here::new();
     let mut command = here.command("report", "check program.c");
     let output = command.env("MAZURKA_RUNTIME", "/nowhere").output().unwrap();
@@ -247,7 +247,7 @@ fn a_missing_library_is_told_with_what_to_do() {
 }
 
 #[test]
-fn a_process_that_ends_without_a_result_is_told_in_one_line() {
+fn a_process_that_ends_without_a_result_is_reported_in_one_line() {
     let here = Here::new();
     here.refused("crash", "check program.c", "SIGSEGV (signal 11)");
     here.refused("end", "check program.c", "exit status 7");
@@ -285,7 +285,7 @@ fn an_interruption_reaches_the_process_that_checks() {
 }
 
 #[test]
-fn flags_that_optimise_are_told_where_plain_accesses_interleave() {
+fn optimising_flags_are_reported_where_plain_accesses_interleave() {
     let here = Here::new();
     let ran = here.ran("report", "check program.c --plain=sc -- -O2");
     assert!(

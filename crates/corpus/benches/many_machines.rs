@@ -42,7 +42,7 @@ fn main() {
             .measured(EXECUTIONS, PARTS, program)
             .expect("the corpus can be searched");
         let search = Search::of(&slices);
-        println!("{name}: {}", told(&slices));
+        println!("{name}: {}", described(&slices));
         println!(
             "search      latency  workers  efficiency  wall (s)  slice (s)  messages/s  leading"
         );
@@ -65,7 +65,7 @@ fn main() {
     }
 }
 
-fn told(slices: &[Measured]) -> String {
+fn described(slices: &[Measured]) -> String {
     let executions: u64 = slices.iter().map(|slice| slice.executions).sum();
     let seconds: f64 = slices.iter().map(|slice| slice.took_s).sum();
     format!(

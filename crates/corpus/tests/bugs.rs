@@ -68,9 +68,9 @@ fn every_place_that_is_shown_is_in_the_source_of_the_program() {
             .collect();
         assert!(!shown.is_empty(), "{instance}");
         let name = instance.entry().name;
-        let own = format!("corpus/{}/program.rs:", name.trim_end_matches("-fixed"));
+        let prefix = format!("corpus/{}/program.rs:", name.trim_end_matches("-fixed"));
         for place in shown {
-            assert!(place.starts_with(&own), "{instance}: {place}");
+            assert!(place.starts_with(&prefix), "{instance}: {place}");
         }
     }
 }
@@ -140,18 +140,18 @@ fn extra_executions_show_a_shorter_one_and_change_no_number() {
                     report.max_depth,
                 )
             };
-            let told = format!("{instance} with {algorithm}: {first}{short}");
-            assert_eq!(numbers(&first), numbers(&short), "{told}");
-            assert_eq!(first.extra, 0, "{told}");
-            assert!(short.extra <= first.errors[0].execution + 10, "{told}");
+            let context = format!("{instance} with {algorithm}: {first}{short}");
+            assert_eq!(numbers(&first), numbers(&short), "{context}");
+            assert_eq!(first.extra, 0, "{context}");
+            assert!(short.extra <= first.errors[0].execution + 10, "{context}");
             let [first, short] = [&first.errors[0], &short.errors[0]];
             assert_eq!(
                 (first.kind, &first.location),
                 (short.kind, &short.location),
-                "{told}"
+                "{context}"
             );
             let switches = [first, short].map(|failure| failure.interleaving.switches());
-            assert!(switches[1] <= switches[0], "{told}");
+            assert!(switches[1] <= switches[0], "{context}");
             shorter += u32::from(switches[1] < switches[0]);
         }
     }

@@ -118,8 +118,8 @@ fn traces(instance: &Instance, expected: &SizeExpectation) -> (u64, u64) {
 fn has_verdict(instance: &Instance, report: &Report) {
     let algorithm = report.algorithm;
     let expectation = instance.entry().expectation();
-    let own = instance.expected().and_then(|expected| expected.verdict);
-    let verdict = match own.unwrap_or(expectation.verdict) {
+    let special = instance.expected().and_then(|expected| expected.verdict);
+    let verdict = match special.unwrap_or(expectation.verdict) {
         Expected::Verified => Verdict::Verified,
         Expected::Bug => Verdict::Bug,
     };

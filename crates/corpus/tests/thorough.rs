@@ -16,7 +16,7 @@ fn optimal_counts_the_large_sizes() {
 }
 
 #[test]
-fn context_sensitive_counts_the_large_sizes_of_programs_that_tell_their_state() {
+fn context_sensitive_counts_the_large_sizes_of_programs_that_report_their_state() {
     for entry in corpus::all() {
         for expected in entry.expectation().sizes {
             let Some(counts) = expected.context_sensitive else {

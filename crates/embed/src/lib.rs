@@ -35,8 +35,8 @@ pub fn shared_library(name: TokenStream) -> TokenStream {
 fn dependency<'a>(name: &str, arguments: &'a [String]) -> Option<&'a Path> {
     let pairs = arguments.iter().zip(arguments.iter().skip(1));
     let mut named = pairs.filter_map(|(option, value)| {
-        let (own, path) = value.split_once('=')?;
-        (option == "--extern" && own.rsplit(':').next() == Some(name)).then_some(Path::new(path))
+        let (key, path) = value.split_once('=')?;
+        (option == "--extern" && key.rsplit(':').next() == Some(name)).then_some(Path::new(path))
     });
     named.next()
 }

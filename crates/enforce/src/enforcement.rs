@@ -46,7 +46,7 @@ pub fn start(order: Order) -> Result<(), String> {
     if order
         .checksum
         .as_ref()
-        .is_some_and(|own| *own != trace.program_checksum)
+        .is_some_and(|checksum| *checksum != trace.program_checksum)
     {
         return Err(format!(
             "{} is now the safe trace of another program",

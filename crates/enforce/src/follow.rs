@@ -38,7 +38,7 @@ struct Follower {
     seen: Option<Version>,
     progress: u64,
     since: Instant,
-    has_told: bool,
+    has_reported: bool,
 }
 
 /// The time at which the follower is to start; unset if nothing is enforced.
@@ -88,7 +88,7 @@ fn start(order: &'static Order, case: Case) -> io::Result<()> {
         seen: None,
         progress: 0,
         since: Instant::now(),
-        has_told: false,
+        has_reported: false,
     };
     let run = move || {
         // If the main thread ends early, the last thread ends the program. The follower must not be
@@ -136,7 +136,7 @@ impl Follower {
             // An unreadable file changes nothing: the current plan stays safe.
             return;
         };
-        if let Some(case) = enforcement::another(&trace).filter(|own| own.relaxes(&self.case))
+        if let Some(case) = enforcement::another(&trace).filter(|case| case.relaxes(&self.case))
             && let Ok(plan) = Plan::of(case)
         {
             self.case = case.clone();
@@ -147,12 +147,12 @@ impl Follower {
     fn watch(&mut self) {
         let progress = thread::progress();
         if progress != self.progress {
-            (self.progress, self.since, self.has_told) = (progress, Instant::now(), false);
+            (self.progress, self.since, self.has_reported) = (progress, Instant::now(), false);
             return;
         }
         let patience = self.order.patience.map_or(PATIENCE, Duration::from_millis);
-        if !self.has_told && self.since.elapsed() >= patience {
-            self.has_told = tells();
+        if !self.has_reported && self.since.elapsed() >= patience {
+            self.has_reported = report_waiting();
         }
     }
 }
@@ -169,7 +169,7 @@ fn version(path: &PathBuf) -> Option<Version> {
 }
 
 /// Reports which threads wait and for which events. Returns false if no thread waits.
-fn tells() -> bool {
+fn report_waiting() -> bool {
     let plan = enforcement::plan();
     let line = |thread: &&Thread| {
         let first = thread.awaited()?;

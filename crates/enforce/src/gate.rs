@@ -155,7 +155,7 @@ mod tests {
     use std::sync::atomic::AtomicU32;
 
     #[test]
-    fn who_waits_goes_on_when_the_event_has_happened() {
+    fn a_waiter_continues_when_the_event_has_happened() {
         let gate = Gate::new();
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| gate.wait(3, || true));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_thread_that_ends_is_told() {
+    fn a_wait_for_a_thread_that_ends_is_reported() {
         let gate = Gate::new();
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| gate.wait(3, || true));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_in_vain_goes_on_when_it_is_no_longer_necessary() {
+    fn a_wait_ends_when_the_plan_no_longer_requires_it() {
         let gate = Gate::new();
         let plan = AtomicU32::new(1);
         std::thread::scope(|scope| {
@@ -194,14 +194,14 @@ mod tests {
         let gates: Vec<Gate> = (0..8).map(|_| Gate::new()).collect();
         let turns = AtomicU32::new(0);
         std::thread::scope(|scope| {
-            for (own, gate) in gates.iter().enumerate() {
-                let before = &gates[(own + 7) % 8];
+            for (index, gate) in gates.iter().enumerate() {
+                let before = &gates[(index + 7) % 8];
                 let turns = &turns;
                 scope.spawn(move || {
                     for round in 1..=200 {
-                        let awaited = if own == 0 { round - 1 } else { round };
+                        let awaited = if index == 0 { round - 1 } else { round };
                         assert_eq!(before.wait(awaited, || true), Wait::Reached);
-                        assert_eq!(turns.fetch_add(1, SeqCst) % 8, own as u32);
+                        assert_eq!(turns.fetch_add(1, SeqCst) % 8, index as u32);
                         gate.publish(u64::from(round));
                     }
                 });

@@ -159,17 +159,17 @@ impl Plan {
 
     /// Returns the number of the thread with this parsed spawn path.
     fn number(&self, path: &Path) -> Option<usize> {
-        let found = self.named.binary_search_by(|(own, _)| own.cmp(path));
+        let found = self.named.binary_search_by(|(named, _)| named.cmp(path));
         found.ok().map(|position| self.named[position].1)
     }
 
     /// Returns the number of the thread whose spawn path has this hash.
     #[inline]
     pub(crate) fn number_by(&self, hash: u64, is_path: impl Fn(&[u32]) -> bool) -> Option<usize> {
-        let from = self.hashed.partition_point(|&(own, _)| own < hash);
+        let from = self.hashed.partition_point(|&(family, _)| family < hash);
         let same = self.hashed[from..]
             .iter()
-            .take_while(|&&(own, _)| own == hash);
+            .take_while(|&&(family, _)| family == hash);
         // Different paths may have the same hash.
         let mut found = same.map(|&(_, position)| &self.named[position]);
         found
@@ -181,7 +181,9 @@ impl Plan {
     /// path has this hash.
     #[inline]
     pub(crate) fn has_more_children(&self, hash: u64, children: u32) -> bool {
-        let found = self.families.binary_search_by_key(&hash, |&(own, _)| own);
+        let found = self
+            .families
+            .binary_search_by_key(&hash, |&(family, _)| family);
         found.is_ok_and(|position| self.families[position].1 > children)
     }
 
@@ -195,8 +197,9 @@ impl Plan {
         let (mut first, depth) = (parent.clone(), parent.len());
         first.push(child);
         let from = self.named.partition_point(|(path, _)| *path < first);
-        let own = self.named[from..].iter();
-        own.take_while(move |(path, _)| path.starts_with(&first[..depth]))
+        let named = self.named[from..].iter();
+        named
+            .take_while(move |(path, _)| path.starts_with(&first[..depth]))
             .map(|&(_, number)| number)
     }
 
@@ -405,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_that_is_not_told_is_the_first_alternative_as_long_as_something_is_enforced() {
+    fn an_unspecified_choice_is_the_first_alternative_as_long_as_something_is_enforced() {
         let mut case = case(&[]);
         case.choices.push(Choice {
             at: point(1, 2),
@@ -443,7 +446,7 @@ mod tests {
         assert_eq!(beneath(11), [0; 0]);
         let hash = path::hash(&main).unwrap();
         assert!(plan.has_more_children(hash, 10) && !plan.has_more_children(hash, 11));
-        let is = |path: &'static [u32]| move |own: &[u32]| own == path;
+        let is = |path: &'static [u32]| move |given: &[u32]| given == path;
         assert_eq!(
             plan.number_by(path::hash(&[0, 2]).unwrap(), is(&[0, 2])),
             Some(3)
@@ -459,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_spawn_path_is_an_error() {
+    fn an_invalid_spawn_path_is_an_error() {
         let case = Case {
             threads: vec!["0.x".to_owned()],
             ..case(&[(point(0, 1), point(0, 2))])
@@ -472,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_by_their_names() {
+    fn kinds_are_recognised_by_their_names() {
         assert_eq!(
             kind(&format!("{:?}", OpKind::MutexRequest)),
             Some(OpKind::MutexRequest)

@@ -42,9 +42,9 @@ pub(crate) fn is_on() -> bool {
 /// Discards all notes when the program starts again, because only its last run is written.
 pub(crate) fn again(main: &Thread) {
     // SAFETY: this is the calling thread.
-    let own = unsafe { &mut *main.record.get() };
-    own.length.store(0, SeqCst);
-    own.events.clear();
+    let record = unsafe { &mut *main.record.get() };
+    record.length.store(0, SeqCst);
+    record.events.clear();
     let others = KEPT.with(|kept| {
         let is_other = |other: &mut &'static Thread| !std::ptr::eq(*other, main);
         kept.extract_if(.., is_other).collect::<Vec<_>>()
@@ -71,15 +71,15 @@ pub(crate) fn forget(thread: &Thread) {
 pub(crate) fn begun(thread: &Thread) {
     if IS_ON.load(Relaxed) {
         // SAFETY: this is the calling thread.
-        let own = unsafe { &mut *thread.record.get() };
-        if own.events.capacity() == 0 {
-            own.events.reserve_exact(MOST);
+        let record = unsafe { &mut *thread.record.get() };
+        if record.events.capacity() == 0 {
+            record.events.reserve_exact(MOST);
         }
-        if own.events.len() == MOST {
+        if record.events.len() == MOST {
             failure::fail("a thread performs too many events to be recorded; run without --record");
         }
-        own.events.push((CLOCK.fetch_add(1, SeqCst), 0));
-        own.length.store(own.events.len() as u64, SeqCst);
+        record.events.push((CLOCK.fetch_add(1, SeqCst), 0));
+        record.length.store(record.events.len() as u64, SeqCst);
     }
 }
 
@@ -88,8 +88,8 @@ pub(crate) fn begun(thread: &Thread) {
 pub(crate) fn ended(thread: &Thread) {
     if IS_ON.load(Relaxed) {
         // SAFETY: this is the calling thread.
-        let own = unsafe { &mut *thread.record.get() };
-        if let Some((_, behind)) = own.events.last_mut().filter(|(_, behind)| *behind == 0) {
+        let record = unsafe { &mut *thread.record.get() };
+        if let Some((_, behind)) = record.events.last_mut().filter(|(_, behind)| *behind == 0) {
             *behind = CLOCK.fetch_add(1, SeqCst);
         }
     }
@@ -114,9 +114,9 @@ fn recorded(thread: &'static Thread) -> Recorded {
     // SAFETY: the vector does not move once it has events. Its first `length` entries are complete,
     // except that the second number of the last entry may change. This number is read as one word.
     let events = unsafe {
-        let own = thread.record.get();
-        let length = (*own).length.load(Acquire) as usize;
-        let first = (*own).events.as_ptr();
+        let record = thread.record.get();
+        let length = (*record).length.load(Acquire) as usize;
+        let first = (*record).events.as_ptr();
         (0..length)
             .map(|index| first.add(index).read_volatile())
             .collect()

@@ -279,9 +279,10 @@ impl Thread {
 
     /// Returns the numbers of the thread's spawn path, from the last to the first.
     fn places(&self) -> impl Iterator<Item = u32> {
-        let own = Some(self.origin.get());
-        let ancestors = std::iter::successors(own, |own| Some(own.parent?.origin.get()));
-        ancestors.map(|own| own.place)
+        let innermost = Some(self.origin.get());
+        let ancestors =
+            std::iter::successors(innermost, |thread| Some(thread.parent?.origin.get()));
+        ancestors.map(|origin| origin.place)
     }
 
     pub(crate) fn number(&self) -> Option<usize> {
@@ -386,17 +387,18 @@ impl Thread {
     /// new plan ends its wait.
     pub(crate) fn leaves(&self) -> Option<(String, Point)> {
         let number = self.number()? as u32;
-        let in_vain = |other: &&Thread| Some((other.name(), other.awaits_in_vain(number)?));
-        with_all(|threads| threads.iter().find_map(in_vain))
+        let unsatisfiable =
+            |other: &&Thread| Some((other.name(), other.unsatisfiable_wait(number)?));
+        with_all(|threads| threads.iter().find_map(unsatisfiable))
     }
 
     /// Returns the event for which the thread waits, if it is an event of the given thread that
     /// will never happen.
-    fn awaits_in_vain(&self, number: u32) -> Option<Point> {
+    fn unsatisfiable_wait(&self, number: u32) -> Option<Point> {
         let point = self.awaited().filter(|point| point.thread == number)?;
-        let is_told = enforcement::is_at_hand(self.waits_under.load(Relaxed));
+        let is_enforced = enforcement::is_at_hand(self.waits_under.load(Relaxed));
         let has_happened = Gate::of(number as usize).has_published(point.index);
-        (is_told && !has_happened).then_some(point)
+        (is_enforced && !has_happened).then_some(point)
     }
 }
 
@@ -417,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn who_ends_the_program_is_not_told_of_a_wait_that_a_new_plan_has_ended() {
+    fn a_wait_that_a_new_plan_has_ended_is_not_reported_at_the_end_of_the_program() {
         let waiting = Thread::default();
         let point = Point {
             thread: 0,
@@ -425,17 +427,17 @@ mod tests {
         };
         enforcement::take_over(Plan::free());
         waiting.waits_for(point, enforcement::plan());
-        assert_eq!(waiting.awaits_in_vain(0), Some(point));
+        assert_eq!(waiting.unsatisfiable_wait(0), Some(point));
         assert_eq!(
-            waiting.awaits_in_vain(1),
+            waiting.unsatisfiable_wait(1),
             None,
             "the event belongs to another thread"
         );
         enforcement::take_over(Plan::free());
-        assert_eq!(waiting.awaits_in_vain(0), None);
+        assert_eq!(waiting.unsatisfiable_wait(0), None);
         waiting.waits_for(point, enforcement::plan());
         waiting.goes_on();
-        assert_eq!(waiting.awaits_in_vain(0), None);
+        assert_eq!(waiting.unsatisfiable_wait(0), None);
     }
 
     #[test]

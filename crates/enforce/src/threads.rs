@@ -24,14 +24,14 @@ pub(crate) fn with_all<R>(does: impl FnOnce(&[&'static Thread]) -> R) -> R {
 /// Adds a thread, to which nothing else refers yet.
 pub(crate) fn add(origin: Origin) -> &'static Thread {
     THREADS.with(|threads| {
-        let own = threads.spare.pop().unwrap_or_else(|| {
-            let own: &'static Thread = Box::leak(Box::default());
-            threads.all.push(own);
+        let thread = threads.spare.pop().unwrap_or_else(|| {
+            let thread: &'static Thread = Box::leak(Box::default());
+            threads.all.push(thread);
             threads.spare.reserve(threads.all.len());
-            own
+            thread
         });
-        own.begin(origin);
-        own
+        thread.begin(origin);
+        thread
     })
 }
 

@@ -43,13 +43,13 @@ impl Window {
     /// Builds a window of two threads' steps from one state. In the reversed order, the first step
     /// comes last.
     pub(crate) fn of_pair(pair: [(Sleeper, Option<Footprint>); 2]) -> Window {
-        let [first, second] = [&pair[0], &pair[1]].map(|(own, _)| Step::of(own.thread));
+        let [first, second] = [&pair[0], &pair[1]].map(|(performed, _)| Step::of(performed.thread));
         let footprints = pair.into_iter();
         Window {
             straight: vec![first, second],
             reversed: vec![second, first],
             footprints: footprints
-                .map(|(own, footprint)| Some((own.op, footprint?)))
+                .map(|(performed, footprint)| Some((performed.op, footprint?)))
                 .collect(),
         }
     }
@@ -124,7 +124,10 @@ impl Commutations {
         probe: &mut dyn Probe,
     ) -> Result<Option<SleepSequence>, Interrupt> {
         let situation = window.situation();
-        let known = situation.as_ref().and_then(|own| self.find(own)).cloned();
+        let known = situation
+            .as_ref()
+            .and_then(|known| self.find(known))
+            .cloned();
         let is_swapped = window.is_swapped();
         let orders = match known {
             Some(known) => known.map(|orders| orders.swapped(is_swapped)),

@@ -60,7 +60,7 @@ impl Comparing {
             return Ok(());
         }
         let prefix = self.execution().schedule();
-        let own = Sleeper {
+        let performed = Sleeper {
             thread: step.thread,
             op,
         };
@@ -68,7 +68,7 @@ impl Comparing {
         let windows: Vec<Window> = dependent
             .map(|&sleeper| {
                 let first = (sleeper, probe.footprint(sleeper.thread));
-                Window::of_pair([first, (own, footprint.clone())])
+                Window::of_pair([first, (performed, footprint.clone())])
             })
             .collect();
         let mut kept = Vec::new();
@@ -93,7 +93,8 @@ impl Comparing {
         for race in self.execution().races_from(fresh).to_vec() {
             let first = race.first.index();
             let window = Window::of_race(race, self.execution(), &self.footprints);
-            let window = window.filter(|own| !self.search.path()[first].is_covered(own.reversed()));
+            let window =
+                window.filter(|race| !self.search.path()[first].is_covered(race.reversed()));
             let Some(window) = window else { continue };
             let prefix = &schedule[..first];
             if let Some(reversed) = self.commutations.reversed(prefix, &window, probe)? {

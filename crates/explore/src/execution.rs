@@ -180,15 +180,15 @@ impl Execution {
 
     /// Returns the event with the given thread and number.
     pub fn event_at(&self, point: Point) -> Option<EventId> {
-        let own = self.positions.get(point.thread.index())?;
-        own.get((point.index as usize).checked_sub(1)?).copied()
+        let events = self.positions.get(point.thread.index())?;
+        events.get((point.index as usize).checked_sub(1)?).copied()
     }
 
     /// Returns the first event of the thread at this position or later.
     pub(crate) fn first_from(&self, thread: ThreadId, position: usize) -> Option<EventId> {
-        let own = self.positions.get(thread.index())?;
-        let before = own.partition_point(|event| event.index() < position);
-        own.get(before).copied()
+        let events = self.positions.get(thread.index())?;
+        let before = events.partition_point(|event| event.index() < position);
+        events.get(before).copied()
     }
 
     /// Returns the earlier accesses to the object of an access, the last one first.
@@ -267,10 +267,10 @@ impl Execution {
         if self.positions.len() <= step.thread.index() {
             self.make_room(step.thread);
         }
-        let own = &mut self.positions[step.thread.index()];
-        let index = own.len() as u32 + 1;
-        self.clocks.push(own.last().copied(), step.thread, index);
-        own.push(id);
+        let events = &mut self.positions[step.thread.index()];
+        let index = events.len() as u32 + 1;
+        self.clocks.push(events.last().copied(), step.thread, index);
+        events.push(id);
         if !performed.edges.is_empty() || !performed.next_edges.is_empty() {
             self.push_edges(performed);
         }
@@ -419,13 +419,13 @@ impl Execution {
 
     /// Checks whether all events that happen before this event lie before `position`.
     pub(crate) fn is_initial_from(&self, event: EventId, position: usize) -> bool {
-        let own = self.event(event).thread();
+        let of_event = self.event(event).thread();
         self.clocks
             .row(event)
             .iter()
             .enumerate()
             .all(|(thread, &known)| {
-                known == 0 || thread == own.index() || {
+                known == 0 || thread == of_event.index() || {
                     self.positions[thread][known as usize - 1].index() < position
                 }
             })
@@ -455,8 +455,8 @@ impl Execution {
     /// before the first: po ⊔ clk(last write of the object).
     pub(crate) fn clock_as_reversed_read(&self, race: Race, clock: &mut Vec<u32>) {
         let Event { step, index, .. } = *self.event(race.second);
-        let own = &self.positions[step.thread.index()];
-        let previous = (index > 1).then(|| own[index as usize - 2]);
+        let events = &self.positions[step.thread.index()];
+        let previous = (index > 1).then(|| events[index as usize - 2]);
         self.start_clock(clock, previous);
         for &edge in self.edges(race.second) {
             clock::join_into(clock, self.clock(edge));

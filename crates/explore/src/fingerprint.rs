@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn states_with_the_same_digest_are_told_apart() {
+    fn states_with_the_same_digest_are_distinguished() {
         let (one, other) = (Fingerprint::of(Colliding(1)), Fingerprint::of(Colliding(2)));
         assert_eq!(one.digest(), other.digest());
         assert_ne!(one, other);

@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod algorithm;
-mod beside;
 mod bounded;
 mod commutation;
 mod comparing;
@@ -17,6 +16,7 @@ mod observer;
 mod parsimonious;
 mod preemptions;
 mod probe;
+mod probe_runs;
 mod program;
 mod random;
 mod reduction;
@@ -45,7 +45,7 @@ pub use search::{Enabled, Node, Reduction, Search, Sleeper};
 pub use strategy::{Decision, Ending, LEARNING, Part, Strategy};
 pub use verification::Verification;
 
-use beside::Beside;
+use probe_runs::ProbeRuns;
 
 /// How an exploration ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,7 +88,7 @@ where
                     }
                 }
                 Decision::Probe => {
-                    let mut probe = Beside::new(program, observer);
+                    let mut probe = ProbeRuns::new(program, observer);
                     strategy.probe(&mut probe)?;
                     if probe.has_run {
                         program.repeat(strategy.execution(), false)?;

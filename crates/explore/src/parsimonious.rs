@@ -158,7 +158,7 @@ pub struct Parsimonious {
     guide: Vec<ThreadId>,
     /// Whether the search for an operation without a known race has failed in this execution.
     #[serde(skip)]
-    has_looked: bool,
+    has_searched: bool,
     /// Whether the current execution is the first one.
     #[serde(skip)]
     is_first: bool,
@@ -330,9 +330,9 @@ impl Parsimonious {
         if request.is_some_and(|request| self.contended.spares(request)) {
             return last;
         }
-        if !self.has_looked {
+        if !self.has_searched {
             let spared = self.contended.first_spared(pending);
-            self.has_looked = spared.is_none();
+            self.has_searched = spared.is_none();
             if spared.is_some() {
                 return spared;
             }
@@ -391,7 +391,7 @@ impl Strategy for Parsimonious {
                 ..Parsimonious::new()
             };
         }
-        self.has_looked = false;
+        self.has_searched = false;
         self.is_first = !self.has_begun;
         if self.is_first {
             self.has_begun = true;
@@ -483,8 +483,8 @@ impl Strategy for Parsimonious {
         if !self.has_begun {
             return Some(0.0);
         }
-        let (own, _) = self.cursor.progress();
-        Some(self.frames.iter().rev().fold(own, |inner, frame| {
+        let (innermost, _) = self.cursor.progress();
+        Some(self.frames.iter().rev().fold(innermost, |inner, frame| {
             let (before, after) = frame.cursor.progress();
             before + (after - before) * inner
         }))

@@ -197,11 +197,11 @@ impl<'a> Enabled<'a> {
 /// default is the next enabled thread in cyclic order, so that no thread starves (fair schedules:
 /// Musuvathi, Qadeer, PLDI 2008).
 pub(crate) fn next_after(last: Option<ThreadId>, pending: &[Pending]) -> Option<ThreadId> {
-    let own = last?.index();
+    let current = last?.index();
     let is_enabled = |index: &usize| pending[*index].enabled().is_some();
-    match pending[own].enabled() {
+    match pending[current].enabled() {
         Some(request) if request.yields => {
-            let mut others = (own + 1..pending.len()).chain(0..own);
+            let mut others = (current + 1..pending.len()).chain(0..current);
             others.find(is_enabled).map(ThreadId::from_index).or(last)
         }
         _ => last,

@@ -23,7 +23,7 @@ struct Tasks<S> {
     next: Vec<usize>,
     pending: Vec<Pending>,
     /// Whether the program reports its state.
-    tells: bool,
+    reports_state: bool,
 }
 
 impl<S: Clone + Eq + Hash + 'static> Tasks<S> {
@@ -34,7 +34,7 @@ impl<S: Clone + Eq + Hash + 'static> Tasks<S> {
             initial,
             next: Vec::new(),
             pending: Vec::new(),
-            tells: true,
+            reports_state: true,
         }
     }
 
@@ -83,7 +83,7 @@ impl<S: Clone + Eq + Hash + 'static> Program for Tasks<S> {
 
     fn fingerprint(&self) -> Option<Fingerprint> {
         let state = (self.state.clone(), self.next.clone());
-        self.tells.then(|| Fingerprint::of(state))
+        self.reports_state.then(|| Fingerprint::of(state))
     }
 }
 
@@ -231,9 +231,9 @@ fn a_race_of_the_last_step_is_found_although_a_read_sleeps() {
 }
 
 #[test]
-fn a_program_that_tells_no_state_is_refused() {
+fn a_program_that_reports_no_state_is_refused() {
     let mut program = writers_and_reader();
-    program.tells = false;
+    program.reports_state = false;
     let mut strategy = Algorithm::ContextSensitive.strategy(Options::default());
     let result = explore(&mut program, &mut strategy, &mut ());
     assert_eq!(result, Err(Interrupt::Incomparable));

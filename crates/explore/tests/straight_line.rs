@@ -231,7 +231,7 @@ fn one_writer_and_readers() {
 /// After its first executions, parsimonious leaves reads without races to the common prefix.
 #[test]
 fn what_nobody_races_for_is_seldom_performed_anew() {
-    let readers: Vec<[Act; 2]> = (1..=8).map(|own| [Read(own), Read(0)]).collect();
+    let readers: Vec<[Act; 2]> = (1..=8).map(|variable| [Read(variable), Read(0)]).collect();
     let mut threads: Vec<&[Act]> = vec![&[Write(0, 1)]];
     threads.extend(readers.iter().map(|acts| &acts[..]));
     let mut program = Counting {

@@ -27,10 +27,10 @@ pub fn dot(interleaving: &Interleaving) -> String {
                 true => ", color=red, penwidth=2",
                 false => "",
             };
-            let told = format!("{}. {}", number + 1, label(interleaving, number));
+            let text = format!("{}. {}", number + 1, label(interleaving, number));
             add(format_args!(
                 "e{number} [label={}, group=g{thread}{failed}];",
-                quoted(&told)
+                quoted(&text)
             ));
             add(format_args!(
                 "{last} -> e{number} [arrowhead=none, weight=8];"

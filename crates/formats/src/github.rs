@@ -15,15 +15,15 @@ pub fn github(report: &Report, text: &str) -> String {
     }
     let is_missed = report.verdict == Verdict::Bug && report.errors.is_empty();
     for goal in report.unreached() {
-        let (level, told) = match is_missed {
+        let (level, title) = match is_missed {
             true => ("error", "never reached"),
             false => ("notice", "not reached so far"),
         };
-        let properties = properties(Some(&goal.location), told);
+        let properties = properties(Some(&goal.location), title);
         text.push_str(&command(
             level,
             &properties,
-            &format!("{told}: {}", goal.name),
+            &format!("{title}: {}", goal.name),
         ));
     }
     for warning in &report.warnings {
@@ -31,8 +31,8 @@ pub fn github(report: &Report, text: &str) -> String {
     }
     if report.verdict == Verdict::Bounded {
         let bounds = report.bounds.join("; ");
-        let told = format!("not everything was explored: {bounds}");
-        text.push_str(&command("warning", &properties(None, "Mazurka"), &told));
+        let message = format!("not everything was explored: {bounds}");
+        text.push_str(&command("warning", &properties(None, "Mazurka"), &message));
     }
     text
 }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_stay_in_their_places() {
+    fn texts_are_escaped_in_commands_and_properties() {
         assert_eq!(escaped("1 % 2\n::error::x\r"), "1 %25 2%0A::error::x\\r");
         assert_eq!(
             properties(Some("a,b.c:3:4"), "data race"),

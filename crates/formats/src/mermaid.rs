@@ -19,15 +19,15 @@ pub fn mermaid(interleaving: &Interleaving) -> String {
     }
     for (number, row) in interleaving.rows.iter().enumerate() {
         let thread = row.thread;
-        let told = format!("{}. {}", number + 1, label(interleaving, number));
-        let told = escaped(&told);
+        let text = format!("{}. {}", number + 1, label(interleaving, number));
+        let text = escaped(&text);
         let mark = match row.failed {
             true => "❌ ",
             false => "",
         };
         match row.sent_to {
-            Some(to) if to != thread => add(format_args!("t{thread}->>t{to}: {mark}{told}")),
-            Some(_) | None => add(format_args!("Note over t{thread}: {mark}{told}")),
+            Some(to) if to != thread => add(format_args!("t{thread}->>t{to}: {mark}{text}")),
+            Some(_) | None => add(format_args!("Note over t{thread}: {mark}{text}")),
         }
         let pairs = interleaving
             .races

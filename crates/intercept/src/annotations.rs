@@ -6,7 +6,7 @@ use libc::{c_char, c_int, c_uint, c_void, size_t};
 use runtime::native;
 
 /// Reports an annotation to the checker, with the place of the call.
-fn tell(what: impl FnOnce(usize)) {
+fn report(what: impl FnOnce(usize)) {
     if is_inside() {
         let (code, _closed) = (code(), close());
         what(code);
@@ -15,17 +15,17 @@ fn tell(what: impl FnOnce(usize)) {
 
 /// Makes the thread's past happen before later operations of threads that acquire here.
 fn release(address: *const c_void) {
-    tell(|code| native::release_at(address.addr(), code));
+    report(|code| native::release_at(address.addr(), code));
 }
 
 /// Acquires the releases of other threads here.
 fn acquire(address: *const c_void) {
-    tell(|code| native::acquire_at(address.addr(), code));
+    report(|code| native::acquire_at(address.addr(), code));
 }
 
 /// Starts or stops ignoring the thread's reads or writes.
 fn ignore(is_write: bool, begins: bool) {
-    tell(|_| native::ignore(is_write, begins));
+    report(|_| native::ignore(is_write, begins));
 }
 
 fn ignore_all(begins: bool) {
@@ -34,11 +34,11 @@ fn ignore_all(begins: bool) {
 }
 
 fn expect_races(address: *const c_void, length: size_t) {
-    tell(|_| native::expect_races(address.addr(), length));
+    report(|_| native::expect_races(address.addr(), length));
 }
 
 fn refuse(function: &str) {
-    tell(|code| native::refuse(code, format!("the program uses fibers ({function})")));
+    report(|code| native::refuse(code, format!("the program uses fibers ({function})")));
 }
 
 /// Returns the address for the clock of a lock's readers, beside the address for the writers.
@@ -48,7 +48,7 @@ fn readers(lock: *const c_void) -> usize {
 
 /// Reports that a lock was taken.
 fn locked(lock: *const c_void, is_writer: bool) {
-    tell(|code| {
+    report(|code| {
         native::acquire_at(lock.addr(), code);
         if is_writer {
             native::acquire_at(readers(lock), code);
@@ -58,7 +58,7 @@ fn locked(lock: *const c_void, is_writer: bool) {
 
 /// Reports that a lock is about to be released.
 fn unlocks(lock: *const c_void, is_writer: bool) {
-    tell(|code| {
+    report(|code| {
         let address = if is_writer {
             lock.addr()
         } else {

@@ -37,8 +37,8 @@ pub(crate) fn own_call(code: usize, stack_top: usize) -> usize {
     };
     let way = (code, returns_above(slot, stack_top as u64));
     let call = known.calls.entry(way).or_insert_with(|| {
-        let own = images().outside_libraries(code as u64, slot, &mappings::read);
-        own.map_or(code, |own| own as usize)
+        let found = images().outside_libraries(code as u64, slot, &mappings::read);
+        found.map_or(code, |caller| caller as usize)
     });
     *call
 }

@@ -322,7 +322,7 @@ pub(crate) unsafe extern "C-unwind" fn call(
 /// Closes the gate at a signal, before the checker's code runs. Returns whether it was open.
 pub(crate) fn interrupt() -> bool {
     let inside = INSIDE.swap(0, Relaxed);
-    SLAMMED.store(inside, Relaxed);
+    INTERRUPTED.store(inside, Relaxed);
     if inside != 0 && inside != CHECKER.load(Relaxed) {
         leave_blocks();
     }
@@ -330,11 +330,11 @@ pub(crate) fn interrupt() -> bool {
 }
 
 /// Thread pointer of the code that the last signal interrupted.
-static SLAMMED: AtomicUsize = AtomicUsize::new(0);
+static INTERRUPTED: AtomicUsize = AtomicUsize::new(0);
 
 /// Continues the program at the place where the signal interrupted it.
 pub(crate) fn cancel_interrupt() {
-    let inside = SLAMMED.swap(0, Relaxed);
+    let inside = INTERRUPTED.swap(0, Relaxed);
     if inside != 0 {
         reopen(inside);
     }

@@ -99,7 +99,7 @@ pub(crate) fn overlaps_constants(pages: &Range<usize>, access: libc::c_int) -> b
             part.start & !4095 <= start && start < part.start + part.content.len()
         })
     };
-    segments_in(pages).any(|(segment, own)| access != *own && !is_put_back(segment))
+    segments_in(pages).any(|(segment, before)| access != *before && !is_put_back(segment))
 }
 
 fn segments_in(pages: &Range<usize>) -> impl Iterator<Item = &'static (Range<usize>, libc::c_int)> {

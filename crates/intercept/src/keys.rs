@@ -128,7 +128,7 @@ fn delete(key: c_uint) -> c_int {
     };
     match std::mem::take(known) {
         None => return libc::EINVAL,
-        Some(Some(_)) if !is_before_main() => tell_of_others(key as usize),
+        Some(Some(_)) if !is_before_main() => report_other_values(key as usize),
         Some(_) => {}
     }
     0
@@ -136,10 +136,12 @@ fn delete(key: c_uint) -> c_int {
 
 /// Reports an omission if another thread may have a value of a deleted key. The end of that thread
 /// runs the destructor if the end precedes the deletion, but neither is an event.
-fn tell_of_others(key: usize) {
-    let own = threads::own_index();
+fn report_other_values(key: usize) {
+    let running = threads::own_index();
     let may_have_value = |&index: &usize| {
-        index != own && !threads::at(index).is_joined && threads::lists_at(index).values.len() > key
+        index != running
+            && !threads::at(index).is_joined
+            && threads::lists_at(index).values.len() > key
     };
     if (0..threads::count()).any(|index| may_have_value(&index)) {
         leave_out_deletion();

@@ -92,7 +92,7 @@ pub(crate) struct Callee {
     /// Whether a call is noted for the await rule, because its other effects are unknown.
     is_noted: bool,
     /// Whether a call reports the state of the calling thread for the await rule.
-    tells_state: bool,
+    reports_state: bool,
 }
 
 impl Callee {
@@ -116,7 +116,7 @@ impl Callee {
             uses,
             effects: cpp::effects(name),
             is_noted,
-            tells_state: is_ours || copies,
+            reports_state: is_ours || copies,
         }
     }
 
@@ -196,7 +196,7 @@ fn is_constant(address: usize) -> bool {
 struct Reporter {
     call: Call,
     /// Whether the state of the thread has been reported.
-    has_told_state: bool,
+    has_reported_state: bool,
     /// The values on which the call depends.
     given: [u128; 3],
 }
@@ -209,12 +209,12 @@ impl Reporter {
         let pointer = std::ptr::with_exposed_provenance(address);
         // SAFETY: the function that the program calls reads this memory; the gate is open.
         unsafe {
-            match self.has_told_state {
+            match self.has_reported_state {
                 true => self.call.reads(pointer, length),
                 false => self.call.reads_first(pointer, length, self.given),
             }
         }
-        self.has_told_state |= length > 0;
+        self.has_reported_state |= length > 0;
     }
 
     fn uses(&mut self, uses: Uses, arguments: &Arguments) {
@@ -290,7 +290,7 @@ fn performs(state: Use, name: &str, frame: *const Frame) {
             "accesses to a mapped file through its descriptor (mmap together with read or write)";
         native::leave_out(Omission::Unseen, what);
     }
-    native::tell_call(|| {
+    native::record_call(|| {
         let call = if name.ends_with(')') { "" } else { "()" };
         let verb = match state.how {
             How::Looks => "reads",
@@ -352,7 +352,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
     let are_events = ARE_EVENTS.load(Relaxed);
     let mut reporter = Reporter {
         call: Call::of(arguments.frame()),
-        has_told_state: callee.tells_state,
+        has_reported_state: callee.reports_state,
         given: callee.given(arguments),
     };
     let mut is_done = false;

@@ -78,8 +78,8 @@ pub(crate) extern "C" fn map(
         return libc::MAP_FAILED;
     }
     let start = result as usize;
-    let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
-    own.push(start..start + length.next_multiple_of(4096));
+    let mut mappings = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    mappings.push(start..start + length.next_multiple_of(4096));
     std::ptr::with_exposed_provenance_mut(start)
 }
 

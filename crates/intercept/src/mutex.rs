@@ -55,13 +55,13 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
     if layout.kind == UNWRITTEN {
         check(layout.kind, code);
     }
-    let own = own_number();
+    let running = own_number();
     let kind = layout.kind & KINDS;
-    if layout.owner == own && kind == RECURSIVE {
+    if layout.owner == running && kind == RECURSIVE {
         layout.count += 1;
         return 0;
     }
-    if layout.owner == own && kind == ERROR_CHECKING {
+    if layout.owner == running && kind == ERROR_CHECKING {
         return if how == How::Try {
             libc::EBUSY
         } else {
@@ -96,7 +96,7 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
             return robust::taken(mutex, lock, failed, code);
         }
         if is_granted {
-            hold(mutex, own, 1);
+            hold(mutex, running, 1);
         }
     }
     failed.unwrap_or(0)

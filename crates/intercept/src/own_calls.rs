@@ -107,12 +107,12 @@ unsafe extern "C" fn bind(_count: c_int, _arguments: *const usize, environment: 
             return;
         };
         let first = *((linker.base + debug.value) as *const *const LinkMap).add(1);
-        let mut own = first;
-        while !own.is_null() && !(*own).has_code_of(bind as *const () as usize) {
-            own = (*own).next;
+        let mut segment = first;
+        while !segment.is_null() && !(*segment).has_code_of(bind as *const () as usize) {
+            segment = (*segment).next;
         }
-        if let Some(own) = own.as_ref() {
-            bind_image(own.base, own.dynamic, first, is_checked);
+        if let Some(segment) = segment.as_ref() {
+            bind_image(segment.base, segment.dynamic, first, is_checked);
         }
     }
 }
@@ -144,19 +144,19 @@ fn replacement(name: *const u8) -> usize {
 unsafe fn bind_image(base: usize, dynamic: *const usize, first: *const LinkMap, is_checked: bool) {
     // SAFETY: as in `bind`.
     unsafe {
-        let own = Image::of(base, dynamic);
+        let image = Image::of(base, dynamic);
         let (start, end) = read_only_part(base);
         system_calls::protect(start, end, libc::PROT_READ | libc::PROT_WRITE);
         let mut table = 0;
         while table < 2 {
             let (start, size) = if table == 0 {
-                own.relocations[0]
+                image.relocations[0]
             } else {
-                own.relocations[1]
+                image.relocations[1]
             };
             let mut at = start;
             while at < start.wrapping_add(size) {
-                own.bind(&*(at as *const Relocation), first, is_checked);
+                image.bind(&*(at as *const Relocation), first, is_checked);
                 at = at.wrapping_add(size_of::<Relocation>());
             }
             table += 1;

@@ -63,6 +63,6 @@ fn callers() -> Vec<String> {
         let (number, name) = line.trim_start().split_once(": ")?;
         number.parse::<usize>().is_ok().then(|| name.to_owned())
     });
-    let outside = names.filter(|name| !OWN.iter().any(|own| name.contains(own)));
+    let outside = names.filter(|name| !OWN.iter().any(|pattern| name.contains(pattern)));
     outside.take(CALLERS).collect()
 }

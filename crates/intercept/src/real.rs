@@ -65,8 +65,8 @@ fn look_behind(known: &AtomicUsize, name: &'static str) -> usize {
     let mut address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr().cast()) } as usize;
     if address == 0 {
         let name = name.trim_end_matches('\0');
-        let own = static_cpp::function(name);
-        address = own.unwrap_or_else(|| panic!("the C library has no {name}"));
+        let function = static_cpp::function(name);
+        address = function.unwrap_or_else(|| panic!("the C library has no {name}"));
     }
     known.store(address, Relaxed);
     address

@@ -97,12 +97,14 @@ pub(crate) fn meet(number: c_long, arguments: [c_long; 6]) {
 
 fn look_at_call(number: c_long, arguments: [c_long; 6]) {
     let [first, second, third, fourth, ..] = arguments;
-    let own = pages(first as usize, second as usize);
+    let known_pages = pages(first as usize, second as usize);
     match number {
-        libc::SYS_munmap => look(&own, UNMAPS, "munmap"),
-        libc::SYS_mremap => look(&own, UNMAPS, "mremap"),
-        libc::SYS_mprotect => look_at_protection(&own, third as c_int),
-        libc::SYS_mmap if fourth as c_int & libc::MAP_FIXED != 0 => look(&own, REPLACES, "mmap"),
+        libc::SYS_munmap => look(&known_pages, UNMAPS, "munmap"),
+        libc::SYS_mremap => look(&known_pages, UNMAPS, "mremap"),
+        libc::SYS_mprotect => look_at_protection(&known_pages, third as c_int),
+        libc::SYS_mmap if fourth as c_int & libc::MAP_FIXED != 0 => {
+            look(&known_pages, REPLACES, "mmap")
+        }
         _ => {}
     }
 }
@@ -111,14 +113,14 @@ fn look_at_call(number: c_long, arguments: [c_long; 6]) {
 /// allocators map memory before its functions can be found.
 fn call(number: c_long, arguments: [usize; 6]) -> isize {
     let [first, second, third, fourth, ..] = arguments;
-    let own = pages(first, second);
+    let known_pages = pages(first, second);
     // The system refuses an address within a page. A mapping that shrinks is not moved.
     let gives_back = match number {
         _ if first % 4096 != 0 => 0..0,
         libc::SYS_mremap if third < second => pages(first.saturating_add(third), second - third),
-        libc::SYS_mremap if fourth as c_int & libc::MREMAP_MAYMOVE != 0 => own.clone(),
-        libc::SYS_mmap if fourth as c_int & libc::MAP_FIXED != 0 => own.clone(),
-        libc::SYS_munmap => own.clone(),
+        libc::SYS_mremap if fourth as c_int & libc::MREMAP_MAYMOVE != 0 => known_pages.clone(),
+        libc::SYS_mmap if fourth as c_int & libc::MAP_FIXED != 0 => known_pages.clone(),
+        libc::SYS_munmap => known_pages.clone(),
         _ => 0..0,
     };
     if number == libc::SYS_mmap
@@ -144,8 +146,8 @@ fn call(number: c_long, arguments: [usize; 6]) -> isize {
             }
             let result = result as usize;
             privately(|| match number {
-                libc::SYS_munmap => note(&own, 0..0),
-                libc::SYS_mremap => note(&own, pages(result, third)),
+                libc::SYS_munmap => note(&known_pages, 0..0),
+                libc::SYS_mremap => note(&known_pages, pages(result, third)),
                 libc::SYS_mmap => note(&pages(result, second), pages(result, second)),
                 _ => {}
             });
@@ -160,9 +162,9 @@ fn call(number: c_long, arguments: [usize; 6]) -> isize {
 /// Records that the execution has unmapped some pages and then mapped others.
 fn note(unmapped: &Range<usize>, mapped: Range<usize>) {
     mappings::forget();
-    let rest = MAPPED.get().drain(..).flat_map(|own| {
-        let before = own.start..own.end.min(unmapped.start);
-        let behind = own.start.max(unmapped.end)..own.end;
+    let rest = MAPPED.get().drain(..).flat_map(|mapping| {
+        let before = mapping.start..mapping.end.min(unmapped.start);
+        let behind = mapping.start.max(unmapped.end)..mapping.end;
         [before, behind]
     });
     let all = rest.chain([mapped]).filter(|pages| !pages.is_empty());

@@ -95,10 +95,10 @@ impl Memory for ProgramMemory {
         audit::is_of_system(address)
     }
 
-    fn tell(&self, thread: ThreadId, state: &mut Vec<u8>) {
+    fn append_state(&self, thread: ThreadId, state: &mut Vec<u8>) {
         let index = thread.index();
         state.extend_from_slice(&gate::errno_at(threads::pointer_of(index)).to_ne_bytes());
-        threads::tell(index, state);
+        threads::append_state(index, state);
     }
 
     fn save(&self, old: Option<Box<dyn Any>>) -> Box<dyn Any> {

@@ -37,8 +37,8 @@ pub(crate) fn place(code: usize) -> Option<String> {
     let frame = images().place((code as u64).checked_sub(1)?)?;
     let file = PathBuf::from(frame.file?);
     let line = frame.line?;
-    let own = DIRECTORY.get().as_ref();
-    let shown = own.and_then(|own| file.strip_prefix(own).ok());
+    let directory = DIRECTORY.get().as_ref();
+    let shown = directory.and_then(|folder| file.strip_prefix(folder).ok());
     let shown = shown.unwrap_or(&file).display();
     Some(match frame.column {
         Some(column) => format!("{shown}:{line}:{column}"),
@@ -53,7 +53,10 @@ impl SourceMap for Names {
 
     fn functions(&self, code: usize) -> Vec<String> {
         let frames = images().frames((code as u64).saturating_sub(1));
-        frames.into_iter().filter_map(|own| own.function).collect()
+        frames
+            .into_iter()
+            .filter_map(|frame| frame.function)
+            .collect()
     }
 
     fn callers(&self, code: usize, stack_top: usize) -> Vec<String> {
@@ -127,11 +130,11 @@ fn variable(address: usize, length: usize) -> Option<Variable> {
     }
     let bytes = (address as u64, length as u64);
     let fixed = images().variable(bytes.0, bytes.1);
-    let own = || {
+    let in_thread_local = || {
         let (image, offset) = blocks::within(address)?;
         images().thread_local(image as u64, offset as u64, bytes.1)
     };
-    fixed.or_else(own).or_else(|| {
+    fixed.or_else(in_thread_local).or_else(|| {
         mappings::refresh_for(bytes.0);
         images().on_stack(bytes, &mappings::read)
     })

@@ -40,10 +40,10 @@ pub(crate) fn find() {
     };
     let libraries = [("_ZSt", "libstdc++.so"), ("_ZNSt3__1", "libc++.so")];
     for (prefix, _) in libraries.iter().filter(|(_, library)| is_loaded(library)) {
-        let own = ALL
+        let stream = ALL
             .iter()
             .filter(|(name, _)| name.to_bytes().starts_with(prefix.as_bytes()));
-        for (name, size) in own {
+        for (name, size) in stream {
             // SAFETY: a name is a terminated string.
             let start = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.addr();
             if start != 0 {

@@ -89,8 +89,8 @@ pub(crate) fn is_before_main() -> bool {
         unsafe {
             let mut place = environ;
             while !place.is_null() && !(*place).is_null() {
-                let mut own = order.iter().enumerate();
-                is_checked |= own.all(|(index, &byte)| (*place).add(index).read() as u8 == byte);
+                let mut bytes = order.iter().enumerate();
+                is_checked |= bytes.all(|(index, &byte)| (*place).add(index).read() as u8 == byte);
                 place = place.add(1);
             }
         }

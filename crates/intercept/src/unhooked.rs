@@ -54,7 +54,7 @@ static LEFT: OnceLock<Vec<u64>> = OnceLock::new();
 static UNKNOWN: OnceLock<Vec<String>> = OnceLock::new();
 
 /// Begins an execution: reports its omissions.
-pub(crate) fn tell() {
+pub(crate) fn leave_out_unhooked() {
     for image in UNKNOWN.get().into_iter().flatten() {
         let what = format!(
             "{image} has code without symbols and unwinding tables: accesses without hooks are not found there"

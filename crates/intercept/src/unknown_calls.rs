@@ -62,7 +62,7 @@ impl Slot {
             name,
             is_unknown: false,
         };
-        self.name.to_str().is_ok_and(|own| name(own).is_event())
+        self.name.to_str().is_ok_and(|text| name(text).is_event())
     }
 
     /// Returns the address in the slot.
@@ -236,8 +236,8 @@ impl Step {
         };
         let is_reported = slot.is_hooked && name.is_reported();
         let mut function = slot.function();
-        let own = |image: &&Image| image.is_own && image.has_code(function);
-        if images.iter().any(|image| own(&image)) && is_reported {
+        let is_in_program = |image: &&Image| image.is_own && image.has_code(function);
+        if images.iter().any(|image| is_in_program(&image)) && is_reported {
             // The loader resolves the slot at the first call, or the function is the program's.
             // SAFETY: the name is a terminated string.
             function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, slot.name.as_ptr()) }.addr();

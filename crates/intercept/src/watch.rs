@@ -39,7 +39,7 @@ pub(crate) fn begin(is_debugged: bool) {
     own_failure::begin();
     runtime::native::catch_crashes(on_signal, gate::cancel_interrupt);
     if is_debugged {
-        runtime::native::tell_debugger();
+        runtime::native::call_debugger_at_failures();
         return;
     }
     let handler: extern "C" fn(c_int) = on_wait;

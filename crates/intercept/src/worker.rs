@@ -193,14 +193,14 @@ pub(crate) fn ask(input: Input) -> ! {
 }
 
 fn checker(order: &Order) -> Checker {
-    let tell = |snapshot: &Snapshot| {
+    let say = |snapshot: &Snapshot| {
         input::refuse_readers();
         say(&Answer::Progress(snapshot.line()));
     };
     Checker::ordered(order)
         .stop(Arc::clone(STOP.get_or_init(Arc::default)))
         .native(&Names, &ProgramMemory)
-        .observer(Progress::every(INTERVAL, tell))
+        .observer(Progress::every(INTERVAL, say))
 }
 
 /// The floating-point control words at the beginning of the program's `main`.
@@ -230,7 +230,7 @@ fn run(program: Program) {
         reached::begin();
     });
     gate::IS_THROWN.store(false, Relaxed);
-    unhooked::tell();
+    unhooked::leave_out_unhooked();
     WORDS.get().set();
     runtime::native::clean_stack();
     let code = program.main as usize + 1;

@@ -101,7 +101,7 @@ impl Builder {
             .explores(!self.expect_explicit_explore)
             .locations(self.location)
             .checkpoint_interval(self.checkpoint_interval as u64)
-            .told(self.log);
+            .verbose(self.log);
         if let Some(executions) = self.max_permutations {
             case = case.max_executions(executions as u64);
         }

@@ -149,9 +149,9 @@ fn threads_cells_and_statics() {
             .name("named".to_owned())
             .stack_size(1 << 16)
             .spawn(|| {
-                let own: Thread = loom::thread::current();
-                assert_eq!(own.name(), Some("named"));
-                let _: ThreadId = own.id();
+                let current: Thread = loom::thread::current();
+                assert_eq!(current.name(), Some("named"));
+                let _: ThreadId = current.id();
                 loom::thread::park();
                 OWN.with(Cell::get)
             })
@@ -320,7 +320,7 @@ fn a_future_is_polled_once_for_no_reason() {
 
 #[test]
 fn a_waiter_returns_once_for_no_reason() {
-    let told = outcomes(|| {
+    let found = outcomes(|| {
         let shared = Arc::new((Notify::new(), AtomicUsize::new(0)));
         let other = Arc::clone(&shared);
         loom::thread::spawn(move || {
@@ -330,7 +330,7 @@ fn a_waiter_returns_once_for_no_reason() {
         shared.0.wait();
         shared.1.load(Ordering::SeqCst) as u32
     });
-    assert_eq!(told, BTreeSet::from([0, 1]));
+    assert_eq!(found, BTreeSet::from([0, 1]));
 }
 
 #[test]

@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_model_is_refused_with_a_reason_and_left_as_it_is() {
-        for (function, told) in [
+        for (function, reason) in [
             ("fn model(n: u32) {}", "amodeltakesnoarguments"),
             ("fn model<T>() {}", "amodelmustnotbegeneric"),
             ("unsafe fn model() {}", "amodelmustbeasafefunction"),
@@ -135,7 +135,7 @@ mod tests {
             ("#[core::prelude::v1::test] fn model() {}", "removetheother"),
         ] {
             let expanded = expanded("", function);
-            assert!(expanded.contains(told), "{expanded}");
+            assert!(expanded.contains(reason), "{expanded}");
             assert!(expanded.ends_with(&function.replace(' ', "")), "{expanded}");
         }
         assert!(expanded("", "struct Model;").contains("compile_error"));

@@ -150,13 +150,13 @@ fn failure(name: &Ident, input: ParseStream) -> Result<TokenStream> {
 
 /// Parses the value after the `=`.
 fn value<T: Parse>(name: &Ident, input: ParseStream, expected: &str) -> Result<T> {
-    let told = |span: Span| Error::new(span, format!("`{name}` takes {expected}"));
+    let error = |span: Span| Error::new(span, format!("`{name}` takes {expected}"));
     if !input.peek(Token![=]) {
-        return Err(told(name.span()));
+        return Err(error(name.span()));
     }
     input.parse::<Token![=]>()?;
     let span = input.span();
-    input.parse().map_err(|_| told(span))
+    input.parse().map_err(|_| error(span))
 }
 
 /// Parses `30s`, `5m`, `1.5h` or `250ms`.
@@ -209,8 +209,8 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_what_there_is() {
-        for (options, told) in [
+    fn errors_in_options_list_the_valid_options() {
+        for (options, part) in [
             (
                 "preemption = 2",
                 "there is no option `preemption`; the options are algorithm, max_executions",
@@ -245,7 +245,7 @@ mod tests {
         ] {
             let message = shown(options);
             assert!(
-                message.starts_with(told) || message.contains(told),
+                message.starts_with(part) || message.contains(part),
                 "{options}: {message}"
             );
         }

@@ -33,5 +33,5 @@ use crate::test_case::name_of_test;
 #[track_caller]
 pub fn model<F: Fn() + 'static>(program: F) {
     let is_test = name_of_test().is_some();
-    TestCase::of_this_thread().told(is_test).run(program);
+    TestCase::of_this_thread().verbose(is_test).run(program);
 }

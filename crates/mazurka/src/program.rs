@@ -167,10 +167,10 @@ fn check(order: &Order, body: impl Fn() + 'static) -> Result<Report, CheckError>
         let registered = signal_hook::flag::register(signal, Arc::clone(&stop));
         registered.map_err(|error| CheckError::Misfit(format!("signals: {error}")))?;
     }
-    let tell = |snapshot: &Snapshot| say(&Answer::Progress(snapshot.line()));
+    let show = |snapshot: &Snapshot| say(&Answer::Progress(snapshot.line()));
     let checker = Checker::ordered(order)
         .stop(stop)
-        .observer(Progress::every(INTERVAL, tell));
+        .observer(Progress::every(INTERVAL, show));
     if let Some(errands) = &order.errands {
         let checker = checker.by(&order.algorithm)?;
         return checker.run_errands(errands, body, || say(&Answer::Brought));

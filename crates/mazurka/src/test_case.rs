@@ -43,7 +43,7 @@ pub struct TestCase {
     fails: Option<String>,
     /// Limits that the test set itself. The test does not fail if the search meets them.
     limits: Vec<Limit>,
-    is_told: bool,
+    is_verbose: bool,
     /// Jobs for [`run_by_jobs`](TestCase::run_by_jobs).
     jobs: Option<usize>,
 }
@@ -52,7 +52,7 @@ impl TestCase {
     /// Creates the test with this module path, crate name first, in a cargo package.
     pub fn new(path: &str, package: &str) -> TestCase {
         let (_, name) = path.split_once("::").unwrap_or(("", path));
-        TestCase::named(name, Some(package.to_owned())).told(true)
+        TestCase::named(name, Some(package.to_owned())).verbose(true)
     }
 
     /// Creates the test with this name, in a cargo package if there is one.
@@ -64,7 +64,7 @@ impl TestCase {
             fails: None,
             // If a part is not explored, the test itself has asked for that.
             limits: vec![Limit::Exploration],
-            is_told: false,
+            is_verbose: false,
             jobs: None,
         }
     }
@@ -151,8 +151,8 @@ impl TestCase {
     /// Sets whether a passing test also prints its report to standard error, which test runners
     /// show on request (`cargo test -- --nocapture`). The value is true for `#[mazurka::test]` and
     /// for `mazurka::model` in a test.
-    pub fn told(self, is_told: bool) -> TestCase {
-        TestCase { is_told, ..self }
+    pub fn verbose(self, is_verbose: bool) -> TestCase {
+        TestCase { is_verbose, ..self }
     }
 
     /// Like [`Checker::waits_alone`].
@@ -291,8 +291,8 @@ impl TestCase {
     #[track_caller]
     fn judge(&self, report: Report) {
         match (report.verdict, &self.fails) {
-            (Verdict::Verified, None) => self.tell(&report),
-            (Verdict::Bug, Some(text)) if is_expected(&report, text) => self.tell(&report),
+            (Verdict::Verified, None) => self.print_passing(&report),
+            (Verdict::Bug, Some(text)) if is_expected(&report, text) => self.print_passing(&report),
             (Verdict::Bounded, None) if self.permits(&report) => {
                 eprintln!("{}", report.text(Style::default()));
                 html::write(&self.name, &report);
@@ -303,9 +303,9 @@ impl TestCase {
     }
 
     /// Prints the report of a test that passes: executions, races, warnings.
-    fn tell(&self, report: &Report) {
+    fn print_passing(&self, report: &Report) {
         html::write(&self.name, report);
-        if self.is_told {
+        if self.is_verbose {
             eprintln!("{}: {}", self.name, report.text(Style::default()));
         }
     }
@@ -334,8 +334,8 @@ impl TestCase {
         format!("\n{}", report.text(Style::default()))
     }
 
-    fn checked(mut self, tell: impl FnOnce(Checker) -> Checker) -> TestCase {
-        self.checker = tell(self.checker);
+    fn checked(mut self, configure: impl FnOnce(Checker) -> Checker) -> TestCase {
+        self.checker = configure(self.checker);
         self
     }
 

@@ -79,9 +79,9 @@ fn atomics_agree() {
     });
     agree("pointers", || {
         let push = |head: &AtomicPtr<u32>| {
-            let own = Box::into_raw(Box::new(0));
+            let pointer = Box::into_raw(Box::new(0));
             let before = head.load(SeqCst);
-            match head.compare_exchange(before, own, SeqCst, SeqCst) {
+            match head.compare_exchange(before, pointer, SeqCst, SeqCst) {
                 Ok(_) => u32::from(before.is_null()),
                 Err(_) => 2,
             }

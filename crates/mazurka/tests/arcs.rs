@@ -18,7 +18,7 @@ fn check(program: impl Fn() + 'static) -> Report {
 }
 
 /// Returns the results of all executions: equal for all algorithms, one per trace for optimal ones.
-fn told(traces: u64, program: impl Fn() -> u64 + Copy + 'static) -> BTreeSet<u64> {
+fn results(traces: u64, program: impl Fn() -> u64 + Copy + 'static) -> BTreeSet<u64> {
     let all = [
         Algorithm::Exhaustive,
         Algorithm::Source,
@@ -26,28 +26,28 @@ fn told(traces: u64, program: impl Fn() -> u64 + Copy + 'static) -> BTreeSet<u64
         Algorithm::Parsimonious,
     ]
     .map(|algorithm| {
-        let told = StdArc::new(StdMutex::new(BTreeSet::new()));
+        let results = StdArc::new(StdMutex::new(BTreeSet::new()));
         let report = Checker::new().algorithm(algorithm).check({
-            let told = StdArc::clone(&told);
+            let results = StdArc::clone(&results);
             move || {
                 let value = program();
-                told.lock().unwrap().insert(value);
+                results.lock().unwrap().insert(value);
             }
         });
         assert_eq!(report.verdict, Verdict::Verified, "{algorithm}");
         if matches!(algorithm, Algorithm::Optimal | Algorithm::Parsimonious) {
             assert_eq!(report.executions, traces, "{algorithm}");
         }
-        std::mem::take(&mut *told.lock().unwrap())
+        std::mem::take(&mut *results.lock().unwrap())
     });
     assert!(all.iter().all(|one| *one == all[0]), "{all:?}");
     all.into_iter().next().unwrap()
 }
 
 /// Records which thread drops it.
-struct Told<'a>(&'a AtomicU32);
+struct RecordsDrop<'a>(&'a AtomicU32);
 
-impl Drop for Told<'_> {
+impl Drop for RecordsDrop<'_> {
     fn drop(&mut self) {
         let is_main = thread::current().name() == Some("main");
         self.0.store(1 + u32::from(is_main), SeqCst);
@@ -115,10 +115,10 @@ fn shares_without_a_destructor_make_no_events() {
 #[test]
 fn either_thread_may_drop_the_value() {
     // Two drops in either order.
-    let dropped = told(2, || {
+    let dropped = results(2, || {
         let who = AtomicU32::new(0);
         thread::scope(|scope| {
-            let shared = Arc::new(Told(&who));
+            let shared = Arc::new(RecordsDrop(&who));
             let other = Arc::clone(&shared);
             scope.spawn(move || drop(other));
             drop(shared);
@@ -129,7 +129,7 @@ fn either_thread_may_drop_the_value() {
 }
 
 #[test]
-fn who_drops_the_value_comes_after_the_others() {
+fn the_thread_that_drops_the_value_comes_after_the_others() {
     struct Cell(UnsafeCell<u32>);
     // SAFETY: the test checks that there is no race.
     unsafe impl Sync for Cell {}
@@ -148,9 +148,9 @@ fn who_drops_the_value_comes_after_the_others() {
 }
 
 #[test]
-fn a_count_is_any_that_there_may_be() {
+fn a_count_of_shares_may_have_any_possible_value() {
     // 1: the other share is dropped; 2: it exists; 3: it is cloned.
-    let counts = told(4, || {
+    let counts = results(4, || {
         let shared = Arc::new(());
         let other = Arc::clone(&shared);
         let thread = thread::spawn(move || {
@@ -167,21 +167,21 @@ fn a_count_is_any_that_there_may_be() {
 
 #[test]
 fn only_the_last_owner_gets_the_value() {
-    let got = told(2, || {
+    let got = results(2, || {
         let shared = Arc::new(1u64);
         let other = Arc::clone(&shared);
         let thread = thread::spawn(move || Arc::into_inner(other).unwrap_or(0));
-        let own = Arc::into_inner(shared).unwrap_or(0);
+        let value = Arc::into_inner(shared).unwrap_or(0);
         let other = thread.join().unwrap();
-        assert_eq!(own + other, 1, "exactly one of them");
-        own
+        assert_eq!(value + other, 1, "exactly one of them");
+        value
     });
     assert_eq!(got, BTreeSet::from([0, 1]));
 }
 
 #[test]
 fn a_try_to_unwrap_may_come_too_early() {
-    let got = told(2, || {
+    let got = results(2, || {
         let shared = Arc::new(1u64);
         let other = Arc::clone(&shared);
         thread::spawn(move || drop(other));
@@ -211,7 +211,7 @@ fn get_mut_orders_what_the_others_did() {
 
 #[test]
 fn a_weak_reference_finds_the_value_or_not() {
-    let found = told(2, || {
+    let found = results(2, || {
         let shared = Arc::new(1u64);
         let weak = Arc::downgrade(&shared);
         let thread = thread::spawn(move || weak.upgrade().map_or(0, |value| *value));
@@ -246,10 +246,10 @@ fn raw_pointers_keep_shares() {
 }
 
 #[test]
-fn a_value_knows_itself() {
+fn a_value_may_contain_a_weak_reference_to_itself() {
     struct Node(Weak<Node>);
     let report = check(|| {
-        let node = Arc::new_cyclic(|own| Node(own.clone()));
+        let node = Arc::new_cyclic(|weak| Node(weak.clone()));
         assert!(Arc::ptr_eq(&node, &node.0.upgrade().unwrap()));
         assert_eq!(Arc::weak_count(&node), 1);
     });
@@ -303,15 +303,15 @@ fn a_tracked_value_has_to_be_dropped() {
 #[test]
 fn a_weak_reference_survives_as_a_raw_pointer() {
     let report = check(|| {
-        let own = Arc::new(AtomicU32::new(3));
-        let raw = Weak::into_raw(Arc::downgrade(&own)).expose_provenance();
-        assert_eq!(Arc::weak_count(&own), 1);
+        let created = Arc::new(AtomicU32::new(3));
+        let raw = Weak::into_raw(Arc::downgrade(&created)).expose_provenance();
+        assert_eq!(Arc::weak_count(&created), 1);
         thread::spawn(move || {
             let weak =
                 unsafe { Weak::from_raw(std::ptr::with_exposed_provenance::<AtomicU32>(raw)) };
             weak.upgrade().map(|value| value.fetch_add(1, SeqCst));
         });
-        assert!(own.load(SeqCst) >= 3);
+        assert!(created.load(SeqCst) >= 3);
         let nothing = unsafe { Weak::from_raw(Weak::<u32>::new().into_raw()) };
         assert!(nothing.upgrade().is_none());
     });

@@ -138,8 +138,8 @@ fn a_pointer_is_published_and_read_back() {
             .map(|n| {
                 let head = Arc::clone(&head);
                 thread::spawn(move || {
-                    let own = Box::into_raw(Box::new(n));
-                    head.compare_exchange(std::ptr::null_mut(), own, AcqRel, Acquire)
+                    let pointer = Box::into_raw(Box::new(n));
+                    head.compare_exchange(std::ptr::null_mut(), pointer, AcqRel, Acquire)
                         .is_ok()
                 })
             })

@@ -235,11 +235,11 @@ fn polling_under_a_lock_ends_like_polling_a_flag() {
 fn two_that_poll_under_a_lock_for_ever_are_stuck() {
     let report = Checker::new().check(|| {
         let shared = Arc::new(Mutex::new([false; 2]));
-        let wait = |shared: &Mutex<[bool; 2]>, own: usize| {
-            while !shared.lock().unwrap()[1 - own] {
+        let wait = |shared: &Mutex<[bool; 2]>, index: usize| {
+            while !shared.lock().unwrap()[1 - index] {
                 thread::yield_now();
             }
-            shared.lock().unwrap()[own] = true;
+            shared.lock().unwrap()[index] = true;
         };
         let other = thread::spawn({
             let shared = Arc::clone(&shared);
@@ -471,11 +471,11 @@ fn a_future_that_yields_and_makes_progress_ends() {
 fn a_thread_is_alone_only_when_it_has_joined_all_others() {
     let report = Checker::new().waits_alone(10).check(|| {
         let shared = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
-        let others = [0, 1].map(|own| {
+        let others = [0, 1].map(|index| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
                 if shared[0].fetch_add(1, SeqCst) == 0 {
-                    shared[1].store(own + 1, SeqCst);
+                    shared[1].store(index + 1, SeqCst);
                 }
             })
         });

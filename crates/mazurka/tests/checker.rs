@@ -202,7 +202,7 @@ fn the_first_bug_ends_the_search_unless_it_keeps_going() {
 }
 
 #[test]
-fn deadlocks_that_differ_in_who_waits_first_are_one() {
+fn deadlocks_that_differ_only_in_the_first_waiter_are_one() {
     let report = Checker::new().keep_going(true).check(|| {
         let lock = Arc::new(mazurka::sync::Mutex::new(()));
         let guard = lock.lock().unwrap();
@@ -283,7 +283,7 @@ fn a_schedule_that_permits_no_operation_is_refused() {
 }
 
 #[test]
-fn one_execution_is_told_in_the_singular() {
+fn one_execution_is_described_in_the_singular() {
     let report = Checker::new().max_executions(1).check(|| no_update_lost(3));
     assert_eq!(
         report.bounds,

@@ -22,7 +22,7 @@ fn lines(report: &Report, origin: u32) -> Vec<(u32, u64)> {
 }
 
 #[test]
-fn lines_whose_operations_race_are_told_with_their_numbers() {
+fn lines_whose_operations_race_are_reported_with_their_numbers() {
     let origin = line!();
     let program = || {
         let x = AtomicU32::new(0);
@@ -61,7 +61,7 @@ fn lines_whose_operations_race_are_told_with_their_numbers() {
 
 /// If the operations of two executions are the same up to the race, the race counts once.
 #[test]
-fn a_race_is_told_once_for_the_executions_that_begin_with_it() {
+fn a_race_is_reported_once_for_all_executions_that_begin_with_it() {
     let origin = line!();
     let program = || {
         let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
@@ -115,15 +115,15 @@ fn a_model_whose_executions_are_all_halted_checks_no_end() {
 }
 
 #[test]
-fn an_object_that_one_thread_uses_is_told_with_its_line() {
+fn an_object_that_one_thread_uses_is_reported_with_its_line() {
     let origin = line!();
     let report = verified(|| {
         let shared = AtomicU32::new(0);
-        let own = Mutex::new(0);
+        let unshared = Mutex::new(0);
         let _unused = RwLock::new(0);
         let many: Vec<_> = (0..3).map(AtomicU32::new).collect();
         thread::scope(|scope| {
-            scope.spawn(|| *own.lock().unwrap() += shared.fetch_add(1, SeqCst));
+            scope.spawn(|| *unshared.lock().unwrap() += shared.fetch_add(1, SeqCst));
             scope.spawn(|| many[2].fetch_add(shared.fetch_add(1, SeqCst), SeqCst));
         });
         // Two threads have used one of the objects that are created there.
@@ -170,7 +170,7 @@ fn what_a_bug_stopped_has_no_warnings_of_coverage() {
 }
 
 #[test]
-fn looking_changes_nothing_that_is_found() {
+fn collecting_coverage_does_not_change_the_result() {
     // A program with hints, plain memory and a restart of the search.
     let program = || {
         let shared = Arc::new((RwLock::new(0), AtomicU32::new(0)));

@@ -166,7 +166,7 @@ impl Shared {
         let Some((statement, rest)) = statements.split_first() else {
             return;
         };
-        let own = |parts: &Vec<Last>| Dropped {
+        let dropped = |parts: &Vec<Last>| Dropped {
             shared: Arc::clone(self),
             parts: parts.clone(),
         };
@@ -191,13 +191,13 @@ impl Shared {
                 return self.run(rest, seen);
             }
             Statement::Own(parts) => {
-                let _own = own(parts);
+                let _own = dropped(parts);
                 return self.run(rest, seen);
             }
             Statement::ThreadLocal(parts) => {
                 LOCAL.with(|local| {
                     let mut local = local.borrow_mut();
-                    local.get_or_insert_with(|| own(parts));
+                    local.get_or_insert_with(|| dropped(parts));
                 });
             }
             Statement::PanicIf(which, value) => self.panic_if(*which, *value),

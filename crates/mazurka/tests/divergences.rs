@@ -261,7 +261,7 @@ fn sequentially_consistent_accesses_are_so() {
 }
 
 #[test]
-fn a_bound_is_told_of() {
+fn a_bound_is_reported() {
     let report = Checker::new().preemptions(0).check(|| {
         let x = Arc::new(AtomicU32::new(0));
         let other = Arc::clone(&x);

@@ -51,12 +51,12 @@ fn waits_for_flag(registers_first: bool) {
 }
 
 #[test]
-fn who_registers_before_it_looks_is_woken() {
+fn a_waiter_that_registers_before_it_checks_is_woken() {
     assert_eq!(check(|| waits_for_flag(true)).verdict, Verdict::Verified);
 }
 
 #[test]
-fn who_looks_before_it_registers_may_sleep_for_ever() {
+fn a_waiter_that_checks_before_it_registers_may_sleep_for_ever() {
     let report = check(|| waits_for_flag(false));
     assert_eq!(report.errors[0].kind, FailureKind::Deadlock);
     assert!(
@@ -246,7 +246,7 @@ fn what_is_aborted_on_drop_does_not_wait_for_ever() {
 }
 
 #[test]
-fn a_handle_tells_whether_its_task_has_ended() {
+fn a_handle_knows_whether_its_task_has_ended() {
     let report = Checker::new().keep_going(true).check(|| {
         let task = spawn(async {});
         assert!(!task.is_finished(), "it has ended already");
@@ -267,14 +267,16 @@ impl Event {
     /// queue unless `cleans_up` is set.
     async fn wait(&self, cleans_up: bool) {
         poll_fn(|context| {
-            let own = context.waker();
+            let current = context.waker();
             let mut state = self.state.lock().unwrap();
             if std::mem::take(&mut state.0) {
-                state.1.retain(|waker| !(cleans_up && waker.will_wake(own)));
+                state
+                    .1
+                    .retain(|waker| !(cleans_up && waker.will_wake(current)));
                 return Poll::Ready(());
             }
-            if !state.1.iter().any(|waker| waker.will_wake(own)) {
-                state.1.push(own.clone());
+            if !state.1.iter().any(|waker| waker.will_wake(current)) {
+                state.1.push(current.clone());
             }
             Poll::Pending
         })

@@ -75,7 +75,7 @@ fn passing(yields: bool) -> impl Fn() + Send + Sync {
 }
 
 #[test]
-fn what_happens_after_giving_way_is_no_preemption() {
+fn a_switch_after_a_yield_is_no_preemption() {
     for (yields, verdict) in [(false, Verdict::Bounded), (true, Verdict::Bug)] {
         let checker = Checker::new().preemptions(0);
         let report = checker.check(passing(yields));

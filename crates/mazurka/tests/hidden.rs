@@ -47,11 +47,11 @@ macro_rules! lost_update {
 
 #[test]
 fn an_update_of_an_atomic_that_may_be_lost() {
-    let told = hides(lost_update!(std));
-    assert!(told.contains("T0") && told.contains("T1"), "{told}");
+    let text = hides(lost_update!(std));
+    assert!(text.contains("T0") && text.contains("T1"), "{text}");
     assert!(
-        told.contains("block of 24 bytes allocated by main"),
-        "{told}"
+        text.contains("block of 24 bytes allocated by main"),
+        "{text}"
     );
     is_verified(lost_update!(mazurka));
 }
@@ -73,8 +73,8 @@ macro_rules! on_the_stack {
 
 #[test]
 fn an_atomic_on_the_stack_of_another_thread() {
-    let told = hides(on_the_stack!(std));
-    assert!(told.contains("on the stack of main"), "{told}");
+    let text = hides(on_the_stack!(std));
+    assert!(text.contains("on the stack of main"), "{text}");
     is_verified(on_the_stack!(mazurka));
 }
 
@@ -240,7 +240,7 @@ fn shares_of_an_arc_of_std_are_counted_by_everybody() {
 
 /// Data that a test collects outside of the model does not belong to the program.
 #[test]
-fn what_a_test_collects_is_not_the_programs() {
+fn data_that_a_test_collects_does_not_belong_to_the_program() {
     let seen = std::sync::Arc::new(std::sync::Mutex::new(std::collections::BTreeSet::new()));
     is_verified({
         let seen = std::sync::Arc::clone(&seen);
@@ -284,8 +284,8 @@ macro_rules! flag_looked_at_once {
 #[test]
 fn a_static_that_is_only_read() {
     use std::sync::atomic::AtomicBool;
-    let told = hides(flag_looked_at_once!(AtomicBool::new(false), AtomicBool));
-    assert!(told.contains("T1 continues differently at"), "{told}");
+    let text = hides(flag_looked_at_once!(AtomicBool::new(false), AtomicBool));
+    assert!(text.contains("T1 continues differently at"), "{text}");
     use mazurka::sync::atomic::AtomicBool as Mirrored;
     is_verified(flag_looked_at_once!(Mirrored::new(false), Mirrored));
 }
@@ -359,7 +359,7 @@ fn destructors_of_statics_and_thread_locals() {
     is_verified(|| {
         let threads = [1, 2].map(|n| {
             thread::spawn(move || {
-                OWN.with(|own| own.borrow_mut().push(n));
+                OWN.with(|list| list.borrow_mut().push(n));
                 LOG.0.lock().unwrap().push(n);
             })
         });
@@ -470,16 +470,20 @@ fn tickets_of_a_static() {
 }
 
 #[test]
-fn what_is_hidden_may_be_accepted() {
+fn hidden_synchronization_may_be_accepted() {
     let report = Checker::new().accept_hidden(true).check(lost_update!(std));
     assert_eq!(report.verdict, Verdict::Verified);
-    let kinds: Vec<_> = report.accepted.iter().map(|own| own.kind).collect();
+    let kinds: Vec<_> = report
+        .accepted
+        .iter()
+        .map(|left_out| left_out.kind)
+        .collect();
     assert!(kinds.iter().all(|&kind| kind == Omission::Hidden));
     assert!(!kinds.is_empty() && report.bounds.is_empty());
 }
 
 #[mazurka::test(accept_hidden)]
-fn what_is_hidden_may_be_accepted_by_the_attribute() {
+fn hidden_synchronization_may_be_accepted_by_the_attribute() {
     (lost_update!(std))();
 }
 
@@ -590,15 +594,15 @@ fn fixture() {
 }
 
 #[test]
-fn the_environment_accepts_what_is_hidden() {
+fn the_environment_accepts_hidden_synchronization() {
     let run = |accepts: &str| {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "fixture", "--nocapture"]);
         command.env(FIXTURE, "").env("MAZURKA_ACCEPT", accepts);
         let output = command.output().unwrap();
         let (out, err) = (output.stdout, output.stderr);
-        let told = String::from_utf8_lossy(&out).into_owned() + &String::from_utf8_lossy(&err);
-        (output.status.success(), told)
+        let text = String::from_utf8_lossy(&out).into_owned() + &String::from_utf8_lossy(&err);
+        (output.status.success(), text)
     };
     for (accepts, passes) in [
         ("", false),
@@ -606,18 +610,18 @@ fn the_environment_accepts_what_is_hidden() {
         ("hidden", true),
         ("unseen, hidden", true),
     ] {
-        let (has_passed, told) = run(accepts);
-        assert_eq!(has_passed, passes, "{accepts}: {told}");
-        assert!(told.contains("block of 24 bytes"), "{accepts}: {told}");
+        let (has_passed, text) = run(accepts);
+        assert_eq!(has_passed, passes, "{accepts}: {text}");
+        assert!(text.contains("block of 24 bytes"), "{accepts}: {text}");
     }
-    let (has_passed, told) = run("hiden");
+    let (has_passed, text) = run("hiden");
     let error = "MAZURKA_ACCEPT=hiden: no kind of omission is called hiden";
-    assert!(!has_passed && told.contains(error), "{told}");
+    assert!(!has_passed && text.contains(error), "{text}");
 }
 
 /// No thread has an operation before its check, so the starting thread comes first each time.
 #[test]
-fn who_comes_first_without_an_operation() {
+fn hidden_synchronization_that_decides_which_thread_is_first_is_found() {
     hides(|| {
         let once = std::sync::Arc::new(std::sync::OnceLock::new());
         let other = thread::spawn({

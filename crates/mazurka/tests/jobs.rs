@@ -92,7 +92,7 @@ fn reaches() {
 }
 
 /// Returns the report without times, memory and jobs.
-fn told(mut report: Report) -> Value {
+fn comparable(mut report: Report) -> Value {
     (report.elapsed_s, report.peak_rss_bytes, report.jobs) = (0.0, 0, 0);
     serde_json::to_value(report).unwrap()
 }
@@ -100,7 +100,7 @@ fn told(mut report: Report) -> Value {
 const PROGRAMS: [fn(); 5] = [passes, fails, tries_late, compares_late, reaches];
 
 #[test]
-fn two_and_three_jobs_tell_what_one_tells() {
+fn two_and_three_jobs_report_what_one_job_reports() {
     for (number, program) in PROGRAMS.into_iter().enumerate() {
         let checker = || Checker::new().keep_going(true);
         let one = checker().check(program);
@@ -113,12 +113,12 @@ fn two_and_three_jobs_tell_what_one_tells() {
             "it shows in the first slice"
         );
         let of = |report: Report| {
-            let mut told = told(report);
+            let mut comparable = comparable(report);
             if is_late {
-                told["given_up"] = Value::Null;
-                told["coverage"] = Value::Null;
+                comparable["given_up"] = Value::Null;
+                comparable["coverage"] = Value::Null;
             }
-            told
+            comparable
         };
         let one = of(one);
         for jobs in [1, 2, 3] {
@@ -143,7 +143,10 @@ fn an_exhaustive_search_is_divided_likewise() {
     };
     let one = checker().check(program);
     assert!(one.executions > 1200, "{one}");
-    assert_eq!(told(checker().jobs(3).check(program)), told(one));
+    assert_eq!(
+        comparable(checker().jobs(3).check(program)),
+        comparable(one)
+    );
 }
 
 #[test]
@@ -154,10 +157,10 @@ fn random_executions_depend_on_their_number_only() {
                 let checker = Checker::new().algorithm(algorithm).seed(7);
                 checker.keep_going(true).max_executions(limit)
             };
-            let one = told(checker().check(fails));
+            let one = comparable(checker().check(fails));
             assert_eq!(one["errors"].as_array().unwrap().len(), 2);
             for jobs in [2, 3] {
-                let several = told(checker().jobs(jobs).check(fails));
+                let several = comparable(checker().jobs(jobs).check(fails));
                 assert_eq!(several, one, "{algorithm}, {limit} executions");
             }
         }
@@ -239,7 +242,7 @@ fn a_limit_of_time_a_flag_and_an_observer_stop_all_jobs() {
 fn a_saved_search_goes_on_with_another_number_of_jobs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state");
-    let one = told(Checker::new().keep_going(true).check(fails));
+    let one = comparable(Checker::new().keep_going(true).check(fails));
     for numbers in [[2, 1, 3], [1, 3, 1], [3, 2, 2]] {
         let mut report = None;
         for (turn, jobs) in numbers.into_iter().enumerate() {
@@ -259,7 +262,7 @@ fn a_saved_search_goes_on_with_another_number_of_jobs() {
                 .iter()
                 .any(|warning| warning.contains("resumed from"))
         );
-        let (mut one, mut last) = (one.clone(), told(report));
+        let (mut one, mut last) = (one.clone(), comparable(report));
         // The coverage is not saved.
         for report in [&mut one, &mut last] {
             report["coverage"] = Value::Null;
@@ -320,7 +323,7 @@ unsafe impl Send for Racy {}
 unsafe impl Sync for Racy {}
 
 #[test]
-fn a_race_that_decides_what_the_program_does_is_told_by_all_jobs() {
+fn a_race_that_decides_what_the_program_does_is_reported_by_all_jobs() {
     let one = Checker::new().keep_going(true).check(races);
     assert_eq!(one.errors[0].kind.name(), "data race");
     for jobs in [2, 3] {
@@ -343,8 +346,8 @@ fn what_cannot_be_divided_is_done_by_one_job_and_says_so() {
     let bounded = Checker::new().preemptions(1);
     for checker in [by_optimal, bounded] {
         let report = checker.jobs(2).check(|| _ = mazurka::choose(2));
-        let told = |warning: &String| warning.contains("uses only one job");
-        assert!(report.warnings.iter().any(told), "{report}");
+        let is_warning = |warning: &String| warning.contains("uses only one job");
+        assert!(report.warnings.iter().any(is_warning), "{report}");
         assert_eq!((report.executions, report.jobs), (2, 1));
     }
     let none = Checker::new().jobs(0).try_check(|| ());

@@ -54,7 +54,7 @@ fn what_a_static_owns_is_no_leak_and_what_is_forgotten_is_one() {
 }
 
 #[test]
-fn a_leak_beside_a_static_is_shown_with_a_schedule() {
+fn a_leak_in_a_program_with_a_static_is_shown_with_a_schedule() {
     let program = || {
         LAZY.lock().unwrap().push(Arc::new("second".to_owned()));
         std::mem::forget(Arc::new(7));

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 /// Returns the message of the first failure, which must be of this kind.
-fn told(report: &Report, kind: FailureKind) -> &str {
+fn failure_message(report: &Report, kind: FailureKind) -> &str {
     assert_eq!(report.verdict, Verdict::Bug, "{report}");
     assert_eq!(report.errors[0].kind, kind, "{report}");
     &report.errors[0].message
@@ -34,7 +34,7 @@ fn a_model_inside_a_model_is_to_be_started_outside() {
     ];
     for program in programs {
         let report = Checker::new().check(program);
-        let message = told(&report, FailureKind::Panic);
+        let message = failure_message(&report, FailureKind::Panic);
         assert!(
             message.contains("models cannot be nested; start it outside"),
             "{message}"
@@ -89,7 +89,7 @@ fn lock_across_an_operation() {
 fn a_lock_of_std_that_is_held_across_an_operation_is_a_misuse_with_a_schedule() {
     let checker = Checker::new().patience(Duration::from_millis(100));
     let report = checker.check(lock_across_an_operation);
-    let message = told(&report, FailureKind::Misuse);
+    let message = failure_message(&report, FailureKind::Misuse);
     assert!(
         message.contains("blocked in a lock or channel that is not from mazurka"),
         "{message}"
@@ -132,7 +132,7 @@ fn a_channel_of_std_between_threads_of_a_model_is_a_misuse_and_others_go_on() {
         (report.verdict, report.executions),
         (Verdict::Verified, 120)
     );
-    told(&slow.join().unwrap(), FailureKind::Misuse);
+    failure_message(&slow.join().unwrap(), FailureKind::Misuse);
 }
 
 /// A thread that waits for the end of a thread of the operating system is not blocked forever.

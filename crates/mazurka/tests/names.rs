@@ -23,8 +23,8 @@ fn exported(source: &str) -> Vec<String> {
             Some("use") => {
                 let list = item.split(';').next().unwrap_or_default();
                 let list = list.rsplit("::").next().unwrap_or_default();
-                let own = list.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-                names.extend(own.filter(|name| !name.is_empty()).map(str::to_owned));
+                let words = list.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+                names.extend(words.filter(|name| !name.is_empty()).map(str::to_owned));
             }
             Some("fn" | "struct" | "unsafe") => {
                 let name = words.find(|word| !matches!(*word, "fn" | "struct" | ""));
@@ -47,8 +47,8 @@ fn the_table_has_every_name() {
         let names = exported(source);
         assert!(!names.is_empty());
         for name in names {
-            let is_told = TABLE.contains(&format!("`{name}`")) || is_in_range(&name);
-            assert!(is_told, "{name} is missing in docs/book/src/loom.md");
+            let is_listed = TABLE.contains(&format!("`{name}`")) || is_in_range(&name);
+            assert!(is_listed, "{name} is missing in docs/book/src/loom.md");
         }
     }
 }

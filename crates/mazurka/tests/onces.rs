@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 #[test]
-fn who_waits_for_a_value_finds_it() {
+fn a_thread_that_waits_for_a_value_gets_it() {
     let report = Checker::new().check(|| {
         let cell = Arc::new(OnceLock::new());
         let other = Arc::clone(&cell);
@@ -22,13 +22,13 @@ fn who_waits_for_a_value_finds_it() {
 }
 
 #[test]
-fn what_nobody_initialises_is_waited_for_in_vain() {
+fn waiting_for_a_once_that_is_never_initialised_deadlocks() {
     let report = Checker::new().check(|| Once::new().wait());
     assert_eq!(report.errors[0].kind, FailureKind::Deadlock);
 }
 
 /// Returns the outcomes of a wait concurrent with a panicking initialiser and perhaps another one.
-fn wait_beside_a_panic(force: bool, is_repeated: bool) -> BTreeSet<bool> {
+fn wait_during_a_panic(force: bool, is_repeated: bool) -> BTreeSet<bool> {
     outcomes(move || {
         let once = Arc::new(Once::new());
         let other = Arc::clone(&once);
@@ -51,16 +51,16 @@ fn wait_beside_a_panic(force: bool, is_repeated: bool) -> BTreeSet<bool> {
 
 #[test]
 fn a_wait_for_an_initialiser_that_panics_panics() {
-    assert_eq!(wait_beside_a_panic(false, false), BTreeSet::from([false]));
+    assert_eq!(wait_during_a_panic(false, false), BTreeSet::from([false]));
 }
 
 #[test]
 fn a_wait_that_begins_after_the_panic_finds_the_second_initialiser() {
     let both = BTreeSet::from([false, true]);
-    assert_eq!(wait_beside_a_panic(false, true), both);
+    assert_eq!(wait_during_a_panic(false, true), both);
 }
 
 #[test]
 fn a_forced_wait_does_not_mind_panics() {
-    assert_eq!(wait_beside_a_panic(true, true), BTreeSet::from([true]));
+    assert_eq!(wait_during_a_panic(true, true), BTreeSet::from([true]));
 }

@@ -35,7 +35,7 @@ fn note_panics() {
 }
 
 /// Returns the panic message of the code, which must panic at this line of this file.
-fn told_at(line: u32, code: impl FnOnce()) -> String {
+fn message_at(line: u32, code: impl FnOnce()) -> String {
     note_panics();
     IS_NOTED.set(true);
     let result = catch_unwind(AssertUnwindSafe(code));
@@ -50,7 +50,7 @@ fn told_at(line: u32, code: impl FnOnce()) -> String {
 /// Checks that the code panics at its line, with the request for a model.
 macro_rules! asks {
     ($code:expr) => {
-        let message = told_at(line!(), || drop(Box::new($code)));
+        let message = message_at(line!(), || drop(Box::new($code)));
         assert!(
             message.contains("outside a model: wrap the code in mazurka::model(|| …)"),
             "{message}"
@@ -110,7 +110,7 @@ fn threads_and_tasks_name_the_line() {
 }
 
 #[test]
-fn what_a_model_is_told_names_the_line() {
+fn functions_that_need_a_model_name_the_line_outside_of_it() {
     mazurka::thread_local! {
         static OWN: u32 = 1;
     }
@@ -120,5 +120,5 @@ fn what_a_model_is_told_names_the_line() {
     asks!(mazurka::stop_exploring());
     asks!(mazurka::skip_branch());
     asks!(mazurka::Goal::new("reached").reach());
-    asks!(OWN.with(|own| *own));
+    asks!(OWN.with(|value| *value));
 }

@@ -63,9 +63,9 @@ enum Whose {
 }
 
 impl Whose {
-    fn of(self, own: usize) -> usize {
+    fn of(self, thread: usize) -> usize {
         match self {
-            Whose::Own => own,
+            Whose::Own => thread,
             Whose::Main => 0,
         }
     }
@@ -285,13 +285,13 @@ impl State {
 
     /// Performs one step of the thread. Returns `None` if the thread has ended or waits for a lock.
     fn step(&self, program: &Program, thread: usize) -> Option<State> {
-        let own = &self.threads[thread];
-        let &statement = program[thread].get(own.statement)?;
+        let running = &self.threads[thread];
+        let &statement = program[thread].get(running.statement)?;
         let mut next = self.clone();
-        let mut found = own.found;
+        let mut found = running.found;
         let mut seen = None;
         // The next phase, or `None` if the statement is done.
-        let phase = match (statement, own.phase) {
+        let phase = match (statement, running.phase) {
             (Statement::Load(which), _) => {
                 seen = Some(self.numbers[which]);
                 None
@@ -373,11 +373,11 @@ impl State {
                 matches!(statement, Statement::PollParked(..)).then_some(2)
             }
         };
-        let own = &mut next.threads[thread];
-        own.seen.extend(seen);
-        own.phase = phase.unwrap_or(0);
-        own.statement += usize::from(phase.is_none());
-        own.found = if own.phase == 2 { found } else { 0 };
+        let running = &mut next.threads[thread];
+        running.seen.extend(seen);
+        running.phase = phase.unwrap_or(0);
+        running.statement += usize::from(phase.is_none());
+        running.found = if running.phase == 2 { found } else { 0 };
         Some(next)
     }
 
@@ -415,7 +415,7 @@ impl State {
 
     fn has_ended(&self, program: &Program) -> bool {
         let mut threads = self.threads.iter().zip(program);
-        threads.all(|(own, statements)| own.statement == statements.len())
+        threads.all(|(thread, statements)| thread.statement == statements.len())
     }
 }
 
@@ -430,7 +430,11 @@ fn enumerate(program: &Program) -> (BTreeSet<Seen>, bool) {
     let (mut outcomes, mut is_stuck) = (BTreeSet::new(), false);
     while let Some(state) = open.pop() {
         if state.has_ended(program) {
-            let seen = state.threads.iter().map(|own| own.seen.clone()).collect();
+            let seen = state
+                .threads
+                .iter()
+                .map(|thread| thread.seen.clone())
+                .collect();
             outcomes.insert((seen, state.numbers));
         } else {
             is_stuck |= state.is_stuck(program);

@@ -23,9 +23,9 @@ fn a_static_begins_with_its_value_in_every_execution() {
     static COUNT: AtomicUsize = AtomicUsize::new(7);
     let report = Checker::new().check(|| {
         let other = thread::spawn(|| COUNT.fetch_add(1, SeqCst));
-        let own = COUNT.fetch_add(1, SeqCst);
+        let count = COUNT.fetch_add(1, SeqCst);
         let other = other.join().unwrap();
-        assert_eq!((own.min(other), own.max(other)), (7, 8));
+        assert_eq!((count.min(other), count.max(other)), (7, 8));
         assert_eq!(COUNT.load(SeqCst), 9);
     });
     verified(&report, 2);
@@ -42,9 +42,9 @@ fn a_static_counts_as_many_executions_as_a_local() {
             });
             let third = scope.spawn(|| shared[0].load(SeqCst));
             shared[1].store(1, SeqCst);
-            let own = shared[0].load(SeqCst);
+            let value = shared[0].load(SeqCst);
             third.join().unwrap();
-            (own, other.join().unwrap())
+            (value, other.join().unwrap())
         });
         assert_ne!(seen, (0, 0));
     }
@@ -165,7 +165,7 @@ fn a_static_outside_a_model_asks_for_one() {
 }
 
 #[test]
-fn what_is_made_outside_the_model_and_used_in_it_is_told() {
+fn an_object_created_outside_the_model_and_used_in_it_is_reported() {
     let outside = std::sync::Arc::new(AtomicUsize::new(0));
     let report = Checker::new().check(move || {
         outside.fetch_add(1, SeqCst);
@@ -194,17 +194,17 @@ fn objects_at_the_same_place_one_after_the_other_are_different_ones() {
 }
 
 #[test]
-fn who_uses_an_object_first_makes_no_difference() {
+fn the_first_user_of_an_object_makes_no_difference() {
     for algorithm in Algorithm::general().filter(|algorithm| algorithm.is_optimal()) {
         let report = Checker::new().algorithm(algorithm).check(|| {
             let all = Arc::new([0, 1, 2].map(AtomicUsize::new));
-            let threads = [0, 1, 2].map(|own: usize| {
+            let threads = [0, 1, 2].map(|index: usize| {
                 let all = Arc::clone(&all);
                 thread::spawn(move || {
                     let rest = (0..3)
-                        .map(|n| all[(own + n) % 3].load(SeqCst))
+                        .map(|n| all[(index + n) % 3].load(SeqCst))
                         .sum::<usize>();
-                    all[own].store(rest, SeqCst);
+                    all[index].store(rest, SeqCst);
                 })
             });
             threads
@@ -215,13 +215,13 @@ fn who_uses_an_object_first_makes_no_difference() {
         let eager = Checker::new().algorithm(algorithm).check(|| {
             let all = Arc::new([0, 1, 2].map(AtomicUsize::new));
             assert_eq!(all.iter().map(|one| one.load(SeqCst)).sum::<usize>(), 3);
-            let threads = [0, 1, 2].map(|own: usize| {
+            let threads = [0, 1, 2].map(|index: usize| {
                 let all = Arc::clone(&all);
                 thread::spawn(move || {
                     let rest = (0..3)
-                        .map(|n| all[(own + n) % 3].load(SeqCst))
+                        .map(|n| all[(index + n) % 3].load(SeqCst))
                         .sum::<usize>();
-                    all[own].store(rest, SeqCst);
+                    all[index].store(rest, SeqCst);
                 })
             });
             threads
@@ -241,8 +241,8 @@ fn what_is_printed_does_not_move_objects() {
             let flag = Arc::clone(&flag);
             move || {
                 println!("{}", "x".repeat(flag.load(SeqCst) * 100));
-                let own = Arc::new(AtomicUsize::new(1));
-                flag.store(own.load(SeqCst), SeqCst);
+                let created = Arc::new(AtomicUsize::new(1));
+                flag.store(created.load(SeqCst), SeqCst);
             }
         });
         flag.fetch_add(1, SeqCst);
@@ -268,7 +268,7 @@ fn objects_in_large_memory_have_names_too() {
 }
 
 #[test]
-fn what_is_made_once_in_a_process_moves_objects_in_the_first_execution_only() {
+fn initialisation_once_per_process_moves_objects_only_in_the_first_execution() {
     static TABLE: std::sync::OnceLock<Vec<u64>> = std::sync::OnceLock::new();
     let report = Checker::new().check(|| {
         assert_eq!(TABLE.get_or_init(|| (0..100).collect()).len(), 100);
@@ -318,7 +318,7 @@ impl OwnLazy {
 
 /// Each execution has its own copies of statics, including all data in them.
 #[test]
-fn plain_data_beside_an_object_is_put_back() {
+fn plain_data_next_to_an_object_is_restored() {
     static LAZY: OwnLazy = OwnLazy {
         state: AtomicU32::new(0),
         make: Cell::new(Some(|| vec![7])),

@@ -87,7 +87,7 @@ fn values_with_operations_in_drop_are_torn_down() {
 #[test]
 fn thousands_of_events_are_no_problem() {
     let report = Checker::new().check(|| {
-        let own: Vec<_> = (0..2)
+        let blocks: Vec<_> = (0..2)
             .map(|_| {
                 thread::spawn(|| {
                     let x = AtomicU32::new(0);
@@ -98,7 +98,7 @@ fn thousands_of_events_are_no_problem() {
                 })
             })
             .collect();
-        for thread in own {
+        for thread in blocks {
             assert_eq!(thread.join().unwrap(), 4_000);
         }
     });
@@ -171,18 +171,18 @@ fn allocations_of_all_sizes_live_and_die() {
             .map(|n| {
                 let shared = Arc::clone(&shared);
                 thread::spawn(move || {
-                    let own: Vec<Vec<usize>> = (0..18).map(|size| vec![n; 1 << size]).collect();
-                    shared.lock().unwrap().push(own);
+                    let blocks: Vec<Vec<usize>> = (0..18).map(|size| vec![n; 1 << size]).collect();
+                    shared.lock().unwrap().push(blocks);
                 })
             })
             .collect();
         for thread in threads {
             thread.join().unwrap();
         }
-        for own in shared.lock().unwrap().drain(..) {
-            for (size, values) in own.iter().enumerate() {
+        for blocks in shared.lock().unwrap().drain(..) {
+            for (size, values) in blocks.iter().enumerate() {
                 assert_eq!(values.len(), 1 << size);
-                assert!(values.iter().all(|value| *value == own[0][0]));
+                assert!(values.iter().all(|value| *value == blocks[0][0]));
             }
         }
     });
@@ -264,7 +264,7 @@ fn a_thread_has_the_stack_that_it_asks_for() {
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
-fn who_exhausts_a_stack_is_told_how_to_get_a_larger_one() {
+fn a_stack_overflow_is_reported_with_the_way_to_a_larger_stack() {
     let report = Checker::new().check(|| drop(thread::spawn(use_half_a_megabyte)));
     assert_eq!(report.errors[0].kind, FailureKind::StackOverflow);
     let message = &report.errors[0].message;

@@ -52,17 +52,17 @@ fn a_caught_panic_is_behaviour() {
 fn a_scope_joins_its_threads_and_lends_them_its_variables() {
     let seen = outcomes(|| {
         let count = AtomicU32::new(0);
-        let mut own = 1;
+        let mut local = 1;
         let returned = thread::scope(|scope| {
             let first = scope.spawn(|| count.fetch_add(1, SeqCst));
             scope.spawn(|| {
                 count.fetch_add(1, SeqCst);
-                own += 1;
+                local += 1;
                 scope.spawn(|| count.fetch_add(1, SeqCst));
             });
             first.join().unwrap()
         });
-        assert_eq!((count.load(SeqCst), own), (3, 2));
+        assert_eq!((count.load(SeqCst), local), (3, 2));
         returned
     });
     assert_eq!(seen, BTreeSet::from([0, 1, 2]));
@@ -167,10 +167,10 @@ fn a_barrier_has_one_leader_in_each_round() {
             let barrier = Arc::clone(&barrier);
             move || [barrier.wait().is_leader(), barrier.wait().is_leader()]
         });
-        let own = [barrier.wait().is_leader(), barrier.wait().is_leader()];
+        let leads = [barrier.wait().is_leader(), barrier.wait().is_leader()];
         let others = other.join().unwrap();
-        assert!(own.iter().zip(&others).all(|(a, b)| a != b));
-        own
+        assert!(leads.iter().zip(&others).all(|(a, b)| a != b));
+        leads
     });
     assert_eq!(
         seen,
@@ -231,11 +231,11 @@ fn a_once_lock_has_one_value() {
             move || *cell.get_or_init(|| 1)
         });
         let before = cell.get().copied();
-        let own = *cell.get_or_init(|| 2);
+        let value = *cell.get_or_init(|| 2);
         let others = other.join().unwrap();
-        assert_eq!(own, others);
+        assert_eq!(value, others);
         assert_eq!(cell.set(3), Err(3));
-        (before, own)
+        (before, value)
     });
     assert_eq!(seen, BTreeSet::from([(None, 1), (None, 2), (Some(1), 1)]));
 }

@@ -76,7 +76,7 @@ fn cells_and_tasks_have_the_names_that_they_were_given() {
 }
 
 #[test]
-fn messages_are_told_where_the_channel_is_shown() {
+fn messages_are_shown_where_the_channel_is_shown() {
     let rows = rows(|| {
         let (sender, receiver) = sync_channel(1);
         let sender = sender.shown();
@@ -89,7 +89,7 @@ fn messages_are_told_where_the_channel_is_shown() {
 }
 
 #[test]
-fn a_bare_wake_is_told_with_the_line_before_it() {
+fn a_wake_by_the_standard_library_is_reported_with_the_line_before_it() {
     let line = line!() + 5;
     let report = Checker::new().check(move || {
         let flag = AtomicBool::new(false);
@@ -134,7 +134,7 @@ fn waits_of_tasks_and_wakes_have_places() {
 }
 
 #[test]
-fn a_lock_that_a_guard_gives_back_is_told_with_the_line_that_took_it() {
+fn a_lock_released_by_a_guard_is_reported_with_the_line_that_took_it() {
     let line = line!() + 4;
     let report = Checker::new().check(|| {
         let (a, b) = (Mutex::new(0), RwLock::new(0));

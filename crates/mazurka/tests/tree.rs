@@ -32,12 +32,12 @@ impl Observer for Seen {
 fn program(fails: bool) -> impl Fn() + 'static {
     move || {
         let [x, y] = [(); 2].map(|()| Arc::new(AtomicU32::new(0)));
-        let threads = [1, 2].map(|own| {
+        let threads = [1, 2].map(|number| {
             let (x, y) = (x.clone(), y.clone());
             thread::spawn(move || {
-                x.store(own, SeqCst);
+                x.store(number, SeqCst);
                 let seen = y.load(SeqCst);
-                y.store(own, SeqCst);
+                y.store(number, SeqCst);
                 seen
             })
         });

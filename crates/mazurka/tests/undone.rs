@@ -124,8 +124,8 @@ fn a_loop_on_a_count_of_shares_ends() {
         },
         || {
             let mut shared = Counted::new(());
-            let own = Counted::clone(&shared);
-            let other = thread::spawn(move || drop(own));
+            let share = Counted::clone(&shared);
+            let other = thread::spawn(move || drop(share));
             while let Err(back) = Counted::try_unwrap(shared) {
                 shared = back;
                 thread::yield_now();

@@ -112,7 +112,7 @@ fn all_interleavings_with_the_orders_fail_and_no_order_can_be_left_out() {
         });
         let pairs: Vec<_> = pairs.collect();
         let has = |order: &[(usize, usize)], (first, second)| {
-            let place = |wanted| order.iter().position(|own| *own == wanted).unwrap();
+            let place = |wanted| order.iter().position(|name| *name == wanted).unwrap();
             place(first) < place(second)
         };
         let all = interleavings(program);

@@ -190,7 +190,7 @@ impl Statement {
             let mut letters = constraint.chars().filter(char::is_ascii_alphabetic);
             constraint.contains(is_memory) && letters.all(|letter| "moV".contains(letter))
         });
-        outputs.any(|own| own) || inputs.any(|own| own)
+        outputs.any(|found| found) || inputs.any(|found| found)
     }
 }
 
@@ -227,7 +227,7 @@ impl Instruction {
 
     fn accesses_memory(&self, has_operand_in_memory: bool) -> bool {
         let name = self.name.as_str();
-        let is = |known: &[&str]| known.iter().any(|own| name.starts_with(own));
+        let is = |known: &[&str]| known.iter().any(|prefix| name.starts_with(prefix));
         if is(&UNKNOWN) && name != "int3" {
             return true;
         }
@@ -242,7 +242,7 @@ impl Instruction {
             || self
                 .operands
                 .iter()
-                .any(|own| is_address(own) || (!is_jump && is_symbol(own)))
+                .any(|operand| is_address(operand) || (!is_jump && is_symbol(operand)))
     }
 }
 
@@ -256,7 +256,7 @@ fn operands(text: &str) -> Vec<String> {
         let letters = reference.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
         rest = match letters
             .strip_prefix('[')
-            .and_then(|own| own.split_once(']'))
+            .and_then(|rest| rest.split_once(']'))
         {
             Some((_, after)) if reference.len() - letters.len() <= 1 => {
                 // `%a[name]` is an address.
@@ -272,7 +272,7 @@ fn operands(text: &str) -> Vec<String> {
     }
     plain.push_str(rest);
     let operands = plain.split(',').map(str::trim);
-    let operands = operands.filter(|own| !own.is_empty());
+    let operands = operands.filter(|operand| !operand.is_empty());
     operands.map(str::to_owned).collect()
 }
 
@@ -287,7 +287,7 @@ fn is_address(operand: &str) -> bool {
         let register = inside.trim_start_matches('%');
         !["rsp", "esp", "sp"]
             .iter()
-            .any(|own| register.starts_with(own))
+            .any(|prefix| register.starts_with(prefix))
     })
 }
 

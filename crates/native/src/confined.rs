@@ -144,8 +144,8 @@ pub(crate) fn ask_only_for(
     program: &Path,
     libraries: &[PathBuf],
 ) -> bool {
-    let own = libraries.iter().filter(|library| !is_known(library));
-    let mut images = std::iter::once(program).chain(own.map(PathBuf::as_path));
+    let unknown = libraries.iter().filter(|library| !is_known(library));
+    let mut images = std::iter::once(program).chain(unknown.map(PathBuf::as_path));
     images.all(|image| asks_only_for(&is_such, image) == Some(true))
 }
 

@@ -109,10 +109,10 @@ impl Debugger {
             thread::sleep(LOOK);
         };
         let text = fs::read_to_string(answers(&self.folder)).unwrap_or_default();
-        let mut told = text
+        let mut answers = text
             .lines()
             .filter_map(|line| serde_json::from_str(line).ok());
-        Ok((status, told.next_back()))
+        Ok((status, answers.next_back()))
     }
 }
 

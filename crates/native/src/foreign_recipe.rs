@@ -140,9 +140,10 @@ fn is_compiler(name: &str) -> bool {
 /// accepted only if it is the only file.
 fn is_own_file(name: &str, folder: &Path, is_alone: bool) -> bool {
     let path = Path::new(name);
-    let is_object = ["o", "a", "so"]
-        .iter()
-        .any(|known| path.extension().is_some_and(|own| own == *known));
+    let is_object = ["o", "a", "so"].iter().any(|known| {
+        path.extension()
+            .is_some_and(|extension| extension == *known)
+    });
     let has_kind = is_alone || is_object || Language::of(path).is_some();
     has_kind && !name.starts_with(['-', '@']) && is_beneath(path, folder)
 }
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_could_run_read_or_write_something_else_is_not() {
+    fn flags_that_run_read_or_write_something_else_are_rejected() {
         for flag in [
             "-wrapper sh,-c,id",
             "-fplugin=x.so",
@@ -310,8 +311,8 @@ mod tests {
             assert!(refused(files, "").is_some(), "{files}");
         }
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let own = folder.join("src/lib.rs");
-        assert_eq!(refused(&own.display().to_string(), ""), None);
+        let source = folder.join("src/lib.rs");
+        assert_eq!(refused(&source.display().to_string(), ""), None);
         let folder = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/bin/sh", folder.path().join("link")).unwrap();
         let recipe = Recipe {

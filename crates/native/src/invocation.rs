@@ -134,10 +134,10 @@ impl Invocation {
     /// `None` if this cannot be done in addition to the compiler run, or if nothing is compiled.
     pub(crate) fn preprocessing(arguments: &[OsString]) -> Option<Vec<OsString>> {
         let arguments = expanded(arguments, DEEPEST);
-        let is = |argument: &OsString, known: &[&str]| known.iter().any(|own| argument == own);
+        let is = |argument: &OsString, known: &[&str]| known.iter().any(|flag| argument == flag);
         if arguments
             .iter()
-            .any(|own| is(own, &["-", "-E", "-M", "-MM"]))
+            .any(|argument| is(argument, &["-", "-E", "-M", "-MM"]))
         {
             return None;
         }
@@ -150,7 +150,7 @@ impl Invocation {
             }
             let text = argument.to_string_lossy();
             let joined = WITH_VALUE_NOT_OF_PREPROCESSING;
-            let is_joined = joined.iter().any(|own| text.starts_with(own));
+            let is_joined = joined.iter().any(|flag| text.starts_with(flag));
             if !is_joined && !is(&argument, &NOT_OF_PREPROCESSING) {
                 kept.push(argument);
             }
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_make_cmake_and_autoconf_type_is_told_apart() {
+    fn command_lines_of_make_cmake_and_autoconf_are_distinguished() {
         for (line, compiles, links) in [
             (
                 "-DX=1 -Iinclude -O2 -MD -MT a.o -MF a.o.d -o a.o -c a.c",

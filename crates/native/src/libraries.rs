@@ -11,13 +11,15 @@ use std::process::{Command, Stdio};
 /// assert!(libraries.iter().any(|library| library.to_string_lossy().contains("libc.so")));
 /// ```
 pub fn libraries(program: &Path) -> Vec<PathBuf> {
-    let told = Command::new(program)
+    let output = Command::new(program)
         .env("LD_TRACE_LOADED_OBJECTS", "1")
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output();
-    let Ok(told) = told else { return Vec::new() };
-    let text = String::from_utf8_lossy(&told.stdout);
+    let Ok(output) = output else {
+        return Vec::new();
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
     text.lines().filter_map(path).collect()
 }
 

@@ -357,13 +357,13 @@ impl Names {
                 };
                 table.name(information, id).cloned()
             };
-            let own = || {
+            let demangled = || {
                 let name = frame.function.as_ref()?.demangle().ok()?;
                 Some(name.into_owned())
             };
             let location = frame.location.as_ref();
             frames.push(Frame {
-                function: qualified().or_else(own),
+                function: qualified().or_else(demangled),
                 file: location.and_then(|location| location.file).map(direct),
                 line: location.and_then(|location| location.line),
                 column: location

@@ -64,6 +64,6 @@ fn accumulator(
 ) -> Option<OpAccess> {
     let used = factory.info(instruction).used_registers();
     let mut used = used.iter();
-    let own = used.find(|used| used.register().full_register() == Register::RAX);
-    own.map(|used| used.access())
+    let rax = used.find(|used| used.register().full_register() == Register::RAX);
+    rax.map(|used| used.access())
 }

@@ -84,14 +84,14 @@ impl RuntimeLibrary {
                 .ok_or(RuntimeLibraryError::Other(named));
         }
         let folder = command.parent().unwrap_or(Path::new("."));
-        let mut beside = PLACES
+        let mut installed = PLACES
             .iter()
             .filter_map(|place| RuntimeLibrary::at(&folder.join(place).join(RUNTIME_LIBRARY)));
         let Some(embedded) = embedded else {
             let missing = || RuntimeLibraryError::Missing(folder.to_owned());
-            return beside.next().ok_or_else(missing);
+            return installed.next().ok_or_else(missing);
         };
-        match beside.find(|library| holds(&library.path, embedded)) {
+        match installed.find(|library| holds(&library.path, embedded)) {
             Some(library) => Ok(library),
             None => Ok(RuntimeLibrary {
                 path: stored(embedded, environment)?,
@@ -132,7 +132,7 @@ mod tests {
     use std::ffi::OsString;
 
     #[test]
-    fn it_is_found_beside_the_command_in_deps_and_in_lib() {
+    fn it_is_found_next_to_the_command_in_deps_and_in_lib() {
         for place in ["bin", "bin/deps", "lib/mazurka"] {
             let root = tempfile::tempdir().unwrap();
             let folder = root.path().join(place);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_embedded_is_found_beside_the_command_only_if_it_is_the_same() {
+    fn an_embedded_library_is_found_next_to_the_command_only_if_it_is_the_same() {
         let root = tempfile::tempdir().unwrap();
         let environment = |name: &str| (name == "HOME").then(|| OsString::from(root.path()));
         let command = root.path().join("mazurka");

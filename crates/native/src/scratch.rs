@@ -59,14 +59,14 @@ impl Scratch {
 /// process becomes its owner.
 fn abandoned(parent: &Path) -> impl Iterator<Item = (PathBuf, File)> {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    let own = entries.filter(|entry| {
+    let owned = entries.filter(|entry| {
         let user = rustix::process::geteuid().as_raw();
         // Links are not followed.
         let found = entry.metadata();
         let is_own_folder = found.is_ok_and(|found| found.is_dir() && found.uid() == user);
         is_own_folder && entry.file_name().to_string_lossy().starts_with(PREFIX)
     });
-    own.filter_map(|entry| {
+    owned.filter_map(|entry| {
         let lock = File::open(entry.path()).ok()?;
         lock.try_lock().ok()?;
         Some((entry.path(), lock))
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_owns_is_removed_and_nothing_else() {
+    fn only_abandoned_folders_are_removed() {
         let parent = tempfile::tempdir().unwrap();
         let left = parent.path().join(format!("{PREFIX}left"));
         fs::create_dir(&left).unwrap();
@@ -95,15 +95,15 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_do_not_remove_each_others() {
+    fn concurrent_processes_do_not_remove_scratch_folders_of_each_other() {
         let parent = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..200 {
-                        let own = Scratch::within(parent.path()).unwrap();
-                        fs::write(own.path().join("program"), "").unwrap();
-                        assert!(own.path().join("program").exists());
+                        let scratch = Scratch::within(parent.path()).unwrap();
+                        fs::write(scratch.path().join("program"), "").unwrap();
+                        assert!(scratch.path().join("program").exists());
                     }
                 });
             }

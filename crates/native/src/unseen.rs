@@ -164,7 +164,7 @@ const SHOWN: usize = 3;
 /// Returns the assembly in an image, as its sources record it, and atomic instructions elsewhere.
 fn assembly(image: &Path) -> Result<Vec<Unseen>, NamesError> {
     let places = noted_places(image).unwrap_or_default();
-    let is_noted = |own: &Unseen| match own {
+    let is_noted = |unseen: &Unseen| match unseen {
         Unseen::Atomics { first, .. } => {
             let file = first
                 .file
@@ -180,7 +180,7 @@ fn assembly(image: &Path) -> Result<Vec<Unseen>, NamesError> {
         Unseen::Assembly { .. } | Unseen::Library { .. } => false,
     };
     let mut found = atomics(image)?;
-    found.retain(|own| !is_noted(own));
+    found.retain(|unseen| !is_noted(unseen));
     if !places.is_empty() {
         found.insert(0, Unseen::Assembly { places });
     }

@@ -79,7 +79,7 @@ impl Worker {
     }
 
     /// Starts a worker like [`start`](Worker::start), for a program that carries out
-    /// [errands](Worker::tell).
+    /// [errands](Worker::assign).
     ///
     /// # Errors
     /// Returns an error if the process cannot be started.
@@ -111,7 +111,7 @@ impl Worker {
     /// # Errors
     /// Returns an error if the worker was not [started for errands](Worker::start_for_errands), or
     /// if memory is short.
-    pub fn tell(&mut self, words: &[u8]) -> io::Result<()> {
+    pub fn assign(&mut self, words: &[u8]) -> io::Result<()> {
         let channel = self.errands.as_mut().ok_or(io::ErrorKind::Unsupported)?;
         channel.words.set_len(0)?;
         channel.words.write_all_at(words, 0)?;
@@ -130,7 +130,7 @@ impl Worker {
     /// apply to the next errand.
     ///
     /// # Errors
-    /// Returns an error in the same cases as [`tell`](Worker::tell).
+    /// Returns an error in the same cases as [`assign`](Worker::assign).
     pub fn brought(&self) -> io::Result<Vec<u8>> {
         self.trail
             .write_all_at(&0_u64.to_le_bytes(), Trail::HASTE)?;

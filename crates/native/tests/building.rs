@@ -271,7 +271,7 @@ fn other_files_are_refused_with_what_they_are() {
 }
 
 #[test]
-fn a_program_of_the_thread_sanitizer_is_told_apart() {
+fn a_program_of_the_thread_sanitizer_is_recognised() {
     let workshop = Workshop::new();
     let source = workshop.file("program.c", "int main(void) { return 0; }");
     let path = workshop.folder.path().join("sanitised");

@@ -281,12 +281,12 @@ fn instructions_have_lines_and_functions_inlined_ones_first() {
         let worker = case.addresses.at("_ZN4deep6Worker4workEi");
         let stacks = (worker..worker + 80).map(|address| case.names.frames(address));
         let inlined = stacks.into_iter().find(|frames| frames.len() == 2).unwrap();
-        let told = |index: usize| {
+        let frame = |index: usize| {
             let frame = &inlined[index];
             (frame.function.as_deref().unwrap(), frame.line.unwrap())
         };
-        assert_eq!(told(0), ("inlined", 3), "{}", case.compiler);
-        assert_eq!(told(1), ("deep::Worker::work", 7), "{}", case.compiler);
+        assert_eq!(frame(0), ("inlined", 3), "{}", case.compiler);
+        assert_eq!(frame(1), ("deep::Worker::work", 7), "{}", case.compiler);
         let file = inlined[0].file.as_deref().unwrap();
         assert!(
             file.starts_with('/') && file.ends_with("/lines.cpp"),
@@ -326,7 +326,7 @@ int main(void) { return work(); }
 "#;
 
 /// The program's output for one address: its own stack, and the address of a function.
-struct Told {
+struct Printed {
     address: u64,
     function: u64,
     registers: Registers,
@@ -334,7 +334,7 @@ struct Told {
     stack: Vec<u64>,
 }
 
-fn told(program: &Path) -> Vec<Told> {
+fn printed(program: &Path) -> Vec<Printed> {
     let printed = run(&mut Command::new(program));
     let mut numbers = printed.split_whitespace().map(|word| {
         u64::from_str_radix(word.trim_start_matches("0x").trim_matches(['(', ')']), 16).unwrap_or(0)
@@ -343,7 +343,7 @@ fn told(program: &Path) -> Vec<Told> {
     while let Some(address) = numbers.next() {
         let mut next = || numbers.next().unwrap();
         let (function, returns_to, frame, callers_frame) = (next(), next(), next(), next());
-        all.push(Told {
+        all.push(Printed {
             address,
             function,
             registers: Registers::new(returns_to - 1, frame + 16, callers_frame),
@@ -367,28 +367,28 @@ fn loaded(image: &object::File<'_>, address: u64) -> Option<u64> {
 fn local_variables_are_found_in_whichever_frame_has_them() {
     each(Language::C, ("stack.c", STACK), |case| {
         let expected = ["work::shared.two[1]", "work::others[2]", "between::room[1]"];
-        let told = told(&case.program.program());
-        assert_eq!(told.len(), expected.len());
+        let printed = printed(&case.program.program());
+        assert_eq!(printed.len(), expected.len());
         let data = fs::read(case.program.program()).unwrap();
         let file = object::File::parse(&*data).unwrap();
-        for (told, name) in told.iter().zip(expected) {
-            let base = told.function - case.addresses.at("report");
+        for (printed, name) in printed.iter().zip(expected) {
+            let base = printed.function - case.addresses.at("report");
             let mut images = Images::default();
             images.add(case.program.program(), base, base..base + 0x10_0000);
             let memory = |address: u64| {
                 if (base..base + 0x10_0000).contains(&address) {
                     return loaded(&file, address - base);
                 }
-                let index = address.checked_sub(told.start)? / 8;
-                told.stack.get(usize::try_from(index).ok()?).copied()
+                let index = address.checked_sub(printed.start)? / 8;
+                printed.stack.get(usize::try_from(index).ok()?).copied()
             };
             let size = if name.starts_with("work::shared") {
                 4
             } else {
                 8
             };
-            let bytes = (told.address, size);
-            let local = images.local(&told.registers, &memory, bytes);
+            let bytes = (printed.address, size);
+            let local = images.local(&printed.registers, &memory, bytes);
             assert_eq!(
                 local.map(|local| local.name).as_deref(),
                 Some(name),
@@ -402,18 +402,18 @@ fn local_variables_are_found_in_whichever_frame_has_them() {
                 "{}",
                 case.compiler
             );
-            let returns_to = told.registers.instruction() + 1;
-            let own = images
-                .outside_libraries(returns_to, told.start + 8, &memory)
+            let returns_to = printed.registers.instruction() + 1;
+            let position = images
+                .outside_libraries(returns_to, printed.start + 8, &memory)
                 .unwrap();
-            let caller = &images.frames(own - 1)[0];
+            let caller = &images.frames(position - 1)[0];
             assert_eq!(
                 (caller.function.as_deref(), caller.line),
                 (Some("work"), Some(3)),
                 "{}",
                 case.compiler
             );
-            let stack = images.stack(&told.registers, &memory);
+            let stack = images.stack(&printed.registers, &memory);
             let functions: Vec<_> = stack
                 .iter()
                 .filter_map(|at| at.frames.first()?.function.as_deref())
@@ -505,7 +505,7 @@ fn without_debug_information_symbols_take_its_place() {
 }
 
 #[test]
-fn variables_of_several_sources_are_told_apart() {
+fn variables_of_several_sources_are_distinguished() {
     let workshop = Workshop::new();
     for compiler in compilers(Language::C) {
         let one = workshop.file(
@@ -537,7 +537,7 @@ fn variables_of_several_sources_are_told_apart() {
 }
 
 #[test]
-fn what_is_no_program_has_no_names() {
+fn a_file_that_is_no_program_is_an_error() {
     let workshop = Workshop::new();
     let text = workshop.file("text", "hello");
     for path in [text, workshop.folder.path().join("nothing")] {

@@ -29,12 +29,12 @@ int main(void) {
 "#;
 
 #[test]
-fn assembly_is_told_with_its_lines() {
+fn assembly_is_reported_with_its_lines() {
     let workshop = Workshop::new();
     for compiler in compilers(Language::C) {
         let built = workshop.built(&compiler, "assembly.c", ASSEMBLY);
         let unseen = Unseen::of(&built.program(), &[]).unwrap();
-        let told: Vec<_> = unseen
+        let assembly: Vec<_> = unseen
             .iter()
             .map(|unseen| match unseen {
                 Unseen::Assembly { places } => places,
@@ -42,7 +42,7 @@ fn assembly_is_told_with_its_lines() {
                 Unseen::Library { path, .. } => panic!("{}", path.display()),
             })
             .collect();
-        let [places] = &told[..] else {
+        let [places] = &assembly[..] else {
             panic!("{unseen:?}");
         };
         let lines = places.iter().map(|place| place.rsplit(':').next().unwrap());
@@ -59,7 +59,7 @@ fn assembly_is_told_with_its_lines() {
 
 /// Plain loads and stores of assembly look like those of the compiler.
 #[test]
-fn assembly_without_atomic_instructions_is_told_and_barriers_are_not() {
+fn assembly_without_atomic_instructions_is_reported_and_barriers_are_not() {
     let workshop = Workshop::new();
     let loads = "int n; int main(void) { int r; __asm__(\"movl %1, %0\" : \"=r\"(r) : \"m\"(n)); return r; }";
     let barriers = "int n; int main(void) { __asm__ volatile(\"\" ::: \"memory\"); __asm__ volatile(\"pause\"); return n; }";
@@ -93,7 +93,7 @@ fn programs_of_atomics_and_threads_have_nothing_unseen() {
 }
 
 #[test]
-fn a_library_without_hooks_is_told() {
+fn a_library_without_hooks_is_reported() {
     let workshop = Workshop::new();
     let plain = workshop.file("plain.c", "int shared; int part(void) { return ++shared; }");
     let library = workshop.folder.path().join("libplain.so");
@@ -120,10 +120,10 @@ fn a_library_without_hooks_is_told() {
             .any(|name| name.contains("libplain.so"))
     );
     let unseen = Unseen::of(&program.program(), &[library, "linux-vdso.so.1".into()]).unwrap();
-    let [told] = &unseen[..] else {
+    let [found] = &unseen[..] else {
         panic!("{unseen:?}")
     };
-    let text = told.to_string();
+    let text = found.to_string();
     assert!(
         text.contains("libplain.so was not compiled with Mazurka"),
         "{text}"

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn more_threads_than_places_make_it_crowded() {
+    fn a_barrier_with_more_threads_than_places_is_crowded() {
         let mut barrier = Barrier::new(2);
         for n in 0..3 {
             assert!(!barrier.is_crowded());

@@ -153,12 +153,12 @@ impl Network {
         let open = |tickets: &mut dyn Iterator<Item = &Ticket>| -> BTreeSet<Name> {
             let letters = tickets.map(|ticket| &self.letters[ticket.index()]);
             letters
-                .filter(|own| is_under_way(own))
-                .map(|own| own.name)
+                .filter(|letter| is_under_way(letter))
+                .map(|letter| letter.name)
                 .collect()
         };
         let (under_way, came_in): (Vec<&Letter>, Vec<&Letter>) =
-            self.letters.iter().partition(|own| is_under_way(own));
+            self.letters.iter().partition(|letter| is_under_way(letter));
         let known_of = |(thread, past): (&ThreadId, &BTreeSet<Ticket>)| {
             past.iter()
                 .map(|ticket| (*thread, self.letters[ticket.index()].to))
@@ -167,15 +167,18 @@ impl Network {
         Routes {
             under_way: under_way
                 .iter()
-                .map(|own| {
-                    let (after, past) = (open(&mut own.after.iter()), open(&mut own.past.iter()));
-                    (own.name, (after, past))
+                .map(|letter| {
+                    let (after, past) = (
+                        open(&mut letter.after.iter()),
+                        open(&mut letter.past.iter()),
+                    );
+                    (letter.name, (after, past))
                 })
                 .collect(),
             unreceived: came_in
                 .iter()
-                .filter(|own| !own.is_received && self.delivery == Delivery::Causal)
-                .map(|own| (own.name, open(&mut own.past.iter())))
+                .filter(|letter| !letter.is_received && self.delivery == Delivery::Causal)
+                .map(|letter| (letter.name, open(&mut letter.past.iter())))
                 .collect(),
             known: self
                 .past

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_end_is_told_to_those_who_are_related_still() {
+    fn the_end_of_a_process_is_reported_to_all_that_are_still_related() {
         let mut relations = Relations::default();
         for other in 1..=3 {
             assert!(relations.link(other, ()));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn who_became_related_first_is_told_first() {
+    fn the_process_that_became_related_first_is_notified_first() {
         let mut relations = Relations::default();
         for other in [3, 1, 2, 3] {
             relations.link(other, ());

@@ -21,7 +21,7 @@ pub enum Signalled {
     /// The signal has no effect.
     Ignored,
     /// The process gets a letter about the signal.
-    Told,
+    Delivered,
     /// The process ends.
     Ended,
 }
@@ -51,7 +51,7 @@ impl<R> Signals<R> {
     /// Records a signal and returns its effect. The first signal that ends the process counts.
     pub fn signal(&mut self, strength: Strength, reason: R) -> Signalled {
         match (strength, self.traps_exits) {
-            (Strength::Normal | Strength::Abnormal, true) => Signalled::Told,
+            (Strength::Normal | Strength::Abnormal, true) => Signalled::Delivered,
             (Strength::Normal, false) => Signalled::Ignored,
             (Strength::Abnormal, false) | (Strength::Kill, _) => {
                 self.exit.get_or_insert(reason);
@@ -71,11 +71,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_traps_exits_is_ended_by_a_kill_only() {
+    fn a_process_that_traps_exits_is_ended_only_by_a_kill() {
         let mut signals = Signals::default();
         assert_eq!(signals.signal(Strength::Normal, 1), Signalled::Ignored);
         signals.trap_exits(true);
-        assert_eq!(signals.signal(Strength::Abnormal, 2), Signalled::Told);
+        assert_eq!(signals.signal(Strength::Abnormal, 2), Signalled::Delivered);
         assert_eq!(signals.exit(), None);
         assert_eq!(signals.signal(Strength::Kill, 3), Signalled::Ended);
         assert_eq!(signals.signal(Strength::Kill, 4), Signalled::Ended);

@@ -92,8 +92,9 @@ pub fn safe(versions: &[SafeTrace], sources: &Sources) -> String {
             "diagram": case.diagram(),
         })
     };
-    let cases =
-        |trace: &SafeTrace| Value::from_iter(trace.cases.iter().map(|own| case(trace, own)));
+    let cases = |trace: &SafeTrace| {
+        Value::from_iter(trace.cases.iter().map(|verified| case(trace, verified)))
+    };
     let last = versions.last().cloned().unwrap_or_default();
     let text = last.text();
     let data = serde_json::json!({
@@ -165,7 +166,7 @@ mod tests {
         const LETTERS: &[u8; 64] =
             b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         let bytes = Sha256::digest(text);
-        let mut told = String::new();
+        let mut encoded = String::new();
         for three in bytes.chunks(3) {
             let number = three
                 .iter()
@@ -173,13 +174,13 @@ mod tests {
             let number = number << (8 * (3 - three.len()));
             for letter in 0..=three.len() {
                 let index = number >> (18 - 6 * letter) & 63;
-                told.push(char::from(LETTERS[index as usize]));
+                encoded.push(char::from(LETTERS[index as usize]));
             }
         }
-        while !told.len().is_multiple_of(4) {
-            told.push('=');
+        while !encoded.len().is_multiple_of(4) {
+            encoded.push('=');
         }
-        told
+        encoded
     }
 
     #[test]

@@ -77,13 +77,13 @@ impl From<&Sources> for Value {
 /// Returns the places of the failures, then those of the events of their executions.
 fn places(report: &Report) -> impl Iterator<Item = &str> {
     let failures = report.errors.iter();
-    let own = failures
+    let shown = failures
         .clone()
         .filter_map(|failure| failure.location.as_deref());
     let failing = failures.clone().map(|failure| &failure.interleaving);
     let passing = failures.filter_map(|failure| failure.passing.as_ref());
     let rows = failing.chain(passing).flat_map(|execution| &execution.rows);
-    own.chain(rows.filter_map(|row| row.location.as_deref()))
+    shown.chain(rows.filter_map(|row| row.location.as_deref()))
 }
 
 /// Returns the path of the file with this name, if the file is in the folder.

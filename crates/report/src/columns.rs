@@ -77,7 +77,7 @@ impl<'a> Shown<'a> {
 
     /// Returns the text of an operation or a wait. Objects created in the usual file are named only
     /// by the line, and a long text is shortened.
-    pub(crate) fn told(&self, text: &str) -> String {
+    pub(crate) fn shortened(&self, text: &str) -> String {
         let text = match self.file {
             Some(file) => text.replace(&format!("@{file}:"), "@"),
             None => text.to_owned(),
@@ -180,7 +180,7 @@ impl<'a> Shown<'a> {
             Layout::Beside | Layout::Below => self.cells(row),
             Layout::List => {
                 let Row { thread, text, .. } = self.row(row);
-                vec![self.name(*thread).to_owned(), self.told(text)]
+                vec![self.name(*thread).to_owned(), self.shortened(text)]
             }
         };
         Line {
@@ -200,7 +200,7 @@ impl<'a> Shown<'a> {
             .threads
             .binary_search(thread)
             .expect("shown rows have shown threads");
-        cells[column] = self.told(text);
+        cells[column] = self.shortened(text);
         if let Some(send) = self.row(row).sent_in {
             cells[column].push_str(&format!(" (from {})", send + 1));
         }
@@ -238,12 +238,12 @@ impl<'a> Shown<'a> {
     /// (the end of a guard, a wake) is shown with the previous line of its thread, as an event
     /// after that line.
     fn place(&self, row: usize) -> String {
-        let own = self.row(row);
-        if let Some(location) = &own.location {
+        let shown = self.row(row);
+        if let Some(location) = &shown.location {
             return short_place(location);
         }
         let mut before = self.interleaving.rows[..row].iter().rev();
-        let before = before.find(|other| other.thread == own.thread && other.location.is_some());
+        let before = before.find(|other| other.thread == shown.thread && other.location.is_some());
         match before.and_then(|other| other.location.as_deref()) {
             Some(location) => format!("after {}", short_place(location)),
             None => String::new(),

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn algorithms_stand_beside_published_numbers() {
+    fn algorithms_are_shown_with_published_numbers() {
         let measured = |algorithm, verdict, executions, cut| Measured {
             algorithm,
             verdict,

@@ -15,7 +15,7 @@ pub type Inputs = BTreeMap<String, i64>;
 /// let assignments: Vec<Inputs> = (0..3)
 ///     .flat_map(|x| (0..3).map(move |y| Inputs::from([("x".to_owned(), x), ("y".to_owned(), y)])))
 ///     .collect();
-/// let same = Condition::that_tells(&assignments, |inputs| inputs["x"] == inputs["y"]);
+/// let same = Condition::describing(&assignments, |inputs| inputs["x"] == inputs["y"]);
 /// assert_eq!(same.to_string(), "x == y");
 /// assert!(same.holds(&assignments[0]));
 /// ```
@@ -66,7 +66,7 @@ impl Condition {
     /// Returns a short condition that separates the wanted assignments from the others. All must
     /// assign the same inputs. The conjunctions are chosen greedily. Each has at most two
     /// comparisons or, if no such conjunction is suitable, all values of an assignment.
-    pub fn that_tells(assignments: &[Inputs], is_wanted: impl Fn(&Inputs) -> bool) -> Condition {
+    pub fn describing(assignments: &[Inputs], is_wanted: impl Fn(&Inputs) -> bool) -> Condition {
         let wanted: Vec<bool> = assignments.iter().map(is_wanted).collect();
         let mut open = wanted.clone();
         let mut any = Vec::new();
@@ -118,7 +118,7 @@ fn conjunctions(assignments: &[Inputs], wanted: &[bool]) -> Vec<Candidate> {
         .map(|comparison| Candidate {
             holds: assignments
                 .iter()
-                .map(|own| comparison.holds(own))
+                .map(|inputs| comparison.holds(inputs))
                 .collect(),
             conjunction: vec![comparison],
         })
@@ -147,7 +147,9 @@ fn conjunctions(assignments: &[Inputs], wanted: &[bool]) -> Vec<Candidate> {
             }
         }
     }
-    let single = comparisons.into_iter().filter(|own| is_sound(&own.holds));
+    let single = comparisons
+        .into_iter()
+        .filter(|comparison| is_sound(&comparison.holds));
     sound.extend(single);
     sound.sort_by_key(|candidate| candidate.conjunction.len());
     sound
@@ -168,12 +170,14 @@ fn comparisons(assignments: &[Inputs]) -> Vec<Comparison> {
                 relation,
                 with: Operand::Input(right.clone()),
             };
-            comparisons.extend([Equal, Different, Less, AtMost].map(|own| with(own, input, other)));
-            comparisons.extend([Less, AtMost].map(|own| with(own, other, input)));
+            comparisons.extend(
+                [Equal, Different, Less, AtMost].map(|relation| with(relation, input, other)),
+            );
+            comparisons.extend([Less, AtMost].map(|relation| with(relation, other, input)));
         }
     }
     for input in names {
-        let mut values: Vec<i64> = assignments.iter().map(|own| own[input]).collect();
+        let mut values: Vec<i64> = assignments.iter().map(|inputs| inputs[input]).collect();
         values.sort_unstable();
         values.dedup();
         for value in values {
@@ -191,13 +195,13 @@ fn comparisons(assignments: &[Inputs]) -> Vec<Comparison> {
 
 /// Returns the conjunction of all values of an assignment, and for which assignments it holds.
 fn exactly(assignments: &[Inputs], index: usize) -> (Vec<Comparison>, Vec<bool>) {
-    let own = &assignments[index];
-    let conjunction = own.iter().map(|(input, &value)| Comparison {
+    let inputs = &assignments[index];
+    let conjunction = inputs.iter().map(|(input, &value)| Comparison {
         input: input.clone(),
         relation: Relation::Equal,
         with: Operand::Number(value),
     });
-    let holds = assignments.iter().map(|other| other == own).collect();
+    let holds = assignments.iter().map(|other| other == inputs).collect();
     (conjunction.collect(), holds)
 }
 
@@ -257,11 +261,11 @@ mod tests {
     fn assignments(names: &[&str], values: i64) -> Vec<Inputs> {
         let mut all = vec![Inputs::new()];
         for name in names {
-            let longer = all.iter().flat_map(|own| {
+            let longer = all.iter().flat_map(|shorter| {
                 (0..values).map(move |value| {
-                    let mut own = own.clone();
-                    own.insert((*name).to_owned(), value);
-                    own
+                    let mut longer = shorter.clone();
+                    longer.insert((*name).to_owned(), value);
+                    longer
                 })
             });
             all = longer.collect();
@@ -270,35 +274,35 @@ mod tests {
     }
 
     #[test]
-    fn sets_of_inputs_are_told_in_few_words() {
+    fn sets_of_inputs_have_short_descriptions() {
         let two = assignments(&["x", "y"], 4);
-        let tell =
-            |is_wanted: fn(&Inputs) -> bool| Condition::that_tells(&two, is_wanted).to_string();
-        assert_eq!(tell(|_| true), "always");
-        assert_eq!(tell(|own| own["x"] == own["y"]), "x == y");
-        assert_eq!(tell(|own| own["x"] != own["y"]), "x != y");
-        assert_eq!(tell(|own| own["y"] < own["x"]), "y < x");
-        assert_eq!(tell(|own| own["x"] >= 2), "x >= 2");
+        let text =
+            |is_wanted: fn(&Inputs) -> bool| Condition::describing(&two, is_wanted).to_string();
+        assert_eq!(text(|_| true), "always");
+        assert_eq!(text(|inputs| inputs["x"] == inputs["y"]), "x == y");
+        assert_eq!(text(|inputs| inputs["x"] != inputs["y"]), "x != y");
+        assert_eq!(text(|inputs| inputs["y"] < inputs["x"]), "y < x");
+        assert_eq!(text(|inputs| inputs["x"] >= 2), "x >= 2");
         assert_eq!(
-            tell(|own| own["x"] == 1 && own["y"] > own["x"]),
+            text(|inputs| inputs["x"] == 1 && inputs["y"] > inputs["x"]),
             "x < y && x == 1"
         );
     }
 
     #[test]
-    fn every_set_of_inputs_is_told_exactly() {
+    fn every_set_of_inputs_is_described_exactly() {
         let three = assignments(&["a", "b", "c"], 2);
         for set in 0..256_u32 {
-            let is_wanted = |own: &Inputs| {
-                let index = three.iter().position(|other| other == own).unwrap();
+            let is_wanted = |inputs: &Inputs| {
+                let index = three.iter().position(|other| other == inputs).unwrap();
                 set >> index & 1 == 1
             };
-            let condition = Condition::that_tells(&three, is_wanted);
-            for own in &three {
+            let condition = Condition::describing(&three, is_wanted);
+            for inputs in &three {
                 assert_eq!(
-                    condition.holds(own),
-                    is_wanted(own),
-                    "{set}: {condition} of {own:?}"
+                    condition.holds(inputs),
+                    is_wanted(inputs),
+                    "{set}: {condition} of {inputs:?}"
                 );
             }
         }
@@ -307,13 +311,13 @@ mod tests {
     #[test]
     fn where_there_is_one_assignment_it_holds_always() {
         let one = assignments(&["x"], 1);
-        assert_eq!(Condition::that_tells(&one, |_| true), Condition::always());
+        assert_eq!(Condition::describing(&one, |_| true), Condition::always());
     }
 
     #[test]
     fn a_condition_on_an_input_that_is_missing_does_not_hold() {
         let one = assignments(&["x"], 3);
-        let condition = Condition::that_tells(&one, |own| own["x"] == 1);
+        let condition = Condition::describing(&one, |inputs| inputs["x"] == 1);
         assert!(!condition.holds(&Inputs::new()));
         assert!(Condition::always().holds(&Inputs::new()));
     }

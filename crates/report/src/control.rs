@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_escaped() {
+    fn terminal_control_characters_are_escaped() {
         for letter in [
             "\u{1b}", "\u{0}", "\u{7}", "\u{8}", "\r", "\u{7f}", "\u{9b}", "\u{85}", "\u{202e}",
             "\u{2066}", "\u{200f}",

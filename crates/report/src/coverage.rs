@@ -68,14 +68,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_with_their_races() {
+    fn lines_are_reported_with_their_races() {
         assert_eq!(coverage(0, 1).text(1), None);
         let text = coverage(2, 4).text(4).unwrap();
         assert_eq!(text, "races at a.rs:0:5 (20), a.rs:1:5 (19)");
     }
 
     #[test]
-    fn a_part_is_told_to_be_one() {
+    fn the_text_of_partial_coverage_says_so() {
         let text = coverage(10, 64).text(100).unwrap();
         assert!(
             text.ends_with("a.rs:7:5 (13) and 2 more, in the 64 executions that were examined")

@@ -92,7 +92,7 @@ impl Why {
     /// Describes the reason in one sentence, with places and the numbers of executions. `execution`
     /// is the failing execution.
     pub fn sentence(&self, execution: &Interleaving) -> String {
-        let told = |row: usize| {
+        let describe = |row: usize| {
             let row = &execution.rows[row];
             let place = row.location.as_deref().map(short_place);
             let place = place.map_or_else(String::new, |place| format!(" ({place})"));
@@ -101,7 +101,13 @@ impl Why {
         let pairs: Vec<String> = self
             .pairs
             .iter()
-            .map(|pair| format!("{} comes before {}", told(pair.first), told(pair.second)))
+            .map(|pair| {
+                format!(
+                    "{} comes before {}",
+                    describe(pair.first),
+                    describe(pair.second)
+                )
+            })
             .collect();
         format!(
             "In the executions seen, it fails whenever {}: {} like this {}, {} {}.",

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_told_without_detours() {
+    fn paths_are_shown_without_detours() {
         for (path, shown) in [
             ("crates/corpus/src/../programs/a.rs", "corpus/a.rs"),
             ("a/b/../c.rs", "a/c.rs"),

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_follows_from_what_is_done() {
+    fn the_remaining_time_follows_from_the_completed_share() {
         let snapshot = Snapshot {
             executions: 3_000,
             elapsed: Duration::from_secs(3),

@@ -46,9 +46,9 @@ impl Shown<'_> {
             let sentence = format!("{first} came before {second}");
             lines.extend(self.pair(pair, "→", &sentence, style));
         }
-        let untold = self.interleaving.races.len() - self.pairs.len();
-        if untold > 0 {
-            let more = format!("  and {}", counted(untold as u64, "more pair"));
+        let remaining = self.interleaving.races.len() - self.pairs.len();
+        if remaining > 0 {
+            let more = format!("  and {}", counted(remaining as u64, "more pair"));
             lines.push(style.paint(Ink::Faint, &more));
         }
         lines
@@ -57,7 +57,7 @@ impl Shown<'_> {
     /// Describes a row: its operation and its thread.
     fn sentence(&self, row: usize) -> String {
         let Row { thread, text, .. } = self.row(row);
-        format!("{} ({})", self.told(text), self.name(*thread))
+        format!("{} ({})", self.shortened(text), self.name(*thread))
     }
 
     /// Returns the letters of a pair, followed by its sentence.
@@ -93,7 +93,7 @@ impl Shown<'_> {
             .max();
         let names = names.unwrap_or(0);
         for &(thread, end) in ends.iter().take(ENDS) {
-            for (index, line) in wrap(&self.told(end), style.width.saturating_sub(names + 4))
+            for (index, line) in wrap(&self.shortened(end), style.width.saturating_sub(names + 4))
                 .iter()
                 .enumerate()
             {

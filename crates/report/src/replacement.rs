@@ -16,7 +16,7 @@ const NAMES: u32 = 1000;
 pub struct Replacement {
     place: PathBuf,
     /// `None` after publication.
-    beside: Option<PathBuf>,
+    temporary: Option<PathBuf>,
 }
 
 impl Replacement {
@@ -30,18 +30,18 @@ impl Replacement {
             .filter(fs::Metadata::is_file);
         let mut number = 0;
         loop {
-            let mut beside = place.as_os_str().to_owned();
-            beside.push(format!(".{}-{number}", process::id()));
-            let beside = PathBuf::from(beside);
+            let mut temporary = place.as_os_str().to_owned();
+            temporary.push(format!(".{}-{number}", process::id()));
+            let temporary = PathBuf::from(temporary);
             match OpenOptions::new()
                 .write(true)
                 .create_new(true)
-                .open(&beside)
+                .open(&temporary)
             {
                 Ok(file) => {
                     let replacement = Replacement {
                         place: place.to_owned(),
-                        beside: Some(beside),
+                        temporary: Some(temporary),
                     };
                     if let Some(replaced) = mode {
                         file.set_permissions(replaced.permissions())?;
@@ -61,18 +61,18 @@ impl Replacement {
     /// # Errors
     /// Returns an error if the file cannot be moved.
     pub fn publish(mut self) -> io::Result<()> {
-        let beside = self.beside.as_ref().expect("it is published once");
-        fs::rename(beside, &self.place)?;
-        self.beside = None;
+        let temporary = self.temporary.as_ref().expect("it is published once");
+        fs::rename(temporary, &self.place)?;
+        self.temporary = None;
         Ok(())
     }
 }
 
 impl Drop for Replacement {
     fn drop(&mut self) {
-        if let Some(beside) = &self.beside {
+        if let Some(temporary) = &self.temporary {
             // Nothing can be done if the file cannot be removed.
-            let _ = fs::remove_file(beside);
+            let _ = fs::remove_file(temporary);
         }
     }
 }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_published_goes_away() {
+    fn an_unpublished_file_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         drop(Replacement::of(&folder.path().join("file")).unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -171,9 +171,9 @@ impl Case {
     /// program, and this prefix must belong to the same execution and must not be longer. (One case
     /// for several inputs may be two cases in the other version, with executions of their own.)
     pub fn relaxes(&self, other: &Case) -> bool {
-        let is_same = |own: &Described| {
-            let known = other.events.iter().find(|known| known.at == own.at);
-            known.is_none_or(|known| known.kind == own.kind && known.place == own.place)
+        let is_same = |event: &Described| {
+            let known = other.events.iter().find(|known| known.at == event.at);
+            known.is_none_or(|known| known.kind == event.kind && known.place == event.place)
         };
         let is_longer = self.events_of_execution == other.events_of_execution
             && self.events_of_prefix > other.events_of_prefix;
@@ -189,19 +189,19 @@ impl Case {
         let mut constraints: Vec<Constraint> = self
             .constraints
             .iter()
-            .map(|own| Constraint {
-                first: point(own.first),
-                then: point(own.then),
+            .map(|constraint| Constraint {
+                first: point(constraint.first),
+                then: point(constraint.then),
             })
             .collect();
         constraints.sort_unstable();
-        let choice = |own: Choice| Choice {
-            at: point(own.at),
-            ..own
+        let choice = |choice: Choice| Choice {
+            at: point(choice.at),
+            ..choice
         };
-        let described = |own: Described| Described {
-            at: point(own.at),
-            ..own
+        let described = |event: Described| Described {
+            at: point(event.at),
+            ..event
         };
         Case {
             threads,

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_noticed() {
+    fn a_corrupt_file_is_noticed() {
         let text = to_json(KIND, &list()).replace("[1,", "[7,");
         assert!(matches!(read(&text), Err(StoredProblem::Corrupt(KIND))));
     }
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_regular_file_is_not_read() {
+    fn a_path_that_is_no_regular_file_is_not_read() {
         for path in ["/dev/zero", "."] {
             let error = load::<List>(Path::new(path), KIND).unwrap_err();
             assert!(

@@ -86,14 +86,16 @@ impl Suppression {
         let lines = text.lines().map(str::trim).enumerate();
         let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
         let read = lines.map(|(index, line)| {
-            let own = match line.split_once(':') {
-                Some((kind, pattern)) => Suppression::of_kind(kind).map(|own| Suppression {
-                    pattern: pattern.to_owned(),
-                    ..own
-                }),
+            let suppression = match line.split_once(':') {
+                Some((kind, pattern)) => {
+                    Suppression::of_kind(kind).map(|suppression| Suppression {
+                        pattern: pattern.to_owned(),
+                        ..suppression
+                    })
+                }
                 None => Err("a suppression is a kind and a place: race:queue_push".to_owned()),
             };
-            own.map_err(|problem| format!("line {}: {problem}", index + 1))
+            suppression.map_err(|problem| format!("line {}: {problem}", index + 1))
         });
         read.collect()
     }
@@ -144,8 +146,8 @@ impl Report {
 
     /// Lists the suppressed findings.
     pub(crate) fn suppressed(&self, style: Style) -> Vec<String> {
-        let own = self.suppressed.iter();
-        let mut lines: Vec<String> = own
+        let suppressions = self.suppressed.iter();
+        let mut lines: Vec<String> = suppressions
             .take(SHOWN)
             .map(|finding| format!("suppressed: {finding}"))
             .collect();

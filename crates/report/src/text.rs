@@ -145,8 +145,8 @@ impl Report {
     fn accepted(&self, style: Style) -> Vec<String> {
         self.accepted
             .iter()
-            .flat_map(|own| {
-                let text = format!("accepted ({}): {}", own.kind, own.what);
+            .flat_map(|left_out| {
+                let text = format!("accepted ({}): {}", left_out.kind, left_out.what);
                 wrap(&text, style.width.saturating_sub(2))
             })
             .map(|line| style.paint(Ink::Mark, &format!("  {line}")))
@@ -259,13 +259,13 @@ impl Failure {
 
     /// Returns the lines of the message, wrapped.
     fn message(&self, style: Style) -> Vec<String> {
-        let own = style.width.saturating_sub(2);
+        let width = style.width.saturating_sub(2);
         let mut lines = Vec::new();
         for line in self.message.lines() {
             let indent = line.len() - line.trim_start().len();
             let indent = " ".repeat(indent.min(8));
             lines.extend(
-                wrap(line, own.saturating_sub(indent.len()))
+                wrap(line, width.saturating_sub(indent.len()))
                     .iter()
                     .map(|line| format!("{indent}{line}")),
             );
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_that_was_never_reached_is_what_went_wrong() {
+    fn an_unreached_goal_is_reported_as_the_failure() {
         let goal = |name: &str, is_reached| Goal {
             name: name.to_owned(),
             location: "src/lib.rs:7:9".to_owned(),
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_is_told_beside_a_proof() {
+    fn a_warning_is_shown_with_a_proof() {
         let warnings = vec!["a message to server was never received".to_owned()];
         let report = Report {
             warnings,

@@ -250,10 +250,10 @@ impl Guest for Guests {
     #[inline]
     fn start(engine: &mut Engine, thread: ThreadId, parent: Option<ThreadId>) {
         let has_private_stack = engine.begins_with_private_stack(thread);
-        let own = &mut engine.threads[thread.index()].guests;
-        own.has_private_stack = has_private_stack;
-        own.locals.forget();
-        own.making = None;
+        let guests = &mut engine.threads[thread.index()].guests;
+        guests.has_private_stack = has_private_stack;
+        guests.locals.forget();
+        guests.making = None;
         if engine.watch.compares {
             engine.guests.hidden.started(thread, parent);
         }
@@ -268,18 +268,18 @@ impl Guest for Guests {
     #[inline(always)]
     fn enter(engine: &mut Engine, thread: ThreadId) {
         let run = engine.guests.savepoints.next_run();
-        let own = &mut engine.threads[thread.index()].guests;
-        own.run = run;
-        engine.guests.heap = &raw mut *own.heap;
+        let guests = &mut engine.threads[thread.index()].guests;
+        guests.run = run;
+        engine.guests.heap = &raw mut *guests.heap;
     }
 
     #[inline(always)]
     fn wake(engine: &mut Engine, thread: ThreadId, wait: Wait) {
         let run = engine.guests.savepoints.next_run();
-        let own = &mut engine.threads[thread.index()];
-        own.guests.run = run;
+        let woken = &mut engine.threads[thread.index()];
+        woken.guests.run = run;
         if !wait.is_for_lock() {
-            own.life.guests.round.take_effect();
+            woken.life.guests.round.take_effect();
         }
     }
 

@@ -70,7 +70,7 @@ pub use rust::goal::{goal, reach};
 pub use rust::hint::{hint, unreachable_unchecked, yields};
 pub use rust::lazy::Lazy;
 pub use rust::local::{AccessError, LocalKey};
-pub use rust::mailbox::{Mailbox, Network, Policy, Posted, report_contents, tell};
+pub use rust::mailbox::{Mailbox, Network, Policy, Posted, describe, report_contents};
 pub use rust::mutex::{Mutex, expire};
 pub use rust::naming::{call_thread, note};
 pub use rust::notify::Notify;

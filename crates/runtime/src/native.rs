@@ -36,7 +36,9 @@ pub use atomics::{compare_exchange, fence, load, load_within, modify, modify_wit
 pub(crate) use audit::Audit;
 pub use audit::{HAS_CALLED_LIBRARY, call_program, enter_program, leave_program};
 pub use copies::{copy, copy_at_once, fill, read_on};
-pub use debugging::{mazurka_failed, mazurka_failure, stop_for_debugger, tell_debugger};
+pub use debugging::{
+    call_debugger_at_failures, mazurka_failed, mazurka_failure, stop_for_debugger,
+};
 pub(crate) use ended_frames::restore_frame;
 pub use ended_frames::{FRAME, is_in_ended_frame};
 pub(crate) use foreign::Foreign;
@@ -56,7 +58,7 @@ pub(crate) use ownership::Ownership;
 pub use places::{Frame, HAS_CALLED_UNKNOWN};
 pub(crate) use plain::Written;
 pub use plain::{
-    begin_allocation, meet_volatile, read, read_within, release, take_effect, tell_call, unmap,
+    begin_allocation, meet_volatile, read, read_within, record_call, release, take_effect, unmap,
     write, write_volatile,
 };
 pub(crate) use ranges::{Ranges, digest_at};

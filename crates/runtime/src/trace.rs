@@ -82,7 +82,7 @@ impl Engine {
             events,
             touches,
         } = self.rows(&columns, failure.as_ref());
-        let objects = self.tell_states(execution, &mut rows, &events);
+        let objects = self.add_states(execution, &mut rows, &events);
         let failed = failure.as_ref().and_then(|shown| shown.event);
         let failed =
             failed.map(|event| deciding::cause(event, execution, self.guests.recorder.failed()));
@@ -126,8 +126,10 @@ impl Engine {
                 thread,
                 index: *index,
             };
-            let own = accesses.event_at(at).map(|own| accesses.event(own).op);
-            if own.is_some_and(|own| own.kind == event.op.kind && own.object == event.op.object) {
+            let op = accesses
+                .event_at(at)
+                .map(|event_id| accesses.event(event_id).op);
+            if op.is_some_and(|op| op.kind == event.op.kind && op.object == event.op.object) {
                 *index += 1;
                 described.push(Described {
                     at,
@@ -196,12 +198,7 @@ impl Engine {
 
     /// Adds the object states to the rows of events, for users who step through them. Returns the
     /// names of the objects.
-    fn tell_states(
-        &self,
-        execution: &Execution,
-        rows: &mut [Row],
-        events: &[usize],
-    ) -> Vec<String> {
+    fn add_states(&self, execution: &Execution, rows: &mut [Row], events: &[usize]) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         // Several objects may have the same name, for example locals of threads.
         let mut numbers: BTreeMap<(ObjectId, String), usize> = BTreeMap::new();
@@ -234,8 +231,8 @@ impl Engine {
                     let what = (event.op.kind, event.thread());
                     let name_of = |thread| self.thread_name(thread);
                     let stock = stock.map(|(_, stock)| stock.as_str());
-                    let told = (recorded.text.as_str(), stock);
-                    states.after(&key, what, told, name_of)
+                    let texts = (recorded.text.as_str(), stock);
+                    states.after(&key, what, texts, name_of)
                 }
             };
             let Some(state) = state else {

@@ -415,7 +415,7 @@ fn on_the_machine(program: &Program) -> Option<Found> {
 
 fn as_coroutines(program: &Rc<Program>) -> Option<Found> {
     let seen: Rc<Seen> = Rc::default();
-    let (own, body_program) = (Rc::clone(&seen), Rc::clone(program));
+    let (observed, body_program) = (Rc::clone(&seen), Rc::clone(program));
     let config = Config {
         conditions: Conditions {
             max_events: u32::MAX,
@@ -424,7 +424,7 @@ fn as_coroutines(program: &Rc<Program>) -> Option<Found> {
         },
         ..Config::default()
     };
-    let model = Model::new(config, move || main_thread(&body_program, &own));
+    let model = Model::new(config, move || main_thread(&body_program, &observed));
     let found = search(model, |_, outcome| {
         let shared = seen.shared.borrow();
         let variables = shared

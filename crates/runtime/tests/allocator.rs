@@ -78,7 +78,7 @@ fn a_stack_of_heap_nodes_is_explored_by_all_algorithms() {
 }
 
 #[test]
-fn what_a_test_collects_lives_on() {
+fn data_that_a_test_collects_outlives_the_execution() {
     let seen: Rc<RefCell<Vec<Box<u32>>>> = Rc::default();
     let collected = Rc::clone(&seen);
     let mut model = Model::new(Config::default(), move || {

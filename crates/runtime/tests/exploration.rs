@@ -214,10 +214,10 @@ fn a_hundred_threads_and_thousands_of_events_are_run() {
     let found = outcomes(|| {
         let threads: Vec<_> = (0..100)
             .map(|_| {
-                let own = Atomic::new(0u64).settled();
+                let counter = Atomic::new(0u64).settled();
                 spawn(None, move || {
                     for _ in 0..50 {
-                        own.modify("fetch_add", Relaxed, |own| own + 1);
+                        counter.modify("fetch_add", Relaxed, |value| value + 1);
                     }
                 })
             })

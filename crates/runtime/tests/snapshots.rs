@@ -32,8 +32,8 @@ fn opaque(body: impl Fn() + 'static, threads: &[u16]) -> Option<Opaque> {
 /// A state machine that chooses from one alternative several times.
 fn machine(rounds: u32) {
     let round = Rc::new(Cell::new(0));
-    let told = Rc::clone(&round);
-    report_state(move || told.get());
+    let reported = Rc::clone(&round);
+    report_state(move || reported.get());
     while round.get() < rounds {
         choose(1);
         round.set(round.get() + 1);
@@ -73,7 +73,7 @@ fn the_main_thread_needs_no_state_to_start_and_join_threads() {
 }
 
 #[test]
-fn threads_and_objects_that_tell_nothing_are_named() {
+fn threads_and_objects_without_reported_state_are_named() {
     let closure = || {
         let throw = || assert!(choose(2) < 2);
         drop(join(spawn(Some("worker".to_owned()), throw)));

@@ -32,7 +32,7 @@ fn counter() -> &'static Cell<i32> {
 }
 
 #[test]
-fn what_ends_is_dropped_and_what_is_left_is_not() {
+fn threads_that_end_drop_their_values_and_abandoned_threads_do_not() {
     let live = counter();
     let found = outcomes(move || {
         let _main = Counted::new(live);
@@ -248,7 +248,7 @@ fn a_model_in_a_model_panics_with_advice() {
 }
 
 #[test]
-fn the_panic_of_a_child_is_told_where_main_unwraps_it() {
+fn the_panic_of_a_child_is_reported_where_main_unwraps_it() {
     let mut model = Model::new(Config::default(), || {
         let thread = spawn(None, || panic!("the cause"));
         join(thread).unwrap();

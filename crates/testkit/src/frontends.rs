@@ -192,7 +192,7 @@ fn may_sleep(tools: &Tools<'_>, subject: &Subject) -> bool {
 
 /// Checks whether a signalled timed wait of C++ can be late by the clock, because its thread or the
 /// signalling thread has already waited until the same deadline. The interpreter has no clock.
-fn tells_lateness_by_clock(tools: &Tools<'_>, subject: &Subject) -> bool {
+fn detects_lateness_by_clock(tools: &Tools<'_>, subject: &Subject) -> bool {
     tools.is_cpp && subject.program.has_timed_wait()
 }
 
@@ -397,7 +397,7 @@ impl Hunt {
             Err(found) if may_sleep(tools, subject) && found.waits_for_ever() => {
                 Ok("checks that find the lost wakeup of std::counting_semaphore")
             }
-            Err(found) if tells_lateness_by_clock(tools, subject) && found.misses_outcome() => {
+            Err(found) if detects_lateness_by_clock(tools, subject) && found.misses_outcome() => {
                 Ok("partly compared checks of timed waits of C++")
             }
             found => found,

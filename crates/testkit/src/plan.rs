@@ -115,7 +115,7 @@ impl Plan {
     pub(crate) fn object(&self, sort: Sort, number: usize) -> ObjectId {
         let mut ids = self.ids.iter();
         let &(_, first, parts) = ids
-            .find(|&&(own, ..)| own == sort)
+            .find(|&&(listed, ..)| listed == sort)
             .expect("all sorts are listed");
         ObjectId(first + parts * number as u32)
     }

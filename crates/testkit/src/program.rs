@@ -268,7 +268,7 @@ impl Action {
             .signature()
             .sorts
             .iter()
-            .position(|&own| own == sort);
+            .position(|&listed| listed == sort);
         self.objects[at.expect("the verb has an object of the sort")]
     }
 }
@@ -344,7 +344,7 @@ impl Program {
             sorts
                 .iter()
                 .zip(&action.objects)
-                .filter(|&(&own, _)| own == sort)
+                .filter(|&(&listed, _)| listed == sort)
                 .map(|(_, &n)| n + 1)
         });
         used.max().unwrap_or(0)

@@ -89,7 +89,7 @@ mod tests {
     use crate::program::Verb;
 
     #[test]
-    fn only_what_matters_is_left() {
+    fn shrinking_keeps_only_the_necessary_statements() {
         let program: Program = "r0 = load x0; repeat 2 { store x1 1; fence }\nstore x0 2; fence"
             .parse()
             .expect("it is a program");

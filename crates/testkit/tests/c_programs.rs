@@ -212,7 +212,7 @@ fn random_programs_are_c_and_end_as_the_interpreter_says() {
 }
 
 #[test]
-fn who_destroys_an_object_comes_after_all_who_use_it() {
+fn the_destruction_of_an_object_comes_after_all_its_uses() {
     let uses = Statement::Locked {
         mutex: 0,
         how: Acquire::Lock,

@@ -109,7 +109,7 @@ pub(super) fn write_when<P: Parts, R>(
     runtime::segment(parts.objects().as_ref(), Access::Write, "write_when()");
     parts.learn();
     if !parts.jointly(&condition) {
-        awaiting::in_vain(parts, condition);
+        awaiting::block_for_ever(parts, condition);
     }
     change(parts, segment)
 }
@@ -123,7 +123,7 @@ pub(super) fn read_when<P: Parts, R>(
     runtime::segment(parts.objects().as_ref(), Access::Read, "read_when()");
     parts.learn();
     if !parts.jointly(&condition) {
-        awaiting::in_vain(parts, condition);
+        awaiting::block_for_ever(parts, condition);
     }
     parts.jointly(segment)
 }

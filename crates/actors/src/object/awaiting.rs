@@ -21,7 +21,7 @@ pub struct Awaiting {
 }
 
 /// Stops the current task for good because its condition does not hold.
-pub(super) fn in_vain<P: Parts>(
+pub(super) fn block_for_ever<P: Parts>(
     parts: &P,
     condition: impl Fn(P::Shared<'_>) -> bool + Clone + Send + 'static,
 ) -> ! {

@@ -77,10 +77,10 @@ impl<T: Task> Next<T> {
                 "the continuation of an await must not capture anything"
             )
         };
-        let own = future.clone();
+        let awaited = future.clone();
         Next::Await(Awaited {
             tasks: vec![future.task],
-            resume: Box::new(move |task| resume(task, own.value())),
+            resume: Box::new(move |task| resume(task, awaited.value())),
             function: TypeId::of::<F>(),
         })
     }
@@ -96,10 +96,10 @@ impl<T: Task> Next<T> {
                 "the continuation of an await must not capture anything"
             )
         };
-        let own = futures.to_vec();
+        let awaited = futures.to_vec();
         Next::Await(Awaited {
             tasks: futures.iter().map(|future| future.task).collect(),
-            resume: Box::new(move |task| resume(task, own.iter().map(Future::value).collect())),
+            resume: Box::new(move |task| resume(task, awaited.iter().map(Future::value).collect())),
             function: TypeId::of::<F>(),
         })
     }
@@ -189,17 +189,17 @@ impl<T: Task> Running<T> {
         let local = Arc::clone(&self.local);
         runtime::report_state(move || {
             // In the middle of a segment the task has no state; no operation should occur there.
-            let own = match local.try_lock() {
-                Ok(own) => own,
-                Err(TryLockError::Poisoned(own)) => own.into_inner(),
+            let local = match local.try_lock() {
+                Ok(guard) => guard,
+                Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
                 Err(TryLockError::WouldBlock) => return None,
             };
-            let (task, output) = (own.task.clone(), own.output.clone());
+            let (task, output) = (local.task.clone(), local.output.clone());
             Some((
-                (task, own.before.clone()),
-                own.object.clone(),
-                own.calls.clone(),
-                own.awaits.clone(),
+                (task, local.before.clone()),
+                local.object.clone(),
+                local.calls.clone(),
+                local.awaits.clone(),
                 output,
             ))
         });
@@ -222,40 +222,44 @@ impl<T: Task> Running<T> {
     /// Performs one segment, one event. Stops the task for good if its condition does not hold.
     fn segment(&self, calls: &mut Calls) -> Next<T> {
         let (object, only_reads, method) = {
-            let own = lock(&self.local);
-            (own.object.clone(), own.task.only_reads(), own.task.method())
+            let local = lock(&self.local);
+            (
+                local.object.clone(),
+                local.task.only_reads(),
+                local.task.method(),
+            )
         };
         let access = match only_reads {
             true => Access::Read,
             false => Access::Write,
         };
         runtime::segment_at(self.location, object.objects().as_ref(), access, method);
-        let mut own = lock(&self.local);
-        own.before = None;
-        own.awaits = None;
-        if !object.jointly(|state| own.task.is_ready(state)) {
-            let task = own.task.clone();
-            drop(own);
-            awaiting::in_vain(&object, move |state| task.is_ready(state));
+        let mut local = lock(&self.local);
+        local.before = None;
+        local.awaits = None;
+        if !object.jointly(|state| local.task.is_ready(state)) {
+            let task = local.task.clone();
+            drop(local);
+            awaiting::block_for_ever(&object, move |state| task.is_ready(state));
         }
         if !only_reads {
-            return access_set::change(&object, |state| own.task.segment(state, calls));
+            return access_set::change(&object, |state| local.task.segment(state, calls));
         }
-        let (next, has_changed) = object.on_copies(|state| own.task.segment(state, calls));
+        let (next, has_changed) = object.on_copies(|state| local.task.segment(state, calls));
         assert!(!has_changed, "{method} {CHANGED}");
         next
     }
 
     /// Records how the task continues, as part of its state after the end of the segment.
     fn note(&self, next: &Next<T>) {
-        let mut own = lock(&self.local);
+        let mut local = lock(&self.local);
         match next {
             Next::Suspend => {}
-            Next::At(object) => own.object = object.clone(),
+            Next::At(object) => local.object = object.clone(),
             Next::Await(awaited) => {
-                own.awaits = Some((awaited.tasks.clone(), awaited.function));
+                local.awaits = Some((awaited.tasks.clone(), awaited.function));
             }
-            Next::Done(output) => own.output = Some(output.clone()),
+            Next::Done(output) => local.output = Some(output.clone()),
         }
     }
 
@@ -277,8 +281,8 @@ impl<T: Task> Running<T> {
         // The lock is not held here: there may be no value while the execution is torn down.
         let mut task = lock(&self.local).task.clone();
         (awaited.resume)(&mut task);
-        let mut own = lock(&self.local);
-        own.before = Some(std::mem::replace(&mut own.task, task));
+        let mut local = lock(&self.local);
+        local.before = Some(std::mem::replace(&mut local.task, task));
     }
 }
 

@@ -102,7 +102,7 @@ impl Run {
             effect.apply(register, number);
             log.holds(object, *number);
         };
-        let objects: Vec<&Object<u8>> = touched.iter().map(|&own| &self.objects[own]).collect();
+        let objects: Vec<&Object<u8>> = touched.iter().map(|&index| &self.objects[index]).collect();
         match (objects.as_slice(), condition, effect.only_reads()) {
             (&[one], None, true) => one.read(|a| apply(register, touched[0], &mut a.clone())),
             (&[one], None, false) => one.write(|a| apply(register, touched[0], a)),

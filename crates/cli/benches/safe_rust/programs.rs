@@ -25,9 +25,11 @@ macro_rules! programs {
         fn lastzero() {
             const SIZE: usize = 16;
             let array: Arc<[AtomicU32; SIZE + 1]> = Arc::default();
-            let own = Arc::clone(&array);
+            let shared = Arc::clone(&array);
             let reader = thread::spawn(move || {
-                let place = (0..=SIZE).rev().find(|&place| own[place].load(SeqCst) == 0);
+                let place = (0..=SIZE)
+                    .rev()
+                    .find(|&place| shared[place].load(SeqCst) == 0);
                 assert!(place.is_some());
             });
             let writers: Vec<_> = (1..=SIZE)
@@ -86,19 +88,23 @@ macro_rules! programs {
             for thread in threads {
                 thread.join().unwrap();
             }
-            let sum: i32 = accounts.iter().map(|own| *own.lock().unwrap()).sum();
+            let sum: i32 = accounts
+                .iter()
+                .map(|account| *account.lock().unwrap())
+                .sum();
             assert_eq!(sum, 200);
         }
 
         /// A thread squares the numbers that another thread sends, and sends the squares on.
         fn pipeline() {
-            let (numbers, own) = mpsc::sync_channel(2);
+            let (numbers, receiver) = mpsc::sync_channel(2);
             let (squares, results) = mpsc::sync_channel(2);
             let producer = thread::spawn(move || {
                 (1..=4).for_each(|number: u32| numbers.send(number).unwrap());
             });
             let worker = thread::spawn(move || {
-                own.iter()
+                receiver
+                    .iter()
                     .for_each(|number: u32| squares.send(number * number).unwrap());
             });
             assert_eq!(results.iter().sum::<u32>(), 30);
@@ -109,8 +115,8 @@ macro_rules! programs {
         /// A thread fills a table that three others read.
         fn cache() {
             let table = Arc::new(RwLock::new(Vec::new()));
-            let own = Arc::clone(&table);
-            let writer = thread::spawn(move || own.write().unwrap().extend(0..8));
+            let shared = Arc::clone(&table);
+            let writer = thread::spawn(move || shared.write().unwrap().extend(0..8));
             let readers: Vec<_> = (0..3)
                 .map(|_| {
                     let table = Arc::clone(&table);

@@ -139,7 +139,7 @@ impl Program {
         let is_system = |path: &PathBuf| {
             path.starts_with("/lib") || path.starts_with("/usr/lib") || path.starts_with("/lib64")
         };
-        let (system, own): (Vec<PathBuf>, Vec<PathBuf>) =
+        let (system, others): (Vec<PathBuf>, Vec<PathBuf>) =
             libraries(&executable.path).into_iter().partition(is_system);
         let checksum = |path: PathBuf| {
             let content = fs::read(&path).map_err(unreadable)?;
@@ -147,7 +147,10 @@ impl Program {
         };
         Ok(Program::Executable {
             arguments: executable.arguments.iter().map(text).collect(),
-            files: [executable.path.clone()].into_iter().chain(own).collect(),
+            files: [executable.path.clone()]
+                .into_iter()
+                .chain(others)
+                .collect(),
             system: system
                 .into_iter()
                 .map(checksum)
@@ -187,8 +190,8 @@ impl Program {
             } => (arguments, files, system),
         };
         for (path, checksum) in system {
-            let own = fs::read(path).map(|content| SafeTrace::checksum_of(&content));
-            if own.as_ref().ok() != Some(checksum) {
+            let found = fs::read(path).map(|content| SafeTrace::checksum_of(&content));
+            if found.as_ref().ok() != Some(checksum) {
                 return Ok(Some(Err(format!(
                     "{} differs from the one on the machine that submitted the job",
                     path.display()

@@ -342,8 +342,8 @@ impl<'d> Round<'_, '_, 'd> {
     fn lose(&mut self, errand: Errand<'_>, trailed: &Trailed, status: i32) {
         errand.break_off(trailed, Limit::Interrupted);
         let ended = ExitStatus::from_raw(status);
-        let told = fatality::told_of_lost(trailed, ended, ATTEMPTS);
-        self.warnings.extend(told);
+        let warnings = fatality::warnings_of_lost(trailed, ended, ATTEMPTS);
+        self.warnings.extend(warnings);
         self.note(Trouble::Lost);
     }
 

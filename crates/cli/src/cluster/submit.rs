@@ -108,7 +108,7 @@ fn wait(
             }
             asked = Instant::now();
         }
-        line.say(told(&lead));
+        line.say(progress(&lead));
         thread::sleep(LOOK);
     }
     let answer = cluster.load(&report(id))?;
@@ -130,7 +130,7 @@ fn wait(
 }
 
 /// Describes the progress of a job.
-fn told(lead: &Lead) -> String {
+fn progress(lead: &Lead) -> String {
     if lead.term == 0 {
         return "waiting for a worker: `mazurka worker` starts one".to_owned();
     }
@@ -171,7 +171,7 @@ pub fn jobs(server: &Server) -> Done {
         let lead: Lead = read(&record).unwrap_or_default();
         let state = match lead.is_done {
             true => "done: `mazurka attach` shows its report".to_owned(),
-            false => told(&lead),
+            false => progress(&lead),
         };
         text.push_str(&format!(
             "{id}  {}  {state}\n",

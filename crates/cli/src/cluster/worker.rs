@@ -77,7 +77,7 @@ pub fn work(options: &WorkerOptions) -> Done {
 
 /// Checks whether this process runs as root.
 fn is_root() -> bool {
-    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+    std::fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
 }
 
 /// The data that the threads of a worker share.
@@ -261,8 +261,8 @@ impl Workshop {
                     *entry = (revision, Instant::now());
                 }
                 let is_led = led.term > 0 && entry.1.elapsed() < SILENCE;
-                let own = || mine.lock().unwrap_or_else(PoisonError::into_inner);
-                if led.is_done || is_led || own().contains(&name) {
+                let lock = || mine.lock().unwrap_or_else(PoisonError::into_inner);
+                if led.is_done || is_led || lock().contains(&name) {
                     continue;
                 }
                 let id = name.trim_start_matches("lead.").to_owned();
@@ -276,7 +276,7 @@ impl Workshop {
                 if let Some(revision) =
                     self.cluster.replace(&lead(&id), &written(&led), revision)?
                 {
-                    own().insert(name.clone());
+                    lock().insert(name.clone());
                     let mine = Arc::clone(&mine);
                     scope.spawn(move || {
                         self.ends_with(self.lead(&id, &hand, led, revision));

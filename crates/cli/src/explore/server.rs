@@ -180,7 +180,7 @@ async fn guarded(State(shared): State<Arc<Shared>>, request: Request, next: Next
 fn is_from_here(headers: &HeaderMap, address: SocketAddr) -> bool {
     let port = address.port();
     let hosts = [address.to_string(), format!("localhost:{port}")];
-    let is_ours = |host: &str| hosts.iter().any(|own| own.eq_ignore_ascii_case(host));
+    let is_ours = |host: &str| hosts.iter().any(|known| known.eq_ignore_ascii_case(host));
     // A header may occur several times.
     let all = |name: &str, is_right: &dyn Fn(&str) -> bool| {
         let mut values = headers.get_all(name).iter();
@@ -268,30 +268,30 @@ mod tests {
     }
 
     #[test]
-    fn requests_from_elsewhere_are_told_apart() {
+    fn requests_from_other_origins_are_recognised() {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 8000));
         let from = |pairs: &[_]| is_from_here(&headers(pairs), address);
-        let own = ("host", "127.0.0.1:8000");
-        assert!(from(&[own]));
+        let host = ("host", "127.0.0.1:8000");
+        assert!(from(&[host]));
         assert!(from(&[("host", "localhost:8000")]));
         assert!(from(&[
-            own,
+            host,
             ("origin", "http://127.0.0.1:8000"),
             ("sec-fetch-site", "same-origin")
         ]));
         assert!(!from(&[]));
         assert!(!from(&[("host", "127.0.0.1")]));
         assert!(!from(&[("host", "evil.example:8000")]));
-        assert!(!from(&[own, ("origin", "http://evil.example")]));
-        assert!(!from(&[own, ("origin", "null")]));
-        assert!(!from(&[own, ("origin", "https://127.0.0.1:8000")]));
-        assert!(!from(&[own, ("sec-fetch-site", "cross-site")]));
+        assert!(!from(&[host, ("origin", "http://evil.example")]));
+        assert!(!from(&[host, ("origin", "null")]));
+        assert!(!from(&[host, ("origin", "https://127.0.0.1:8000")]));
+        assert!(!from(&[host, ("sec-fetch-site", "cross-site")]));
         assert!(!from(&[
-            own,
+            host,
             ("origin", "http://127.0.0.1:8000"),
             ("origin", "http://evil.example")
         ]));
-        assert!(!from(&[own, ("host", "evil.example:8000")]));
+        assert!(!from(&[host, ("host", "evil.example:8000")]));
         assert!(from(&[("host", "LocalHost:8000")]));
     }
 }

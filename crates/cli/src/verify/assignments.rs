@@ -34,11 +34,11 @@ impl Assignments {
                     most: MOST,
                 });
             }
-            let longer = all.iter().flat_map(|own| {
+            let longer = all.iter().flat_map(|shorter| {
                 (input.lowest..=input.highest).map(move |value| {
-                    let mut own = own.clone();
-                    own.insert(input.name.clone(), value);
-                    own
+                    let mut longer = shorter.clone();
+                    longer.insert(input.name.clone(), value);
+                    longer
                 })
             });
             all = longer.collect();
@@ -83,42 +83,42 @@ impl Assignments {
     pub fn condition(&self, indices: &[usize]) -> Option<String> {
         let values = |index: usize| self.all[index].values.clone();
         let all: Vec<Inputs> = (0..self.len()).map(values).collect();
-        let own: Vec<Inputs> = indices.iter().copied().map(values).collect();
-        let condition = || Condition::that_tells(&all, |values| own.contains(values));
+        let chosen: Vec<Inputs> = indices.iter().copied().map(values).collect();
+        let condition = || Condition::describing(&all, |values| chosen.contains(values));
         (!self.inputs.is_empty()).then(|| condition().to_string())
     }
 
     /// Records a verified case. Returns whether it changes the constraints or completes them.
     pub fn take(&mut self, index: usize, case: Case) -> bool {
         let case = self.renumbered(case);
-        let own = &mut self.all[index].case;
+        let known = &mut self.all[index].case;
         // A new search first verifies longer prefixes, which running programs have left already.
         let is_longer = |before: &Case| case.events_of_prefix > before.events_of_prefix;
-        if own.as_ref().is_some_and(is_longer) {
+        if known.as_ref().is_some_and(is_longer) {
             return false;
         }
-        let is_better = own.as_ref().is_none_or(|before| {
+        let is_better = known.as_ref().is_none_or(|before| {
             before.constraints != case.constraints
                 || before.choices != case.choices
                 || before.is_complete != case.is_complete
                 || before.excluded != case.excluded
         });
-        *own = Some(case);
+        *known = Some(case);
         is_better
     }
 
     /// Records that the constraints of an assignment prevent this failure. Returns false if the
     /// assignment has no case.
     pub fn exclude(&mut self, index: usize, message: &str) -> bool {
-        let own = &mut self.all[index].case;
-        let excluded = own.as_mut().map(|case| &mut case.excluded);
+        let known = &mut self.all[index].case;
+        let excluded = known.as_mut().map(|case| &mut case.excluded);
         excluded.map(|all| all.push(message.to_owned())).is_some()
     }
 
     /// Returns the case with the thread numbers that are used here.
     fn renumbered(&mut self, case: Case) -> Case {
         let number = |path: &String| {
-            let known = self.threads.iter().position(|own| own == path);
+            let known = self.threads.iter().position(|known| known == path);
             known.unwrap_or_else(|| {
                 self.threads.push(path.clone());
                 self.threads.len() - 1
@@ -137,16 +137,24 @@ impl Assignments {
 
     /// Returns the verified cases. Assignments with the same constraints are one case.
     pub fn cases(&self) -> Vec<Case> {
-        let all: Vec<Inputs> = self.all.iter().map(|own| own.values.clone()).collect();
+        let all: Vec<Inputs> = self
+            .all
+            .iter()
+            .map(|assignment| assignment.values.clone())
+            .collect();
         let mut merged: Vec<Case> = Vec::new();
-        for case in self.all.iter().filter_map(|own| own.case.as_ref()) {
+        for case in self
+            .all
+            .iter()
+            .filter_map(|assignment| assignment.case.as_ref())
+        {
             match merged.iter_mut().find(|other| is_same(other, case)) {
                 Some(other) => {
                     other.executions += case.executions;
                     other.is_complete &= case.is_complete;
                     let new = case.excluded.iter();
                     let new: Vec<String> = new
-                        .filter(|own| !other.excluded.contains(own))
+                        .filter(|message| !other.excluded.contains(message))
                         .cloned()
                         .collect();
                     other.excluded.extend(new);
@@ -157,11 +165,14 @@ impl Assignments {
         for case in &mut merged {
             case.threads.clone_from(&self.threads);
             let is_own = |values: &Inputs| {
-                let own = self.all.iter().find(|own| own.values == *values);
-                let own = own.and_then(|own| own.case.as_ref());
-                own.is_some_and(|own| is_same(own, case))
+                let assignment = self
+                    .all
+                    .iter()
+                    .find(|assignment| assignment.values == *values);
+                let assignment = assignment.and_then(|assignment| assignment.case.as_ref());
+                assignment.is_some_and(|known| is_same(known, case))
             };
-            case.condition = Condition::that_tells(&all, is_own);
+            case.condition = Condition::describing(&all, is_own);
         }
         merged
     }
@@ -174,7 +185,7 @@ fn are_different(inputs: &[Input]) -> Result<(), Refusal> {
         if let Some(other) = before.find(|other| other.name == input.name) {
             return Err(Refusal::InputTwice {
                 name: input.name.clone(),
-                values: [other, input].map(|own| format!("{}..{}", own.lowest, own.highest)),
+                values: [other, input].map(|input| format!("{}..{}", input.lowest, input.highest)),
             });
         }
     }
@@ -219,12 +230,12 @@ mod tests {
             let is_equal = assignments.values(index)["x"] == assignments.values(index)["y"];
             assert!(assignments.take(index, case(if is_equal { &[1] } else { &[] })));
         }
-        let told: Vec<(String, u64)> = assignments
+        let found: Vec<(String, u64)> = assignments
             .cases()
             .iter()
             .map(|case| (case.condition.to_string(), case.executions))
             .collect();
-        assert_eq!(told, [("x == y".to_owned(), 6), ("x != y".to_owned(), 12)]);
+        assert_eq!(found, [("x == y".to_owned(), 6), ("x != y".to_owned(), 12)]);
     }
 
     #[test]

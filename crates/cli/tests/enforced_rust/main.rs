@@ -32,9 +32,9 @@ fn said(output: &Output) -> String {
 
 /// Verifies a program and saves `safe.trace`.
 fn verify(folder: &Path, name: &str, options: &[&str]) -> Output {
-    let own = [BINARY, name];
+    let command = [BINARY, name];
     let fixed = ["verify", "-q", "-o", "safe.trace"];
-    output(folder, &[&fixed, options, &own].concat())
+    output(folder, &[&fixed, options, &command].concat())
 }
 
 /// Runs the program once like `mazurka run`, with random delays.
@@ -107,8 +107,8 @@ fn a_file_that_has_become_the_safe_trace_of_another_program_is_refused_at_the_st
     let folder = folder.path();
     verify(folder, "lost-update", &[]);
     let trace = folder.join("safe.trace");
-    let own = SafeTrace::load(&trace).unwrap().program_checksum;
-    for (checksum, code) in [(own, 0), ("another".to_owned(), 2)] {
+    let recorded = SafeTrace::load(&trace).unwrap().program_checksum;
+    for (checksum, code) in [(recorded, 0), ("another".to_owned(), 2)] {
         let order = Order {
             trace: trace.clone(),
             checksum: Some(checksum),
@@ -273,7 +273,11 @@ fn ran_as(folder: &Path, name: &str, case: &Case) -> Result<(), String> {
         return Err(format!("{}: {}", ran.status, errors(&ran)));
     }
     let recording = Recording::load(&folder.join("run.json")).map_err(|error| error.to_string())?;
-    let events: usize = recording.threads.iter().map(|own| own.events.len()).sum();
+    let events: usize = recording
+        .threads
+        .iter()
+        .map(|thread| thread.events.len())
+        .sum();
     let adherence = recording.adherence(case);
     if events as u64 == case.events_of_execution && adherence.broken.is_empty() {
         return Ok(());

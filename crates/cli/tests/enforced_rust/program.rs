@@ -80,8 +80,8 @@ fn withdraws_no_more_than_there_is() -> bool {
 /// A thread uses a value that another thread may not have made yet.
 fn uses_what_is_made() -> bool {
     let shared = Arc::new(OnceLock::new());
-    let own = Arc::clone(&shared);
-    let producer = thread::spawn(move || own.set(7).unwrap());
+    let cells = Arc::clone(&shared);
+    let producer = thread::spawn(move || cells.set(7).unwrap());
     let consumer = thread::spawn(move || shared.get() == Some(&7));
     producer.join().unwrap();
     consumer.join().unwrap()
@@ -91,8 +91,8 @@ fn uses_what_is_made() -> bool {
 fn cells() {
     let cells: Arc<[AtomicU32; 3]> = Arc::default();
     let threads = ["x", "y"].map(|name| {
-        let (cells, own) = (Arc::clone(&cells), input(name, 0..=2));
-        thread::spawn(move || cells[own as usize].fetch_add(1, SeqCst))
+        let (cells, number) = (Arc::clone(&cells), input(name, 0..=2));
+        thread::spawn(move || cells[number as usize].fetch_add(1, SeqCst))
     });
     for thread in threads {
         thread.join().unwrap();
@@ -126,8 +126,8 @@ fn poison() {
 /// The order of two accesses depends on the number of owners, which the program reads.
 fn shares() {
     let shared = Arc::new(AtomicU32::new(0));
-    let own = Arc::clone(&shared);
-    let other = thread::spawn(move || own.fetch_add(1, SeqCst));
+    let cells = Arc::clone(&shared);
+    let other = thread::spawn(move || cells.fetch_add(1, SeqCst));
     if Arc::strong_count(&shared) == 1 {
         shared.store(5, SeqCst);
     }

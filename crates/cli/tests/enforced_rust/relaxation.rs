@@ -12,7 +12,7 @@ fn trace(folder: &Path) -> SafeTrace {
 }
 
 #[test]
-fn a_verification_stops_where_it_is_told_to() {
+fn a_verification_stops_at_the_given_condition() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     // There are 589,824 executions, and 16 constraints at first.
@@ -90,8 +90,8 @@ fn a_program_that_runs_follows_a_relaxed_trace() {
     let mut errors = BufReader::new(running.stderr.take().unwrap());
     let mut line = String::new();
     errors.read_line(&mut line).unwrap();
-    let told = "no progress: thread 0.0 waits for event 2 of thread 0;";
-    assert!(line.contains(told), "{line}");
+    let expected = "no progress: thread 0.0 waits for event 2 of thread 0;";
+    assert!(line.contains(expected), "{line}");
     fs::rename(folder.join("relaxed.trace"), folder.join("safe.trace")).unwrap();
     assert!(running.wait().unwrap().success());
 }

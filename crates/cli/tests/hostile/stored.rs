@@ -151,7 +151,7 @@ fn trace() -> SafeTrace {
     };
     let constraint = |first, then| Constraint { first, then };
     let case = Case {
-        condition: Condition::that_tells(&all, |inputs| inputs["x"] < 2),
+        condition: Condition::describing(&all, |inputs| inputs["x"] < 2),
         threads: ["0", "0.0", "0.1", "0.1.0"].map(str::to_owned).to_vec(),
         constraints: vec![
             constraint(point(0, 2), point(1, 1)),

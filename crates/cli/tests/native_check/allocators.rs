@@ -59,8 +59,8 @@ fn memory_that_is_given_back_by_what_did_not_give_it_out_is_misused() {
             let report = check(&[], &executable, &[(number + 1).to_string()]).unwrap();
             let error = &report["errors"][0];
             assert_eq!(error["kind"], "misuse", "{compiler}: {report}");
-            let told = error["message"].as_str().unwrap();
-            assert!(told.contains(message), "{compiler}: {told}");
+            let text = error["message"].as_str().unwrap();
+            assert!(text.contains(message), "{compiler}: {text}");
         }
     }
 }
@@ -76,7 +76,7 @@ fn memory_that_the_program_has_protected_can_be_freed() {
 
 /// The report names the access, and where the memory was freed and allocated.
 #[test]
-fn memory_that_is_used_after_its_end_is_told_with_its_places() {
+fn use_after_free_is_reported_with_its_places() {
     let program = |end: &str| {
         format!(
             "#include <pthread.h>\n#include <stdlib.h>\nstatic int *block;\n\
@@ -91,12 +91,12 @@ fn memory_that_is_used_after_its_end_is_told_with_its_places() {
     ] {
         let (_, report) = run_and_check("gcc", &program(end)).unwrap();
         let error = &report["errors"][0];
-        let told = error["message"].as_str().unwrap();
+        let text = error["message"].as_str().unwrap();
         assert_eq!(error["kind"], kind, "{report}");
         let place = error["location"].as_str().unwrap();
         assert!(place.contains("program.c:10"), "{place}");
         for part in ["allocated at", "program.c:7", "freed at", "program.c:4"] {
-            assert!(told.contains(part), "{told}");
+            assert!(text.contains(part), "{text}");
         }
     }
 }

@@ -196,7 +196,7 @@ fn locks_of_the_program_are_locks() {
 }
 
 #[test]
-fn what_is_ignored_is_no_race_and_what_comes_after_is() {
+fn ignored_accesses_do_not_race_and_later_accesses_do() {
     let ignoring = "static void *one(void *p) {
             SAY(AnnotateIgnoreWritesBegin(HERE));
             data = 1;

@@ -121,10 +121,10 @@ fn what_is_unseen_is_named(compiler: &str) {
             let options = ["--plain", plain];
             let report = check(&options, &at("program"), &[]).unwrap();
             let bounds = report["bounds"].as_array().unwrap();
-            let bounds: Vec<&str> = bounds.iter().filter_map(|own| own.as_str()).collect();
+            let bounds: Vec<&str> = bounds.iter().filter_map(|bound| bound.as_str()).collect();
             let named: Vec<&&str> = bounds
                 .iter()
-                .filter(|own| own.contains("--accept unseen"))
+                .filter(|bound| bound.contains("--accept unseen"))
                 .collect();
             match expected {
                 None => {

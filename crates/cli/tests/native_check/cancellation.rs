@@ -97,7 +97,7 @@ fn a_cancelled_thread_consumes_no_signal() {
 }
 
 #[test]
-fn who_waits_for_a_permit_or_a_thread_is_cancelled_and_unwound() {
+fn a_thread_that_waits_for_a_permit_or_a_thread_is_cancelled_and_unwound() {
     verified(
         "permit.cpp",
         "struct Local { ~Local() { destroyed++; } };

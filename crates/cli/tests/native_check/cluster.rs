@@ -160,8 +160,8 @@ fn a_job_outlives_who_submitted_it_and_is_gone_when_it_is_cancelled() {
         assert_eq!(output.status.code(), Some(3));
         let listed = String::from_utf8(server.command("jobs", &[]).stdout).unwrap();
         let id = listed.split_whitespace().next().unwrap().to_owned();
-        let told = report(&output).0["warnings"].to_string();
-        assert!(told.contains(&id), "{told}");
+        let warnings = report(&output).0["warnings"].to_string();
+        assert!(warnings.contains(&id), "{warnings}");
         id
     };
     let cancelled = id();
@@ -216,17 +216,17 @@ fn workers_search_a_test_in_rust() {
             String::from_utf8(output.stderr).unwrap(),
         )
     };
-    let counts = |told: &str| -> Vec<String> {
-        let lines = told.lines().filter(|line| line.contains(" executions"));
+    let counts = |printed: &str| -> Vec<String> {
+        let lines = printed.lines().filter(|line| line.contains(" executions"));
         lines.map(str::to_owned).collect()
     };
-    let (succeeds, told) = run(Some(&server.url()));
-    assert!(succeeds, "{told}");
+    let (succeeds, printed) = run(Some(&server.url()));
+    assert!(succeeds, "{printed}");
     let (_, alone) = run(None);
-    assert_eq!(counts(&told), counts(&alone));
-    assert!(told.contains(" jobs"), "{told}");
-    let (succeeds, told) = run(Some("nats://127.0.0.1:9"));
-    assert!(!succeeds && told.contains("cannot connect"), "{told}");
+    assert_eq!(counts(&printed), counts(&alone));
+    assert!(printed.contains(" jobs"), "{printed}");
+    let (succeeds, printed) = run(Some("nats://127.0.0.1:9"));
+    assert!(!succeeds && printed.contains("cannot connect"), "{printed}");
 }
 
 fn is_refused(output: &Output, why: &str) {
@@ -238,7 +238,7 @@ fn is_refused(output: &Output, why: &str) {
 }
 
 #[test]
-fn commands_end_when_they_are_told_to_although_the_server_does_not_answer() {
+fn commands_end_at_a_signal_although_the_server_does_not_answer() {
     let Some(server) = Server::start(SETTINGS) else {
         return;
     };
@@ -249,8 +249,8 @@ fn commands_end_when_they_are_told_to_although_the_server_does_not_answer() {
     thread::sleep(Duration::from_secs(2));
     let process = server.process.as_ref().unwrap().0.id().to_string();
     signal("-STOP", &process);
-    for told in [worker.0.id(), submitter] {
-        signal("-TERM", &told.to_string());
+    for process in [worker.0.id(), submitter] {
+        signal("-TERM", &process.to_string());
     }
     // Without a signal, an unresponsive server is awaited three times as long.
     let in_time = |round: u32| {

@@ -200,7 +200,7 @@ fn what_the_library_keeps_for_the_process_is_ordered() {
 }
 
 #[test]
-fn what_lies_beside_the_standard_streams_races() {
+fn memory_next_to_the_standard_streams_races() {
     // In a position-dependent executable the streams may be copied between its own variables.
     for (name, report) in reports("cout << 1; sum++", "cout << 2; sum++", &ALL) {
         assert_eq!(report["errors"][0]["kind"], "data_race", "{name}: {report}");
@@ -236,10 +236,10 @@ fn file_streams_are_ordered_with_other_uses_of_their_files() {
     for (change, look) in changes.iter().zip(looks) {
         let folder = tempfile::tempdir().unwrap();
         let name = folder.path().join("file");
-        let own = format!("const char *name = {name:?}");
+        let declaration = format!("const char *name = {name:?}");
         // The thread runs its code once the file is in its initial state.
-        let one = format!("{own}; while (!started) this_thread::yield(); {change}");
-        let two = format!("{own}; {{ ofstream(name) << '0'; }} started = true; {look}");
+        let one = format!("{declaration}; while (!started) this_thread::yield(); {change}");
+        let two = format!("{declaration}; {{ ofstream(name) << '0'; }} started = true; {look}");
         for (name, report) in reports(&one, &two, &ALL) {
             assert_eq!(report["errors"][0]["kind"], "assertion", "{name}: {report}");
         }

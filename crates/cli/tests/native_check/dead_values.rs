@@ -75,7 +75,7 @@ const DEAD: [(&str, (&str, &str)); 5] = [
 ];
 
 #[test]
-fn what_a_spin_loop_reads_in_vain_costs_one_execution_each() {
+fn each_useless_read_of_a_spin_loop_costs_one_execution() {
     for compiler in ["gcc", "clang"].into_iter().filter_map(Toolchain::named) {
         for (file, program) in DEAD {
             let report = report(compiler, file, program);
@@ -161,7 +161,7 @@ const LIVE: [(&str, (&str, &str)); 10] = [
 ];
 
 #[test]
-fn what_is_read_later_tells_rounds_of_a_spin_loop_apart() {
+fn a_later_read_distinguishes_rounds_of_a_spin_loop() {
     for compiler in ["gcc", "clang"].into_iter().filter_map(Toolchain::named) {
         for (file, program) in LIVE {
             let report = report(compiler, file, program);

@@ -114,7 +114,7 @@ fn a_debugger_stops_at_the_lock_that_makes_a_deadlock() {
 }
 
 #[test]
-fn a_missing_debugger_is_told_in_one_line() {
+fn a_missing_debugger_is_reported_in_one_line() {
     let folder = failed(LOST_UPDATE);
     let mut replay = command(folder.path());
     replay.args(["replay", "lost.schedule.json", "--gdb"]);

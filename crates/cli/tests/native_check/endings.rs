@@ -113,7 +113,7 @@ fn handlers_run_when_the_last_thread_has_ended_where_the_main_thread_has_ended_b
 }
 
 #[test]
-fn what_a_thread_does_to_itself_is_told_as_that() {
+fn errors_that_a_thread_causes_itself_are_reported_as_such() {
     for (does, message) in [
         ("raise(SIGSEGV)", "sends itself signal 11"),
         ("free(local)", "free of memory that belongs to a variable"),
@@ -137,9 +137,9 @@ fn what_a_thread_does_to_itself_is_told_as_that() {
              }}"
         );
         let report = report("self.c", &source);
-        let told = report["errors"][0]["message"].as_str();
-        let told = told.unwrap_or_default();
-        assert!(told.contains(message), "{does}: {report}");
+        let text = report["errors"][0]["message"].as_str();
+        let text = text.unwrap_or_default();
+        assert!(text.contains(message), "{does}: {report}");
     }
 }
 

@@ -222,7 +222,7 @@ fn every_recorded_run_adheres_also_while_constraints_are_relaxed() {
 }
 
 #[test]
-fn a_run_that_breaks_a_constraint_is_told() {
+fn a_run_that_breaks_a_constraint_is_reported() {
     let folder = built(LOST_UPDATE);
     // The constraints are opposite: a run that keeps one of them breaks the other.
     pretend(folder.path(), "safe.trace", &[(point(1, 2), point(2, 1))]);
@@ -236,7 +236,7 @@ fn a_run_that_breaks_a_constraint_is_told() {
 }
 
 #[test]
-fn who_waits_in_vain_is_told_and_goes_on_when_the_constraint_is_gone() {
+fn an_unsatisfiable_wait_is_reported_and_ends_when_the_constraint_is_dropped() {
     let folder = built(DYING);
     // The main thread joins both threads before it would perform an event.
     pretend(folder.path(), "safe.trace", &[(point(0, 1), point(1, 1))]);
@@ -254,8 +254,8 @@ fn who_waits_in_vain_is_told_and_goes_on_when_the_constraint_is_gone() {
     let mut line = String::new();
     let errors = running.stderr.take().unwrap();
     BufReader::new(errors).read_line(&mut line).unwrap();
-    let told = "no progress: thread 0.0 waits for event 1 of thread 0;";
-    assert!(line.contains(told), "{line}");
+    let expected = "no progress: thread 0.0 waits for event 1 of thread 0;";
+    assert!(line.contains(expected), "{line}");
     let relaxed = folder.path().join("relaxed.trace");
     fs::rename(relaxed, folder.path().join("safe.trace")).unwrap();
     assert_eq!(running.wait().unwrap().code(), Some(7));
@@ -270,8 +270,8 @@ fn a_thread_that_ends_while_others_wait_for_it_ends_the_program_with_a_message()
     let mut command = mazurka(folder.path(), &arguments);
     let output = command.env("LEAVES_EARLY", "1").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let told = "event 1 of thread 0.1 must come after event 2 of thread 0.0, but that thread has ended without it";
-    assert!(errors(&output).contains(told), "{}", errors(&output));
+    let expected = "event 1 of thread 0.1 must come after event 2 of thread 0.0, but that thread has ended without it";
+    assert!(errors(&output).contains(expected), "{}", errors(&output));
 }
 
 #[test]
@@ -433,7 +433,7 @@ fn difference(folder: &Path, program: &Program, plain: Plain) -> Result<bool, St
     };
     let size = program.expectation.sizes.first();
     let arguments = size.map(Program::arguments).unwrap_or_default();
-    let own: Vec<&str> = ["./program"]
+    let command: Vec<&str> = ["./program"]
         .into_iter()
         .chain(arguments.iter().map(String::as_str))
         .collect();
@@ -448,23 +448,27 @@ fn difference(folder: &Path, program: &Program, plain: Plain) -> Result<bool, St
         "-o",
         "safe.trace",
     ];
-    output(folder, &[&verify[..], &own].concat());
+    output(folder, &[&verify[..], &command].concat());
     let Ok(trace) = SafeTrace::load(&folder.join("safe.trace")) else {
         return Ok(false);
     };
-    ran_as(folder, &own, &trace.cases[0]).map(|()| true)
+    ran_as(folder, &command, &trace.cases[0]).map(|()| true)
 }
 
 /// Checks that a recorded run performs the events of the execution in its order.
-fn ran_as(folder: &Path, own: &[&str], case: &Case) -> Result<(), String> {
+fn ran_as(folder: &Path, command: &[&str], case: &Case) -> Result<(), String> {
     let run = "run --safe safe.trace --record run.json --delays 1";
     let run: Vec<&str> = run.split(' ').collect();
-    let ran = output(folder, &[&run[..], own].concat());
+    let ran = output(folder, &[&run[..], command].concat());
     if !ran.status.success() {
         return Err(format!("{}: {}", ran.status, errors(&ran)));
     }
     let recording = Recording::load(&folder.join("run.json")).map_err(|error| error.to_string())?;
-    let events: usize = recording.threads.iter().map(|own| own.events.len()).sum();
+    let events: usize = recording
+        .threads
+        .iter()
+        .map(|thread| thread.events.len())
+        .sum();
     let adherence = recording.adherence(case);
     if events as u64 == case.events_of_execution && adherence.broken.is_empty() {
         return Ok(());

@@ -136,14 +136,14 @@ fn a_program_that_ends_the_process_that_verifies_it_keeps_the_constraint_that_pr
     command.args(["verify", "-o", "safe.trace", "./end"]);
     let verified = command.current_dir(folder.path()).output().unwrap();
     assert_eq!(verified.status.code(), Some(1));
-    let told = String::from_utf8(verified.stdout).unwrap();
+    let printed = String::from_utf8(verified.stdout).unwrap();
     for part in [
         "SIGKILL (signal 9)",
         "Execution 3 shows it",
         "continues, and the process ends",
         "1 of 1 constraints",
     ] {
-        assert!(told.contains(part), "{told}");
+        assert!(printed.contains(part), "{printed}");
     }
     let trace = SafeTrace::load(&folder.path().join("safe.trace")).unwrap();
     assert_eq!(trace.cases[0].constraints.len(), 1);

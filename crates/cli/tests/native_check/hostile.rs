@@ -71,7 +71,7 @@ fn left(folder: &Path) -> Vec<String> {
 
 /// Checks the output: nothing is verified, and a killed process has its last known schedule shown.
 fn judge(output: &Output, way: u32) {
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     let code = output.status.code();
     // The program killed the command. Only the check that no process is left matters.
@@ -82,24 +82,27 @@ fn judge(output: &Output, way: u32) {
     let is_harmless = [10, 22, 23].contains(&way);
     assert!(
         matches!(code, Some(1..=3)) || is_harmless && code == Some(0),
-        "way {way}: {:?} {told}{errors}",
+        "way {way}: {:?} {printed}{errors}",
         output.status
     );
     assert!(
-        !told.is_empty() || errors.lines().count() == 1,
+        !printed.is_empty() || errors.lines().count() == 1,
         "way {way}: {errors}"
     );
-    if told.contains("was killed") && way != 26 && way != 37 {
-        assert!(told.contains("last known schedule"), "way {way}: {told}");
+    if printed.contains("was killed") && way != 26 && way != 37 {
+        assert!(
+            printed.contains("last known schedule"),
+            "way {way}: {printed}"
+        );
     }
     if [0, 12, 13].contains(&way) {
         assert!(
-            told.contains("did not stop and was killed"),
-            "way {way}: {told}{errors}"
+            printed.contains("did not stop and was killed"),
+            "way {way}: {printed}{errors}"
         );
         assert!(
-            told.contains("execution 1 (threads and their numbers of steps): main 1, T0 1"),
-            "{told}"
+            printed.contains("execution 1 (threads and their numbers of steps): main 1, T0 1"),
+            "{printed}"
         );
         assert_eq!(code, Some(3));
     }
@@ -174,10 +177,10 @@ fn a_run_under_constraints_that_form_a_cycle_is_refused() {
     let mut trace = SafeTrace::load(&path).unwrap();
     assert_eq!(run("run --safe safe ./program").status.code(), Some(0));
     let case = &mut trace.cases[0];
-    let [main, thread] = ["0", "0.0"].map(|own| {
-        let number = case.threads.iter().position(|path| path == own);
+    let [main, thread] = ["0", "0.0"].map(|wanted| {
+        let number = case.threads.iter().position(|path| path == wanted);
         number.unwrap_or_else(|| {
-            case.threads.push(own.to_owned());
+            case.threads.push(wanted.to_owned());
             case.threads.len() - 1
         }) as u32
     });

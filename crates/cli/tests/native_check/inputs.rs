@@ -112,8 +112,8 @@ fn several_jobs_verify_what_one_verifies() {
         let words: Vec<&str> = words.into_iter().chain(["./program"]).collect();
         let output = mazurka(folder.path(), &words).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{output:?}");
-        let told = String::from_utf8(output.stdout).unwrap();
-        (told, fs::read(folder.path().join("own")).unwrap())
+        let printed = String::from_utf8(output.stdout).unwrap();
+        (printed, fs::read(folder.path().join("own")).unwrap())
     };
     let one = verified("1");
     assert!(one.0.contains("\"verified\""), "{}", one.0);

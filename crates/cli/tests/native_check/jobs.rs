@@ -165,7 +165,7 @@ fn slices(program: &Path, arguments: &[&str], asks_for_haste: bool) -> u64 {
         if number > 0 && asks_for_haste {
             worker.haste().unwrap().ask();
         }
-        worker.tell(&errand.words()).unwrap();
+        worker.assign(&errand.words()).unwrap();
         assert!(answers.any(|answer| matches!(answer, Answer::Brought)));
         errand.bring(&worker.brought().unwrap());
         executions.push(division.progress().0);
@@ -175,7 +175,7 @@ fn slices(program: &Path, arguments: &[&str], asks_for_haste: bool) -> u64 {
 
 /// Slices take a tenth of a second, or a millisecond if another job waits for parts.
 #[test]
-fn who_is_asked_for_haste_ends_its_slice_in_any_kind_of_process() {
+fn a_request_for_haste_ends_the_slice_in_any_kind_of_process() {
     let folder = built(&[("fib", fibonacci(9, ""))]);
     let native: (&Path, &[&str]) = (&folder.path().join("fib"), &["fib"]);
     let corpus: (&Path, &[&str]) = (

@@ -78,7 +78,7 @@ fn objects_are_not_used_after_their_memory_was_given_back() {
 }
 
 #[test]
-fn who_holds_a_lock_that_is_initialised_again_cannot_release_it() {
+fn a_lock_that_is_initialised_again_cannot_be_released_by_its_holder() {
     for (of_type, initialise, _, take, release) in &OBJECTS[..2] {
         let kind = kind(
             of_type,

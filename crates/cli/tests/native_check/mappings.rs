@@ -44,7 +44,7 @@ int main(void) {{
 }
 
 #[test]
-fn memory_that_is_mapped_is_told_apart_from_what_was_there_before() {
+fn newly_mapped_memory_is_distinguished_from_memory_that_was_there_before() {
     let toolchain = Toolchain::first();
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("program.c");

@@ -171,7 +171,7 @@ int main(void) {
 "#;
 
 #[test]
-fn a_program_that_begins_once_more_beside_its_threads_ends_with_a_message() {
+fn a_program_that_restarts_while_its_threads_run_ends_with_a_message() {
     let folder = built(TOO_EARLY);
     let folder = folder.path();
     let verify = ["verify", "-q", "-o", "safe.trace", "./program"];

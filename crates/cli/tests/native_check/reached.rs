@@ -31,7 +31,7 @@ int main(int count, char **words) {
 ";
 
 #[test]
-fn lines_to_which_no_execution_comes_are_told() {
+fn lines_that_no_execution_reaches_are_reported() {
     for compiler in ["gcc", "clang"] {
         if Toolchain::named(compiler).is_none() {
             continue;

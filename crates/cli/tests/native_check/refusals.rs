@@ -171,7 +171,7 @@ fn other_ways_to_start_processes_and_to_ask_for_signals_are_refused() {
 }
 
 #[test]
-fn limits_that_stop_what_is_no_event_are_refused_or_told() {
+fn limits_that_stop_more_than_events_are_refused_or_reported() {
     let program = |kind: &str| {
         format!(
             "#include <pthread.h>\n#include <sys/resource.h>\n\
@@ -192,14 +192,14 @@ fn limits_that_stop_what_is_no_event_are_refused_or_told() {
     let few = program("RLIMIT_NOFILE").replace("1 << 30", "3");
     refused("few.c", &few, "too few file descriptors for the checker");
     for (kind, code) in [("RLIMIT_AS", 3), ("RLIMIT_DATA", 3), ("RLIMIT_CORE", 0)] {
-        let told = said("limit.c", &program(kind), &[]);
-        let all = format!("{}{}", told.output, told.errors);
-        assert_eq!(told.code, Some(code), "{kind}: {all}");
+        let ran = said("limit.c", &program(kind), &[]);
+        let all = format!("{}{}", ran.output, ran.errors);
+        assert_eq!(ran.code, Some(code), "{kind}: {all}");
     }
 }
 
 #[test]
-fn a_key_that_is_deleted_while_threads_use_it_is_told() {
+fn a_key_that_is_deleted_while_threads_use_it_is_reported() {
     let program = |middle: &str| {
         format!(
             "#include <pthread.h>\nstatic pthread_key_t key;\nstatic int value;\n\
@@ -214,9 +214,9 @@ fn a_key_that_is_deleted_while_threads_use_it_is_told() {
         (format!("{join} {delete}"), 0),
         (join.to_owned(), 0),
     ] {
-        let told = said("key.c", &program(&middle), &[]);
-        let all = format!("{}{}", told.output, told.errors);
-        assert_eq!(told.code, Some(code), "{middle}: {all}");
+        let ran = said("key.c", &program(&middle), &[]);
+        let all = format!("{}{}", ran.output, ran.errors);
+        assert_eq!(ran.code, Some(code), "{middle}: {all}");
     }
 }
 
@@ -263,30 +263,30 @@ int main(void) {
 }
 
 #[test]
-fn unknown_values_are_tried_in_part_and_that_is_told() {
+fn the_report_says_that_only_some_unknown_values_are_tried() {
     let source = "int __VERIFIER_nondet_int(void); unsigned char __VERIFIER_nondet_uchar(void); _Bool __VERIFIER_nondet_bool(void);\n\
                   int main(void) { return __VERIFIER_nondet_int() == 7 && __VERIFIER_nondet_uchar() && __VERIFIER_nondet_bool(); }";
-    let told = said("unknown.c", source, &[]);
-    assert_eq!(told.code, Some(3), "{}{}", told.output, told.errors);
+    let ran = said("unknown.c", source, &[]);
+    assert_eq!(ran.code, Some(3), "{}{}", ran.output, ran.errors);
     let accept = "--accept inputs";
-    assert!(told.output.contains(accept), "{}", told.output);
-    let told = said("unknown.c", source, &["--accept", "asm,inputs"]);
-    assert_eq!(told.code, Some(0), "{}{}", told.output, told.errors);
+    assert!(ran.output.contains(accept), "{}", ran.output);
+    let ran = said("unknown.c", source, &["--accept", "asm,inputs"]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
     let accepted = "accepted (inputs): only the values 0, 1 and -1 of __VERIFIER_nondet_int";
-    assert!(told.output.contains(accepted), "{}", told.output);
+    assert!(ran.output.contains(accepted), "{}", ran.output);
     let json = ["--accept", "inputs", "--format", "json"];
-    let told = said("unknown.c", source, &json);
-    let report: serde_json::Value = serde_json::from_str(&told.output).unwrap();
+    let ran = said("unknown.c", source, &json);
+    let report: serde_json::Value = serde_json::from_str(&ran.output).unwrap();
     assert_eq!(report["accepted"][0]["kind"], "inputs");
-    let told = said("unknown.c", source, &["--format", "json"]);
-    let report: serde_json::Value = serde_json::from_str(&told.output).unwrap();
+    let ran = said("unknown.c", source, &["--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&ran.output).unwrap();
     assert_eq!(report["limits"][0], "inputs");
     assert_eq!(report["verdict"], "bounded");
     let both =
         "_Bool __VERIFIER_nondet_bool(void);\nint main(void) { return __VERIFIER_nondet_bool(); }";
-    let told = said("both.c", both, &["--no-output"]);
-    assert_eq!(told.code, Some(1), "{}{}", told.output, told.errors);
-    assert!(!told.output.contains("are tried"), "{}", told.output);
+    let ran = said("both.c", both, &["--no-output"]);
+    assert_eq!(ran.code, Some(1), "{}{}", ran.output, ran.errors);
+    assert!(!ran.output.contains("are tried"), "{}", ran.output);
 }
 
 #[test]
@@ -349,10 +349,10 @@ static int of_library(struct dl_phdr_info *image, size_t size, void *name) {
         void *own = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (own == MAP_FAILED || mprotect(own, 4096, PROT_READ | PROT_WRITE) != 0 || munmap(own, 8192) != 0) return 4;";
     let said = said("data.c", &program(fixes), &["--no-output"]);
-    let told = format!("{}{}", said.output, said.errors);
+    let text = format!("{}{}", said.output, said.errors);
     assert!(
-        told.starts_with("verified") && told.contains("2 executions"),
-        "{told}"
+        text.starts_with("verified") && text.contains("2 executions"),
+        "{text}"
     );
 }
 

@@ -106,7 +106,7 @@ const WRITER: &str = "static _Atomic(int *) current; static atomic_int reads;
     }";
 
 #[test]
-fn memory_that_is_given_out_again_is_taken_for_what_it_was() {
+fn reused_memory_is_mistaken_for_the_old_object() {
     for options in [&["--reuse", "1"][..], &["--reuse", "2", "--plain", "sc"]] {
         bug("assertion", "cell.c", CELL, options);
     }
@@ -123,7 +123,7 @@ fn memory_that_is_given_out_again_is_taken_for_what_it_was() {
 
 /// The cell is replaced twice by blocks of one size. Its first address needs two reuses.
 #[test]
-fn what_is_given_out_again_more_often_is_a_bound() {
+fn more_reuse_of_memory_than_the_limit_is_a_bound() {
     let twice = CELL.replace("start(run);", "start(again);").replace(
         "int main",
         "static void *again(void *p) { return run(run(p)); }
@@ -138,7 +138,7 @@ fn what_is_given_out_again_more_often_is_a_bound() {
 }
 
 #[test]
-fn what_is_not_given_out_again_is_a_bound_where_it_may_matter() {
+fn memory_that_is_not_reused_is_a_bound_where_reuse_may_matter() {
     for (name, source) in [("cell.c", CELL), ("stack.c", STACK)] {
         let (verdict, error) = checked(name, source, &["--", "-DCLEARS=1"]);
         assert_eq!(verdict, "bounded", "{name}: {error}");
@@ -149,7 +149,7 @@ fn what_is_not_given_out_again_is_a_bound_where_it_may_matter() {
 }
 
 #[test]
-fn use_after_free_is_found_where_memory_is_given_out_again() {
+fn use_after_free_is_found_where_memory_is_reused() {
     let source = "static _Atomic(int *) shared;
         static void *run(void *p) { int *own = atomic_load(&shared); if (own) *own = 2; return p; }
         int main(void) {

@@ -130,7 +130,7 @@ fn explored(
 }
 
 #[test]
-fn what_threads_are_told_of_a_mutex_whose_owner_ends_is_what_all_interleavings_tell() {
+fn robust_mutexes_return_the_results_of_all_interleavings() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("robust.c");
     let executable = folder.path().join("robust");
@@ -138,7 +138,7 @@ fn what_threads_are_told_of_a_mutex_whose_owner_ends_is_what_all_interleavings_t
     Toolchain::first().build(&source, &[], &executable).unwrap();
     let file = folder.path().join("outcomes");
     let mut random = Random::new(1);
-    let mut told = String::new();
+    let mut results = String::new();
     for program in 0..40 {
         let scripts: Vec<String> = (0..2 + program % 2)
             .map(|_| {
@@ -156,10 +156,10 @@ fn what_threads_are_told_of_a_mutex_whose_owner_ends_is_what_all_interleavings_t
             let found = explored(&executable, algorithm, &file, &scripts);
             assert_eq!(found, all, "{scripts:?} with {algorithm}");
         }
-        told.extend(all);
+        results.extend(all);
     }
     for result in "0bdne".chars() {
-        assert!(told.contains(result), "{result} is never told");
+        assert!(results.contains(result), "{result} is never told");
     }
 }
 
@@ -217,7 +217,7 @@ int main(void) {
 "#;
 
 #[test]
-fn a_mutex_survives_owners_that_exit_or_are_cancelled_and_who_waits_for_a_condition_is_told() {
+fn a_robust_mutex_survives_owners_that_exit_or_are_cancelled_also_in_condition_waits() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("rest.c");
     let executable = folder.path().join("rest");

@@ -81,7 +81,7 @@ fn it_does_not_matter_whether_others_write_to_the_stack_of_a_thread_that_waits()
 }
 
 #[test]
-fn a_loop_that_counts_beside_what_others_write_ends_by_its_count() {
+fn a_loop_that_counts_while_others_write_ends_by_its_count() {
     let toolchain = Toolchain::first();
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("program.c");

@@ -85,11 +85,11 @@ fn each_of_two_assertions_that_fail_in_one_execution_is_reported() {
     let messages = messages(&report);
     assert_eq!(messages.len(), 2, "{messages:?}");
     assert!(
-        messages.iter().any(|own| own.contains("one")),
+        messages.iter().any(|message| message.contains("one")),
         "{messages:?}"
     );
     assert!(
-        messages.iter().any(|own| own.contains("two")),
+        messages.iter().any(|message| message.contains("two")),
         "{messages:?}"
     );
     let places: Vec<&Value> = report["errors"]
@@ -293,11 +293,11 @@ fn plain_accesses_without_end_are_the_bound_that_is_named() {
         static void *spins(void *p) { while (!stop) {} return p; }
         int main(void) { pthread_t t; pthread_create(&t, 0, spins, 0); pthread_join(t, 0); }";
     let report = checked(source, &["--max-events", "20"]).unwrap();
-    let told = report["bounds"].to_string() + &report["errors"].to_string();
-    let is_told =
-        told.contains("limit of 20,000 on plain accesses of a thread; raise with --max-events");
+    let found = report["bounds"].to_string() + &report["errors"].to_string();
+    let is_bounded =
+        found.contains("limit of 20,000 on plain accesses of a thread; raise with --max-events");
     // The spinning thread may also be reported as stuck.
-    assert!(is_told || report["verdict"] == "bug", "{report}");
+    assert!(is_bounded || report["verdict"] == "bug", "{report}");
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn findings_that_are_allowed_are_counted_and_no_bugs() {
     let suppressed = report["suppressed"].as_array().unwrap();
     let kinds = suppressed
         .iter()
-        .map(|own| own["kind"].as_str().unwrap_or_default());
+        .map(|error| error["kind"].as_str().unwrap_or_default());
     assert_eq!(
         kinds.collect::<Vec<_>>(),
         ["data_race", "exit_status"],

@@ -129,7 +129,7 @@ fn cases(json: &Value) -> Vec<(String, usize, u64)> {
     };
     let condition = |case: &Value| case["condition"].to_string();
     cases
-        .map(|own| (condition(own), case(own).0, case(own).1))
+        .map(|listed| (condition(listed), case(listed).0, case(listed).1))
         .collect()
 }
 

@@ -290,7 +290,7 @@ int main(void) {
 
 /// The value 1 exists only while its writer yields.
 #[test]
-fn what_happens_after_a_yield_or_a_sleep_is_no_preemption() {
+fn a_switch_after_a_yield_or_a_sleep_is_no_preemption() {
     let program = |wait: &str, local: &str| {
         format!(
             "#include <sched.h>

@@ -256,7 +256,9 @@ impl<T> State<T> {
     }
 
     fn place(&self, number: u64) -> Option<usize> {
-        let found = self.messages.binary_search_by_key(&number, |own| own.0);
+        let found = self
+            .messages
+            .binary_search_by_key(&number, |message| message.0);
         found.ok()
     }
 

@@ -123,7 +123,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
     #[test]
-    fn who_was_woken_in_time_does_not_look_at_the_condition_variable_any_more() {
+    fn a_thread_that_was_woken_in_time_does_not_use_the_condition_variable_again() {
         let condvar = Condvar::new();
         let waiter = Waiter::new(0);
         // SAFETY: the waiter stays here until it is woken.
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_condition_variable_waits_for_who_gives_up() {
+    fn the_end_of_a_condition_variable_waits_for_threads_that_give_up() {
         let condvar = Condvar::new();
         let waiter = Waiter::new(0);
         // SAFETY: the waiter stays here until it is taken out.

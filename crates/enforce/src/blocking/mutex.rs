@@ -81,24 +81,24 @@ impl Mutex {
     /// this.
     #[inline]
     pub fn lock(&self) -> Result<(), Refused> {
-        let own = own().system();
-        if self.kind.load(Relaxed) != 0 && self.is_held_again(own)? {
+        let thread = own().system();
+        if self.kind.load(Relaxed) != 0 && self.is_held_again(thread)? {
             return Ok(());
         }
         self.request();
-        self.owner.store(own, Relaxed);
+        self.owner.store(thread, Relaxed);
         self.count.store(1, Relaxed);
         Ok(())
     }
 
     /// Takes a recursive mutex again, if the calling thread holds it. Returns whether the mutex was
     /// taken.
-    fn is_held_again(&self, own: u32) -> Result<bool, Refused> {
+    fn is_held_again(&self, thread: u32) -> Result<bool, Refused> {
         let kind = self.kind.load(Relaxed);
         if kind & (ROBUST | SHARED) != 0 {
             return Err(Refused::Kind);
         }
-        if self.owner.load(Relaxed) != own {
+        if self.owner.load(Relaxed) != thread {
             return Ok(false);
         }
         match kind & KINDS {
@@ -133,8 +133,8 @@ impl Mutex {
     /// Returns an error if the mutex does not become free, or if the calling thread holds the mutex
     /// and its kind reports this.
     pub fn try_lock(&self, deadline: Option<Deadline>) -> Result<(), Refused> {
-        let own = own().system();
-        match self.is_held_again(own) {
+        let thread = own().system();
+        match self.is_held_again(thread) {
             Ok(true) => return Ok(()),
             Err(Refused::Deadlock) if deadline.is_none() => return Err(Refused::Busy),
             Err(refused) => return Err(refused),
@@ -146,7 +146,7 @@ impl Mutex {
                 None => Refused::Busy,
             });
         }
-        self.owner.store(own, Relaxed);
+        self.owner.store(thread, Relaxed);
         self.count.store(1, Relaxed);
         Ok(())
     }

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_only_waits_is_told_of_failures() {
+    fn a_waiting_thread_learns_of_failures() {
         let once = &Once::new();
         assert!(!once.is_done() && !once.has_failed());
         assert_eq!(once.enter(), Entry::Initialise);

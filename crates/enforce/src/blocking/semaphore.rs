@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_gets_the_permits_that_failed_tries_did_not_take() {
+    fn waiters_get_the_permits_that_failed_tries_did_not_take() {
         let semaphore = &semaphore(0);
         std::thread::scope(|scope| {
             for _ in 0..2 {

@@ -99,7 +99,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn what_is_given_before_it_is_taken_is_one_token() {
+    fn tokens_given_before_one_is_taken_count_as_one() {
         let token = Token::new();
         token.give();
         token.give();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_gets_each_token_that_is_given_in_turn() {
+    fn a_waiter_gets_each_token_that_is_given_in_turn() {
         let (there, back) = (&Token::new(), &Token::new());
         std::thread::scope(|scope| {
             scope.spawn(|| {

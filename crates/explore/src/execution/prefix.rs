@@ -83,8 +83,8 @@ impl Accesses {
         for before in before.chain(execution.previous_of(id)) {
             let (_, other) = &self.ordered[before.index()];
             clock.resize(clock.len().max(other.len()), 0);
-            for (own, other) in clock.iter_mut().zip(other) {
-                *own = (*own).max(*other);
+            for (entry, other) in clock.iter_mut().zip(other) {
+                *entry = (*entry).max(*other);
             }
         }
         clock[event.thread.index()] = event.index;
@@ -95,8 +95,8 @@ impl Accesses {
 /// Takes the minimum of each entry. A missing entry counts as 0.
 fn meet(clock: &mut Vec<u32>, other: &[u32]) {
     clock.truncate(other.len());
-    for (own, other) in clock.iter_mut().zip(other) {
-        *own = (*own).min(*other);
+    for (entry, other) in clock.iter_mut().zip(other) {
+        *entry = (*entry).min(*other);
     }
 }
 
@@ -165,8 +165,9 @@ impl Prefix<'_> {
             self.learn(&mut known, &noted.ordered);
             let mut conflicting = self.conflicting(&noted.objects);
             conflicting.retain(|&event| {
-                let own = self.execution.event(event).point();
-                own.thread != point.thread && known.get(own.thread.index()) < Some(&own.index)
+                let conflict = self.execution.event(event).point();
+                conflict.thread != point.thread
+                    && known.get(conflict.thread.index()) < Some(&conflict.index)
             });
             for &event in &conflicting {
                 let is_implied = conflicting
@@ -193,11 +194,11 @@ impl Prefix<'_> {
     /// Joins to `known` the clock of each thread's last prefix event among the `ordered` ones.
     fn learn(&self, known: &mut [u32], ordered: &[u32]) {
         for (thread, &index) in ordered.iter().enumerate() {
-            let own = self.execution.positions.get(thread);
-            let own = own.map_or(&[][..], Vec::as_slice);
-            let inside = own.partition_point(|event| event.index() < self.length);
+            let events = self.execution.positions.get(thread);
+            let events = events.map_or(&[][..], Vec::as_slice);
+            let inside = events.partition_point(|event| event.index() < self.length);
             if let Some(last) = inside.min(index as usize).checked_sub(1) {
-                super::clock::join_into(known, self.execution.clock(own[last]));
+                super::clock::join_into(known, self.execution.clock(events[last]));
             }
         }
     }
@@ -223,8 +224,9 @@ impl Prefix<'_> {
 
     fn accesses_of(&self, object: ObjectId) -> Vec<(EventId, Op)> {
         let events = self.execution.events().take(self.length);
-        let own = events.filter(|(_, event)| event.op.is_access() && event.op.object == object);
-        own.map(|(id, event)| (id, event.op)).collect()
+        let accesses =
+            events.filter(|(_, event)| event.op.is_access() && event.op.object == object);
+        accesses.map(|(id, event)| (id, event.op)).collect()
     }
 }
 
@@ -261,7 +263,7 @@ mod tests {
         let pair = |point: Point| (point.thread.0, point.index);
         let constraints = constraints.into_iter();
         constraints
-            .map(|own| [pair(own.first), pair(own.then)])
+            .map(|race| [pair(race.first), pair(race.then)])
             .collect()
     }
 

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_to_join_the_others_best_goes_last() {
+    fn the_thread_that_joins_the_others_goes_last() {
         let [first, second] = [1, 2];
         let best = execution(&[first, second, MAIN]).waiting();
         for worse in [
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn who_begins_first_best_goes_first() {
+    fn the_thread_that_should_begin_first_goes_first() {
         let Waiting { threads, time, .. } = execution(&[1, 1, 1, 2, 2]).waiting();
         assert_eq!((threads, time), (0, 0));
         let Waiting { threads, time, .. } = execution(&[2, 2, 1, 1, 1]).waiting();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_long_has_to_be_woken() {
+    fn a_thread_that_waits_long_has_to_be_woken() {
         let time = |events| {
             let order = [vec![1; events], vec![2]].concat();
             execution(&order).waiting().time

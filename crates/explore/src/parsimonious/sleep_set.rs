@@ -135,21 +135,21 @@ impl SleepSet {
         schedule: impl Iterator<Item = Candidate<'a>>,
         head: Option<&Candidate<'_>>,
     ) -> Result<(), Blocked> {
-        let mut own: Option<Expression> = None;
+        let mut expression: Option<Expression> = None;
         let mut reads: SmallVec<[Name; 2]> = SmallVec::new();
         let is_late = |event: &Candidate<'_>, reads: &[Name]| {
             self.is_late(member, event) || reads.iter().any(|&read| event.follows(read))
         };
         for event in schedule {
-            let left = own.as_ref().unwrap_or(&member.expression);
+            let left = expression.as_ref().unwrap_or(&member.expression);
             match left.after(&event, is_late(&event, &reads))? {
                 Update::Unchanged => {}
                 Update::Read => reads.push(event.name),
-                Update::Changed(changed) => own = Some(changed),
+                Update::Changed(changed) => expression = Some(changed),
                 Update::Gone => return Ok(()),
             }
         }
-        let left = own.as_ref().unwrap_or(&member.expression);
+        let left = expression.as_ref().unwrap_or(&member.expression);
         match head {
             Some(head) if !is_late(head, &reads) && left.blocks_next(head) => Err(Blocked),
             Some(_) | None => Ok(()),

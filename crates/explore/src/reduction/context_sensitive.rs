@@ -46,8 +46,11 @@ impl SequencePlan {
 
     /// Returns the length of the shortest sequence that begins with the thread.
     fn shortest(&self, thread: ThreadId) -> usize {
-        let own = self.sequences.iter().filter(|own| own[0].thread == thread);
-        own.map(Vec::len).min().unwrap_or(usize::MAX)
+        let beginning = self
+            .sequences
+            .iter()
+            .filter(|sequence| sequence[0].thread == thread);
+        beginning.map(Vec::len).min().unwrap_or(usize::MAX)
     }
 
     /// Keeps these sleepers asleep.
@@ -70,15 +73,18 @@ impl Node<SequencePlan> {
     /// Turns sequences of length 1 into sleepers, and removes longer sequences of sleeping threads.
     fn fall_asleep(&mut self) {
         let Node { sleep, plan, .. } = self;
-        let single = plan.sequences.extract_if(.., |own| own.len() == 1);
-        let ends = single.map(|own| own[0]);
+        let single = plan
+            .sequences
+            .extract_if(.., |sequence| sequence.len() == 1);
+        let ends = single.map(|sequence| sequence[0]);
         for sleeper in ends.chain(std::mem::take(&mut plan.kept)) {
             if !sleep.iter().any(|other| other.thread == sleeper.thread) {
                 sleep.push(sleeper);
             }
         }
         let is_asleep = |thread| sleep.iter().any(|sleeper| sleeper.thread == thread);
-        plan.sequences.retain(|own| !is_asleep(own[0].thread));
+        plan.sequences
+            .retain(|sequence| !is_asleep(sequence[0].thread));
     }
 
     /// {s ∈ sleep : next(t) is independent of all of s} ∪ {s : t.s ∈ sleep}

@@ -29,8 +29,8 @@ impl Reduction for Sleep {
     }
 
     fn fix(&self, node: &mut Node<Vec<ThreadId>>) {
-        let own = node.step.thread;
-        node.plan.retain(|&thread| thread == own);
+        let first = node.step.thread;
+        node.plan.retain(|&thread| thread == first);
     }
 
     fn remaining(&self, node: &Node<Vec<ThreadId>>) -> usize {

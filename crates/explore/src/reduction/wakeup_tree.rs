@@ -250,9 +250,9 @@ mod tests {
             (planned(2), low),
             (planned(5), tree(vec![(planned(6), leaf())])),
         ]);
-        for own in [leaf(), whole] {
-            let saved = postcard::to_allocvec(&own).unwrap();
-            assert_eq!(postcard::from_bytes::<WakeupTree>(&saved).unwrap(), own);
+        for tree in [leaf(), whole] {
+            let saved = postcard::to_allocvec(&tree).unwrap();
+            assert_eq!(postcard::from_bytes::<WakeupTree>(&saved).unwrap(), tree);
         }
     }
 

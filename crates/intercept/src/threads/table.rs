@@ -158,14 +158,14 @@ pub(crate) fn own_time() -> &'static mut u64 {
 
 /// Reads the clock of the running thread.
 pub(crate) fn look_at_clock() -> u64 {
-    let own = own();
-    own.looked_at = own.clock;
-    own.clock
+    let running = own();
+    running.looked_at = running.clock;
+    running.clock
 }
 
 /// Appends the state that the thread with this number can observe of itself. Its clock counts as of
 /// the last reading.
-pub(crate) fn tell(index: usize, state: &mut Vec<u8>) {
+pub(crate) fn append_state(index: usize, state: &mut Vec<u8>) {
     let Thread {
         cancel_state,
         looked_at,

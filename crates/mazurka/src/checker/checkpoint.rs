@@ -128,7 +128,8 @@ impl Task {
     /// Returns the first difference to another task: property, own value, value of the other task.
     fn difference(&self, other: &Task) -> Option<(&'static str, String, String)> {
         let pairs = self.properties().zip(other.properties());
-        let differing = |((what, own), (_, other))| (own != other).then_some((what, own, other));
+        let differing =
+            |((what, value), (_, other))| (value != other).then_some((what, value, other));
         pairs.filter_map(differing).next()
     }
 }

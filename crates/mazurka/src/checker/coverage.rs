@@ -240,8 +240,8 @@ impl Seen {
         self.races = self.races.saturating_add(other.races);
         self.most_races = self.most_races.max(other.most_races);
         for (line, races) in other.lines {
-            let own = self.lines.entry(line).or_default();
-            *own = own.saturating_add(races);
+            let counts = self.lines.entry(line).or_default();
+            *counts = counts.saturating_add(races);
         }
         for (object, user) in other.objects {
             User::add_to(&mut self.objects, object, user);

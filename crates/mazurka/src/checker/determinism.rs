@@ -69,7 +69,7 @@ impl Search {
                 Err(Interrupt::Coarsened) => return self.broken_off(Interrupt::Coarsened),
                 Err(_) | Ok(None) => {}
                 Ok(Some(difference)) => {
-                    return self.tell_hidden(&execution, &order, difference, outcome);
+                    return self.report_difference(&execution, &order, difference, outcome);
                 }
             }
         }
@@ -77,7 +77,7 @@ impl Search {
     }
 
     /// Reports that the execution, which had this outcome, differs when run in this order.
-    fn tell_hidden(
+    fn report_difference(
         &mut self,
         execution: &Execution,
         order: &[EventId],

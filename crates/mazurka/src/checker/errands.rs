@@ -39,7 +39,7 @@ pub struct Errand<'d> {
 
 /// An errand in serialised form.
 #[derive(Serialize, Deserialize)]
-enum Told {
+enum ErrandMessage {
     Slice {
         part: Part,
         portion: Portion,
@@ -106,7 +106,7 @@ impl Checker {
         Ok(self)
     }
 
-    /// Carries out errands until one of them makes the report. Calls `tell` after each of the other
+    /// Carries out errands until one of them makes the report. Calls `brought` after each of the other
     /// errands.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl Checker {
         mut self,
         errands: &Errands,
         program: impl Fn() + 'static,
-        mut tell: impl FnMut(),
+        mut brought: impl FnMut(),
     ) -> Result<Report, CheckError> {
         let gone = |error| {
             CheckError::Misfit(format!(
@@ -130,7 +130,7 @@ impl Checker {
             match self.run_errand(&words, &mut sliced)? {
                 Brought::Slice(words) => {
                     errands.bring(&words).map_err(gone)?;
-                    tell();
+                    brought();
                 }
                 Brought::Report(report) => return Ok(*report),
             }
@@ -138,11 +138,11 @@ impl Checker {
     }
 
     fn run_errand(&mut self, words: &[u8], sliced: &mut Sliced) -> Result<Brought, CheckError> {
-        let told: Told = postcard::from_bytes(words)
+        let message: ErrandMessage = postcard::from_bytes(words)
             .map_err(|error| CheckError::Misfit(format!("invalid assignment of work: {error}")))?;
         self.settings.trail_words = self.settings.trail_words()?;
-        match told {
-            Told::Slice {
+        match message {
+            ErrandMessage::Slice {
                 part,
                 portion,
                 time_left,
@@ -163,7 +163,7 @@ impl Checker {
                 };
                 Ok(Brought::Slice(bytes(&done)))
             }
-            Told::Conclusion {
+            ErrandMessage::Conclusion {
                 known,
                 elapsed_s,
                 jobs,
@@ -188,13 +188,13 @@ fn haste_by(words: &'static [AtomicU64]) -> Arc<dyn Fn() -> bool + Send + Sync> 
 #[doc(hidden)]
 pub fn shorter(words: &[u8]) -> Vec<u8> {
     match postcard::from_bytes(words) {
-        Ok(Told::Slice {
+        Ok(ErrandMessage::Slice {
             part,
             mut portion,
             time_left,
         }) if !part.is_first() => {
             portion.executions = (portion.executions / 4).max(1);
-            bytes(&Told::Slice {
+            bytes(&ErrandMessage::Slice {
                 part,
                 portion,
                 time_left,
@@ -211,7 +211,7 @@ fn bytes(value: &impl Serialize) -> Vec<u8> {
 impl Errand<'_> {
     /// Returns the errand as bytes, for the process that carries it out.
     pub fn words(&self) -> Vec<u8> {
-        bytes(&Told::Slice {
+        bytes(&ErrandMessage::Slice {
             part: self.task.part.clone(),
             portion: self.task.portion,
             time_left: self.time_left,
@@ -365,7 +365,7 @@ impl Division {
     /// Returns the error that ended the search.
     pub fn close(self) -> Result<Vec<u8>, CheckError> {
         let elapsed_s = self.work.elapsed_s();
-        Ok(bytes(&Told::Conclusion {
+        Ok(bytes(&ErrandMessage::Conclusion {
             known: Box::new(self.work.ledger.close()?),
             elapsed_s,
             jobs: self.jobs,

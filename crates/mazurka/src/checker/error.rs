@@ -11,7 +11,7 @@ pub enum CheckError {
     /// The program behaved differently after the same steps.
     #[error(
         "the program is not deterministic: {}; remove clocks, random numbers, maps with random seeds, and anything that outlives an execution",
-        told(.0)
+        describe_divergence(.0)
     )]
     Nondeterministic(Divergence),
     /// The first execution had another outcome when it was repeated at the end of the search.
@@ -108,7 +108,7 @@ fn why(opaque: &Option<Opaque>) -> String {
 }
 
 /// Describes what a thread did before and does now after the same steps.
-fn told(divergence: &Divergence) -> String {
+fn describe_divergence(divergence: &Divergence) -> String {
     let Divergence {
         at,
         thread,
@@ -139,7 +139,7 @@ mod tests {
     use explore::{Access, ObjectId, Op, OpKind, ThreadId};
 
     #[test]
-    fn a_divergence_is_told_with_its_step() {
+    fn a_divergence_is_reported_with_its_step() {
         let op = |kind| Op {
             kind,
             access: Access::Write,
@@ -152,7 +152,7 @@ mod tests {
             found: Found::Op(op(OpKind::Load)),
         };
         assert_eq!(
-            told(&divergence),
+            describe_divergence(&divergence),
             "at step 7, T2 performed Store in the first run, and now performs Load"
         );
     }

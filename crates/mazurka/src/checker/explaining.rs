@@ -57,11 +57,11 @@ impl Search {
                 continue;
             }
             let execution = seen.execution.clone();
-            let own = match next {
+            let ended = match next {
                 1 => std::mem::take(&mut races),
                 _ => execution.races().iter().rev().copied().collect(),
             };
-            for race in own {
+            for race in ended {
                 let pair = Pair::of(&execution, race);
                 if pairs.len() < PAIRS && !pairs.contains(&pair) && pair.is_in(&failing) {
                     pairs.push(pair);
@@ -141,8 +141,8 @@ impl Pair {
     fn is_in(self, execution: &Execution) -> bool {
         let place = |(at, op): (Point, Op)| {
             let found = execution.event_at(at)?;
-            let own = execution.event(found).op;
-            ((own.kind, own.object) == (op.kind, op.object)).then_some(found)
+            let found_op = execution.event(found).op;
+            ((found_op.kind, found_op.object) == (op.kind, op.object)).then_some(found)
         };
         match (place(self.first), place(self.second)) {
             (Some(first), Some(second)) => first < second,
@@ -166,8 +166,9 @@ fn in_common(one: &Execution, other: &Execution) -> usize {
 /// is at most `SMALL`), and the number of failing executions that have the set.
 fn deciding(pairs: &[Pair], all: &[Seen]) -> Option<(Vec<Pair>, u64)> {
     let held = |seen: &Seen| -> u32 {
-        let own = pairs.iter().enumerate();
-        own.filter(|(_, pair)| pair.is_in(&seen.execution))
+        let numbered = pairs.iter().enumerate();
+        numbered
+            .filter(|(_, pair)| pair.is_in(&seen.execution))
             .map(|(number, _)| 1 << number)
             .sum()
     };
@@ -176,7 +177,7 @@ fn deciding(pairs: &[Pair], all: &[Seen]) -> Option<(Vec<Pair>, u64)> {
         .filter(|seen| seen.is_passing)
         .map(held)
         .collect();
-    let decides = |set: u32| passing.iter().all(|own| own & set != set);
+    let decides = |set: u32| passing.iter().all(|candidate| candidate & set != set);
     let everything = (1_u32 << pairs.len()) - 1;
     if passing.is_empty() || !decides(everything) {
         return None;

@@ -45,7 +45,7 @@ impl Search {
     pub(super) fn report_of(&self, errors: Vec<Failure>) -> Report {
         let seen = self.seen();
         let limits = self.limits();
-        let bounds: Vec<String> = limits.iter().map(|&limit| self.told(limit)).collect();
+        let bounds: Vec<String> = limits.iter().map(|&limit| self.describe(limit)).collect();
         let verdict = self.verdict(&errors, &limits);
         let mut warnings = self.model.warnings();
         if verdict == Verdict::Verified {

@@ -495,7 +495,7 @@ impl State {
             .chain(self.before.iter().map(|(met, _)| met));
         let mut suppressed = self.found.suppressed.iter();
         met.any(|met| met.shown.symptom.kind == FailureKind::DataRace)
-            || suppressed.any(|own| own.kind == FailureKind::DataRace)
+            || suppressed.any(|suppression| suppression.kind == FailureKind::DataRace)
     }
 
     /// Returns the failures of this epoch, with the numbers of their executions.

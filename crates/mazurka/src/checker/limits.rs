@@ -17,12 +17,12 @@ impl Search {
     }
 
     /// Describes a limit: how far the search went, and how to raise the limit.
-    pub(super) fn told(&self, limit: Limit) -> String {
+    pub(super) fn describe(&self, limit: Limit) -> String {
         let conditions = &self.settings.config.conditions;
         match limit {
             Limit::Executions => {
                 let raise = self.raise("max_executions");
-                format!("{}; {raise}", self.executions_told())
+                format!("{}; {raise}", self.describe_executions())
             }
             Limit::Time => {
                 let limit = self.settings.time_limit.unwrap_or_default();
@@ -42,19 +42,19 @@ impl Search {
                 let (name, raise) = (bound_name(Bound::Preemptions), self.raise("preemptions"));
                 format!("limit of {bound} on {name}; {raise}")
             }
-            Limit::Events => self.bound_told(conditions.max_events, Bound::Events, "max_events"),
+            Limit::Events => self.describe_bound(conditions.max_events, Bound::Events, "max_events"),
             Limit::Accesses => {
                 let most = conditions.max_events.saturating_mul(runtime::ACCESSES);
-                self.bound_told(most, Bound::Accesses, "max_events")
+                self.describe_bound(most, Bound::Accesses, "max_events")
             }
-            Limit::Timeouts => self.bound_told(conditions.timeouts, Bound::Timeouts, "timeouts"),
+            Limit::Timeouts => self.describe_bound(conditions.timeouts, Bound::Timeouts, "timeouts"),
             Limit::Exploration => {
                 "the program left out interleavings (stop_exploring, skip_branch): they are not checked"
                     .to_owned()
             }
             // The report lists these with their details.
             Limit::LeftOut(kind) => kind.to_string(),
-            Limit::Patience => self.spin_told(),
+            Limit::Patience => self.describe_spin(),
             Limit::Unroll if self.settings.config.native.is_none() => {
                 let rounds = conditions.noticed_rounds();
                 format!(
@@ -64,12 +64,12 @@ impl Search {
             }
             Limit::Unroll => {
                 let rounds = conditions.unroll.unwrap_or(0);
-                self.bound_told(rounds, Bound::Unroll, "unroll")
+                self.describe_bound(rounds, Bound::Unroll, "unroll")
             }
         }
     }
 
-    fn bound_told(&self, limit: u32, bound: Bound, option: &str) -> String {
+    fn describe_bound(&self, limit: u32, bound: Bound, option: &str) -> String {
         let limit = count(limit.into());
         format!(
             "limit of {limit} on {}; {}",
@@ -86,7 +86,7 @@ impl Search {
         }
     }
 
-    fn executions_told(&self) -> String {
+    fn describe_executions(&self) -> String {
         let executions = counted(self.tally.runs(), "execution");
         let given_up = match self.tally.given_up {
             0 => String::new(),

@@ -10,7 +10,11 @@ pub(crate) fn with_few_switches(execution: &Execution, first: Option<EventId>) -
     if let Some(first) = first.filter(|first| first.index() < execution.len()) {
         order.run(execution.clock(first));
     }
-    let everything: Vec<u32> = order.events.iter().map(|own| own.len() as u32).collect();
+    let everything: Vec<u32> = order
+        .events
+        .iter()
+        .map(|events| events.len() as u32)
+        .collect();
     order.run(&everything);
     order.schedule
 }
@@ -77,8 +81,8 @@ impl<'e> Order<'e> {
     /// Returns the event that came last, among the next events of all threads that are ready.
     fn last_ready(&self) -> Option<EventId> {
         let next = self.events.iter().zip(&self.done).enumerate();
-        next.filter_map(|(thread, (own, &done))| {
-            let event = *own.get(done as usize)?;
+        next.filter_map(|(thread, (events, &done))| {
+            let event = *events.get(done as usize)?;
             self.is_ready(event, thread).then_some(event)
         })
         .max()
@@ -99,22 +103,23 @@ impl<'e> Order<'e> {
     /// Returns the number of events that the thread can perform in a row.
     fn run_of(&self, thread: usize, until: &[u32]) -> usize {
         let start = self.done[thread] as usize;
-        let own = self.events[thread]
+        let events = self.events[thread]
             .get(start..end_of(thread, until) as usize)
             .unwrap_or(&[]);
-        own.iter()
+        events
+            .iter()
             .take_while(|&&event| self.is_ready(event, thread))
             .count()
     }
 
     /// Checks whether all events of other threads that happen before the event are done.
-    fn is_ready(&self, event: EventId, own: usize) -> bool {
+    fn is_ready(&self, event: EventId, of_event: usize) -> bool {
         self.execution
             .clock(event)
             .iter()
             .zip(&self.done)
             .enumerate()
-            .all(|(thread, (&needed, &done))| thread == own || needed <= done)
+            .all(|(thread, (&needed, &done))| thread == of_event || needed <= done)
     }
 }
 
@@ -156,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_last_comes_first_but_for_what_it_depends_on() {
+    fn events_are_reversed_except_for_their_dependencies() {
         let execution = execution(&[(0, 0), (0, 1), (1, 2), (2, 1), (1, 3)]);
         let order: Vec<u32> = reversed(&execution).iter().map(|event| event.0).collect();
         assert_eq!(order, [2, 4, 0, 1, 3]);

@@ -56,16 +56,16 @@ impl Checker {
                 measured.clear();
                 waiting.clear();
             }
-            let own = measured.len();
+            let count = measured.len();
             measured.push(Measured {
-                parent: parent.filter(|_| own > 0),
+                parent: parent.filter(|_| count > 0),
                 share: part.share,
                 executions: slice.found.tally.complete(),
                 took_s: began.elapsed().as_secs_f64(),
             });
             // Parts are done in the order of the search, so that few parts wait.
             let rest = slice.rest.into_iter().rev();
-            waiting.extend(rest.map(|part| (Some(own), part)));
+            waiting.extend(rest.map(|part| (Some(count), part)));
         }
         Ok(measured)
     }

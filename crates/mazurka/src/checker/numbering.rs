@@ -20,13 +20,13 @@ impl Numbering {
     /// Splits the known failures into those before this epoch, with the numbers of their
     /// executions, and those of this epoch.
     pub(super) fn split(&self, mut met: Vec<Met>) -> (Vec<(Met, u64)>, Vec<Met>) {
-        let mut own = met.split_off(met.len().saturating_sub(self.met.len()));
-        for (met, (position, execution)) in own.iter_mut().zip(&self.met) {
+        let mut numbered = met.split_off(met.len().saturating_sub(self.met.len()));
+        for (met, (position, execution)) in numbered.iter_mut().zip(&self.met) {
             met.position = position.clone();
             met.shown.execution = *execution;
         }
         let number = |met: Met| (met.clone(), met.shown.execution);
-        (met.into_iter().map(number).collect(), own)
+        (met.into_iter().map(number).collect(), numbered)
     }
 }
 
@@ -131,9 +131,9 @@ mod tests {
             Arc::default(),
             (Found::default(), None),
         );
-        let (own, given) = (first.next(), first.given(0));
+        let (following, given) = (first.next(), first.given(0));
         let task = next(&ledger);
-        let rest = vec![at(own, 0.4), at(given, 0.6)];
+        let rest = vec![at(following, 0.4), at(given, 0.6)];
         let done = slice(&task.part, 10, None, rest);
         task.bring(Ok(done));
         // The last part in the order of one job is done first, and the assertion fails there.

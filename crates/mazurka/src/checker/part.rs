@@ -239,9 +239,10 @@ impl Found {
         extend(&mut self.left_out, other.left_out);
         extend(&mut self.suppressed, other.suppressed);
         for goal in other.goals {
-            let mut own = self.goals.iter_mut();
-            match own.find(|own| (&own.name, &own.location) == (&goal.name, &goal.location)) {
-                Some(own) => own.is_reached |= goal.is_reached,
+            let mut goals = self.goals.iter_mut();
+            match goals.find(|known| (&known.name, &known.location) == (&goal.name, &goal.location))
+            {
+                Some(known) => known.is_reached |= goal.is_reached,
                 None => self.goals.push(goal),
             }
         }
@@ -263,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_given_away_comes_behind_the_rest_and_first_what_was_given_last() {
+    fn parts_given_away_follow_the_rest_with_the_most_recent_first() {
         let first = Position::first();
         let second = first.next();
         let order = [

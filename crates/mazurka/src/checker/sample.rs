@@ -59,7 +59,7 @@ impl Search {
             // The strategy may repeat the common events in another order than before.
             let schedule = execution.schedule();
             let both = schedule.iter().zip(&before);
-            let kept = both.take_while(|(own, other)| own == other).count();
+            let kept = both.take_while(|(step, other)| step == other).count();
             before.clone_from(&schedule);
             tree.branches.push(self.branch(execution, kept, outcome));
             if outcome.is_bug() && !self.settings.keeps_going {

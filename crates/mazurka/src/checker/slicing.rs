@@ -220,7 +220,7 @@ impl Search {
     fn rest(&mut self, part: &Part, before: f64, parts: u32) -> Vec<Part> {
         let whole = part.share / (1.0 - before).max(f64::EPSILON);
         let done = (self.strategy.estimate().unwrap_or(before) - before).max(0.0);
-        let mut own = Part {
+        let mut kept = Part {
             share: part.share - whole * done,
             ..self.own_rest(part)
         };
@@ -229,18 +229,18 @@ impl Search {
             let Some(given) = self.strategy.give_away() else {
                 break;
             };
-            let share = (whole * given.share).min(own.share);
-            own.share -= share;
+            let share = (whole * given.share).min(kept.share);
+            kept.share -= share;
             rest.push(Part {
                 position: part.position.given(number),
                 strategy: given.saved,
                 share,
-                ..own.clone()
+                ..kept.clone()
             });
         }
-        own.strategy = self.strategy.save();
-        if own.executions != Some(0) && self.strategy.backtrack() {
-            rest.push(own);
+        kept.strategy = self.strategy.save();
+        if kept.executions != Some(0) && self.strategy.backtrack() {
+            rest.push(kept);
         }
         rest.reverse();
         rest

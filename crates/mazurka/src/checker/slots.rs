@@ -256,7 +256,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_no_regular_file_is_neither_read_nor_replaced() {
+    fn a_path_that_is_no_regular_file_is_neither_read_nor_replaced() {
         for path in ["/dev/zero", "/"].map(Path::new) {
             let error = read(path).unwrap_err().to_string();
             assert!(error.contains("not a regular file"), "{error}");

@@ -36,7 +36,7 @@ impl Search {
     }
 
     /// Describes the limit.
-    pub(super) fn spin_told(&self) -> String {
+    pub(super) fn describe_spin(&self) -> String {
         let operations = count(self.settings.config.conditions.max_events.into());
         let thread = self.spin.as_ref().map_or("", |spin| &spin.thread);
         format!(

@@ -183,7 +183,11 @@ impl Search {
                 }
             };
             is_stopped = next == Next::Nothing || relaxation.verification.has_failed();
-            if is_news && relaxation.tell(self.model.names(), publish).is_break() {
+            if is_news
+                && relaxation
+                    .publish_prefix(self.model.names(), publish)
+                    .is_break()
+            {
                 self.halt.get_or_insert(Limit::Observer);
             }
         }
@@ -277,7 +281,7 @@ impl Relaxation {
     }
 
     /// Publishes the verified prefix.
-    fn tell(
+    fn publish_prefix(
         &mut self,
         names: &Names,
         publish: &mut dyn FnMut(&Case) -> ControlFlow<()>,
@@ -295,9 +299,9 @@ impl Relaxation {
         let constraints = self.verification.constraints();
         let constraints: Vec<Constraint> = constraints
             .into_iter()
-            .map(|own| Constraint {
-                first: self.point(own.first),
-                then: self.point(own.then),
+            .map(|constraint| Constraint {
+                first: self.point(constraint.first),
+                then: self.point(constraint.then),
             })
             .collect();
         let inside = first.events().take(length);
@@ -314,7 +318,7 @@ impl Relaxation {
             threads: self
                 .threads
                 .iter()
-                .map(|&own| names.spawn_path(own))
+                .map(|&thread| names.spawn_path(thread))
                 .collect(),
             // More conflicts with the execution may be found later.
             constraints_at_first: at_first.unwrap_or(0).max(constraints.len() as u64),
@@ -325,14 +329,17 @@ impl Relaxation {
             executions: self.needed,
             ..Case::default()
         };
-        let told = publish(&case);
+        let flow = publish(&case);
         self.case = Some(case);
-        told
+        flow
     }
 
     /// Returns the point with the published number of its thread.
     fn point(&mut self, point: explore::Point) -> Point {
-        let known = self.threads.iter().position(|&own| own == point.thread);
+        let known = self
+            .threads
+            .iter()
+            .position(|&thread| thread == point.thread);
         let thread = known.unwrap_or_else(|| {
             self.threads.push(point.thread);
             self.threads.len() - 1
@@ -347,7 +354,7 @@ impl Relaxation {
     fn shown(&self, constraints: &[Constraint], choices: &[Choice]) -> Vec<report::Described> {
         let mut points: Vec<Point> = constraints
             .iter()
-            .flat_map(|own| [own.first, own.then])
+            .flat_map(|constraint| [constraint.first, constraint.then])
             .chain(choices.iter().map(|choice| choice.at))
             .collect();
         points.sort_unstable();
@@ -355,12 +362,13 @@ impl Relaxation {
         let shown = points.into_iter().filter_map(|at| {
             let thread = self.threads[at.thread as usize];
             let mut described = self.described.iter();
-            let own = described.find(|own| own.at.thread == thread && own.at.index == at.index)?;
+            let event =
+                described.find(|event| event.at.thread == thread && event.at.index == at.index)?;
             Some(report::Described {
                 at,
-                operation: own.text.clone(),
-                kind: format!("{:?}", own.kind),
-                place: own.location.clone(),
+                operation: event.text.clone(),
+                kind: format!("{:?}", event.kind),
+                place: event.location.clone(),
             })
         });
         shown.collect()

@@ -38,13 +38,13 @@ impl AtomicWaker {
         }))
     }
 
-    named!(|own| own.is_set);
+    named!(|inner| inner.is_set);
 
     /// Sets the waker that the next [`wake`](AtomicWaker::wake) calls. Replaces the previous one.
     #[track_caller]
     pub fn register(&self, waker: Waker) {
-        let own = self.0.get();
-        drop(own.exchange("register", Some(waker)));
+        let inner = self.0.get();
+        drop(inner.exchange("register", Some(waker)));
     }
 
     /// Registers a clone of the waker: see [`register`](AtomicWaker::register).
@@ -66,8 +66,8 @@ impl AtomicWaker {
     /// Removes and returns the waker.
     #[track_caller]
     pub fn take_waker(&self) -> Option<Waker> {
-        let own = self.0.get();
-        own.exchange("take_waker", None)
+        let inner = self.0.get();
+        inner.exchange("take_waker", None)
     }
 }
 
@@ -85,8 +85,8 @@ impl Registered {
 
     /// Never contended in a model: no thread is suspended while it holds this lock.
     fn replace(&self, waker: Option<Waker>) -> Option<Waker> {
-        let mut own = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *own, waker)
+        let mut current = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *current, waker)
     }
 }
 

@@ -44,9 +44,9 @@ where
         joiner: AtomicWaker::internal("task.joiner"),
         output: Mutex::new(None),
     });
-    let own = Arc::clone(&shared);
+    let running = Arc::clone(&shared);
     let place = Location::caller();
-    let thread = Handle::spawn(None, move || own.run(future, place));
+    let thread = Handle::spawn(None, move || running.run(future, place));
     let thread = thread.expect("failed to spawn thread");
     JoinHandle { thread, shared }
 }

@@ -24,7 +24,7 @@ impl Barrier {
         self.0.get()
     }
 
-    named!(|own| own);
+    named!(|inner| inner);
 
     /// Waits for the other threads.
     #[track_caller]

@@ -59,7 +59,7 @@ impl Condvar {
         self.0.get()
     }
 
-    named!(|own| own);
+    named!(|inner| inner);
 
     /// Releases the mutex, waits for a signal and locks the mutex again.
     #[track_caller]

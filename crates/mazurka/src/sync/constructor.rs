@@ -28,7 +28,7 @@ macro_rules! constructor {
 
 /// Defines `settled` (without the feature `statics`) and `named`.
 macro_rules! named {
-    (|$own:ident| $object:expr) => {
+    (|$inner:ident| $object:expr) => {
         #[cfg(not(feature = "statics"))]
         #[track_caller]
         fn settled(self) -> Self {
@@ -39,7 +39,7 @@ macro_rules! named {
         /// The name costs nothing in executions that are not shown.
         #[track_caller]
         pub fn named(self, name: &str) -> Self {
-            let $own = self.0.get();
+            let $inner = self.0.get();
             $object.call(name);
             self
         }

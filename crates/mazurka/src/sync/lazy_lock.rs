@@ -43,7 +43,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         }
     }
 
-    named!(|own| own.value);
+    named!(|inner| inner.value);
 
     /// Returns the value. Computes it first, or waits for the thread that computes it.
     ///
@@ -52,9 +52,9 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// Panics if an earlier computation panicked.
     #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {
-        let own = this.0.get();
-        own.value.get_or_init(|| {
-            let compute = own
+        let inner = this.0.get();
+        inner.value.get_or_init(|| {
+            let compute = inner
                 .compute
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)

@@ -54,7 +54,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    named!(|own| own.lock);
+    named!(|inner| inner.lock);
 }
 
 impl<T: ?Sized> Mutex<T> {
@@ -62,18 +62,18 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     #[inline]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        let own = self.0.get();
-        own.lock.lock();
-        own.poison.wrap(own.guard())
+        let inner = self.0.get();
+        inner.lock.lock();
+        inner.poison.wrap(inner.guard())
     }
 
     /// Locks the mutex if it is free.
     #[track_caller]
     #[inline]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
-        let own = self.0.get();
-        match own.lock.try_lock() {
-            true => own.poison.wrap_try(own.guard()),
+        let inner = self.0.get();
+        match inner.lock.try_lock() {
+            true => inner.poison.wrap_try(inner.guard()),
             false => Err(TryLockError::WouldBlock),
         }
     }

@@ -39,7 +39,7 @@ impl Notify {
         }
     }
 
-    named!(|own| own.token);
+    named!(|inner| inner.token);
 
     /// Gives the token. Everything done before happens-before the `wait` that takes the token.
     #[track_caller]
@@ -54,11 +54,11 @@ impl Notify {
     /// Panics if another thread waits.
     #[track_caller]
     pub fn wait(&self) {
-        let own = self.0.get();
-        let others = own.has_waiter.swap(true, Relaxed);
+        let inner = self.0.get();
+        let others = inner.has_waiter.swap(true, Relaxed);
         assert!(!others, "only a single thread may wait on a `Notify`");
-        own.token.wait();
-        own.has_waiter.store(false, Relaxed);
+        inner.token.wait();
+        inner.has_waiter.store(false, Relaxed);
     }
 }
 

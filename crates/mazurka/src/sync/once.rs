@@ -50,7 +50,7 @@ impl Once {
         }
     }
 
-    named!(|own| own);
+    named!(|inner| inner);
 
     /// Initialises, or waits for the thread that initialises.
     ///

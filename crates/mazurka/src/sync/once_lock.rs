@@ -38,7 +38,7 @@ impl<T> OnceLock<T> {
         }
     }
 
-    named!(|own| own);
+    named!(|inner| inner);
 
     /// Returns the value, if there is one.
     #[track_caller]
@@ -54,9 +54,9 @@ impl<T> OnceLock<T> {
     /// Returns the value. Waits for another thread to write it if there is none.
     #[track_caller]
     pub fn wait(&self) -> &T {
-        let own = self.0.get();
-        own.once.wait_force();
-        own.value.get().unwrap_or_else(|| torn_down())
+        let inner = self.0.get();
+        inner.once.wait_force();
+        inner.value.get().unwrap_or_else(|| torn_down())
     }
 
     /// Writes the value, unless there is one already.
@@ -66,9 +66,9 @@ impl<T> OnceLock<T> {
     /// Returns the argument, if there is a value already.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
-        let mut own = Some(value);
-        self.get_or_init(|| own.take().expect("an initialiser runs once"));
-        match own {
+        let mut given = Some(value);
+        self.get_or_init(|| given.take().expect("an initialiser runs once"));
+        match given {
             None => Ok(()),
             Some(value) => Err(value),
         }

@@ -98,9 +98,9 @@ macro_rules! poisoned {
 
         /// Returns the value, which no other thread can access.
         pub fn get_mut(&mut self) -> LockResult<&mut T> {
-            let own = self.0.get_mut();
-            let value = own.data.get_mut().unwrap_or_else(PoisonError::into_inner);
-            own.poison.wrap_own(value)
+            let inner = self.0.get_mut();
+            let value = inner.data.get_mut().unwrap_or_else(PoisonError::into_inner);
+            inner.poison.wrap_own(value)
         }
 
         /// Returns the value, as `Err` if the lock is poisoned.

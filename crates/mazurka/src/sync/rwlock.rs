@@ -68,32 +68,32 @@ impl<T> RwLock<T> {
         }
     }
 
-    named!(|own| own.lock);
+    named!(|inner| inner.lock);
 }
 
 impl<T: ?Sized> RwLock<T> {
     /// Waits until no writer has the lock, and locks it for reading.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        let own = self.0.get();
-        let place = own.lock.read();
-        own.poison.wrap(own.reader(place))
+        let inner = self.0.get();
+        let place = inner.lock.read();
+        inner.poison.wrap(inner.reader(place))
     }
 
     /// Waits until no other thread has the lock, and locks it for writing.
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        let own = self.0.get();
-        let place = own.lock.write();
-        own.poison.wrap(own.writer(place))
+        let inner = self.0.get();
+        let place = inner.lock.write();
+        inner.poison.wrap(inner.writer(place))
     }
 
     /// Locks for reading if no writer has the lock or waits for it.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
-        let own = self.0.get();
-        match own.lock.try_read() {
-            Some(place) => own.poison.wrap_try(own.reader(place)),
+        let inner = self.0.get();
+        match inner.lock.try_read() {
+            Some(place) => inner.poison.wrap_try(inner.reader(place)),
             None => Err(TryLockError::WouldBlock),
         }
     }
@@ -101,9 +101,9 @@ impl<T: ?Sized> RwLock<T> {
     /// Locks for writing if no other thread has the lock.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
-        let own = self.0.get();
-        match own.lock.try_write() {
-            Some(place) => own.poison.wrap_try(own.writer(place)),
+        let inner = self.0.get();
+        match inner.lock.try_write() {
+            Some(place) => inner.poison.wrap_try(inner.writer(place)),
             None => Err(TryLockError::WouldBlock),
         }
     }
@@ -141,12 +141,12 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     #[track_caller]
     pub fn downgrade(mut this: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
         this.data = None;
-        let own = this.lock;
-        own.poison.leave(this.before);
+        let lock = this.lock;
+        lock.poison.leave(this.before);
         let mut place = this.place;
         std::mem::forget(this);
-        own.lock.downgrade(&mut place);
-        own.reader(place)
+        lock.lock.downgrade(&mut place);
+        lock.reader(place)
     }
 }
 

@@ -36,7 +36,7 @@ impl Semaphore {
         self.0.get()
     }
 
-    named!(|own| own);
+    named!(|inner| inner);
 
     /// Waits for a permit and takes it.
     #[track_caller]

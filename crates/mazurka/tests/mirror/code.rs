@@ -318,15 +318,15 @@ pub fn signatures() {
 }
 
 pub fn behaviour() -> Vec<String> {
-    let mut told = Vec::new();
-    let mut tell = |text: String| told.push(text);
+    let mut lines = Vec::new();
+    let mut add_line = |text: String| lines.push(text);
     A.fetch_add(1, Ordering::SeqCst);
-    tell(format!("{:?}", A));
+    add_line(format!("{:?}", A));
     M.lock().unwrap().push(1);
-    tell(format!("{:?}", M));
-    tell(format!("{:?} {:?}", R, *R.read().unwrap()));
+    add_line(format!("{:?}", M));
+    add_line(format!("{:?} {:?}", R, *R.read().unwrap()));
     O.call_once(|| ());
-    tell(format!(
+    add_line(format!(
         "{:?} {:?} {:?}",
         O.is_completed(),
         OL.get_or_init(|| "y".into()),
@@ -334,17 +334,17 @@ pub fn behaviour() -> Vec<String> {
     ));
     C.notify_all();
     let _ = P.load(Ordering::Relaxed);
-    tell(format!("{:?}", made()));
+    add_line(format!("{:?}", made()));
     let m = Mutex::new(1);
     let g = m.lock().unwrap();
-    tell(format!("{:?} {:?}", m, m.try_lock().is_err()));
-    tell(format!("{g:?} {g}"));
+    add_line(format!("{:?} {:?}", m, m.try_lock().is_err()));
+    add_line(format!("{g:?} {g}"));
     let w = R.write().unwrap();
-    tell(format!("{R:?} {w:?} {w}"));
+    add_line(format!("{R:?} {w:?} {w}"));
     drop(w);
     drop(g);
     let b = Barrier::new(1);
-    tell(format!("{:?}", b.wait().is_leader()));
+    add_line(format!("{:?}", b.wait().is_leader()));
     let (tx, rx) = channel();
     let tx2 = tx.clone();
     let t = thread::Builder::new()
@@ -355,27 +355,27 @@ pub fn behaviour() -> Vec<String> {
             7
         })
         .unwrap();
-    tell(format!("{:?}", t.thread().name()));
-    tell(format!("{:?} {:?}", rx.recv(), t.join().unwrap()));
+    add_line(format!("{:?}", t.thread().name()));
+    add_line(format!("{:?} {:?}", rx.recv(), t.join().unwrap()));
     drop(tx);
-    tell(format!("{:?} {:?}", rx.recv(), rx.try_recv()));
+    add_line(format!("{:?} {:?}", rx.recv(), rx.try_recv()));
     let (tx, rx) = sync_channel(1);
-    tell(format!(
+    add_line(format!(
         "{:?} {:?} {:?}",
         tx.try_send(1),
         tx.try_send(2),
         rx.iter().next()
     ));
     drop(rx);
-    tell(format!("{:?}", tx.send(5)));
+    add_line(format!("{:?}", tx.send(5)));
     let v = thread::scope(|s| {
         let h = s.spawn(|| 5);
         h.join().unwrap()
     });
-    tell(format!("{v}"));
+    add_line(format!("{v}"));
     let h = thread::spawn(|| std::panic::resume_unwind(Box::new("boom")));
     let e = h.join().unwrap_err();
-    tell(format!("{:?}", e.downcast_ref::<&str>()));
+    add_line(format!("{:?}", e.downcast_ref::<&str>()));
     let p = Arc::new(Mutex::new(0));
     let q = p.clone();
     let _ = thread::spawn(move || {
@@ -383,43 +383,43 @@ pub fn behaviour() -> Vec<String> {
         std::panic::resume_unwind(Box::new("poison"))
     })
     .join();
-    tell(format!(
+    add_line(format!(
         "{:?} {:?}",
         p.is_poisoned(),
         p.lock().map(|g| *g).map_err(|e| *e.into_inner())
     ));
-    tell(format!("{:?}", p));
+    add_line(format!("{:?}", p));
     p.clear_poison();
-    tell(format!("{:?}", p.lock().is_ok()));
+    add_line(format!("{:?}", p.lock().is_ok()));
     let a: Arc<str> = "hi".into();
-    tell(format!("{a} {:?} {}", a, Arc::strong_count(&a)));
+    add_line(format!("{a} {:?} {}", a, Arc::strong_count(&a)));
     let mut a = Arc::new(1);
     *Arc::make_mut(&mut a) += 1;
     let w = Arc::downgrade(&a);
-    tell(format!(
+    add_line(format!(
         "{a} {:?} {:?} {}",
         w,
         w.upgrade(),
         Arc::weak_count(&a)
     ));
     drop(a);
-    tell(format!("{:?}", w.upgrade()));
+    add_line(format!("{:?}", w.upgrade()));
     let c: OnceLock<u8> = OnceLock::new();
-    tell(format!("{:?} {:?} {:?} {:?}", c, c.set(1), c.set(2), c));
+    add_line(format!("{:?} {:?} {:?} {:?}", c, c.set(1), c.set(2), c));
     let c = Condvar::new();
     let m = Mutex::new(false);
     let (_g, r) = c
         .wait_timeout(m.lock().unwrap(), Duration::from_millis(1))
         .unwrap();
-    tell(format!("{:?}", r.timed_out()));
-    tell(format!("{:?}", thread::panicking()));
-    tell(format!(
+    add_line(format!("{:?}", r.timed_out()));
+    add_line(format!("{:?}", thread::panicking()));
+    add_line(format!(
         "{:?}",
         AtomicBool::new(true).fetch_not(Ordering::SeqCst)
     ));
     local::with();
-    tell(format!("{:?}", AtomicPtr::<u8>::default()));
-    tell(format!("{:?}", "1".parse::<u8>().map(AtomicU8::new)));
+    add_line(format!("{:?}", AtomicPtr::<u8>::default()));
+    add_line(format!("{:?}", "1".parse::<u8>().map(AtomicU8::new)));
     let once = Once::new();
     let cell: OnceLock<u8> = OnceLock::new();
     thread::scope(|s| {
@@ -431,12 +431,12 @@ pub fn behaviour() -> Vec<String> {
         once.wait_force();
         assert_eq!(*cell.wait(), 4);
     });
-    tell(format!("{:?}", cell.clone() == cell));
+    add_line(format!("{:?}", cell.clone() == cell));
     let lock = RwLock::new(1);
     let mut w = lock.write().unwrap();
     *w = 2;
     let r = RwLockWriteGuard::downgrade(w);
-    tell(format!(
+    add_line(format!(
         "{:?} {:?} {:?}",
         *r,
         lock.try_write().is_err(),
@@ -445,15 +445,15 @@ pub fn behaviour() -> Vec<String> {
     drop(r);
     let a = Arc::new(5);
     let w = Weak::into_raw(Arc::downgrade(&a));
-    tell(format!("{:?}", unsafe { Weak::from_raw(w) }.upgrade()));
-    tell(format!(
+    add_line(format!("{:?}", unsafe { Weak::from_raw(w) }.upgrade()));
+    add_line(format!(
         "{:?} {:?}",
         Arc::<str>::default(),
         Arc::<[u8]>::default()
     ));
     let x = AtomicU8::new(1);
     unsafe { *x.as_ptr() = 4 };
-    tell(format!(
+    add_line(format!(
         "{:?} {:?} {:?}",
         x.update(Ordering::SeqCst, Ordering::SeqCst, |v| v + 1),
         x.try_update(Ordering::SeqCst, Ordering::SeqCst, |_| None),
@@ -468,18 +468,18 @@ pub fn behaviour() -> Vec<String> {
     pointer.fetch_or(1, Ordering::SeqCst);
     pointer.fetch_xor(1, Ordering::SeqCst);
     let pointer = pointer.fetch_and(!1, Ordering::SeqCst);
-    tell(format!("{:?}", unsafe { *pointer }));
+    add_line(format!("{:?}", unsafe { *pointer }));
     let mut fresh = Arc::<u8>::new_uninit();
     Arc::get_mut(&mut fresh).unwrap().write(9);
-    tell(format!("{:?}", unsafe { fresh.assume_init() }));
+    add_line(format!("{:?}", unsafe { fresh.assume_init() }));
     let zeroes = unsafe { Arc::<[u8]>::new_zeroed_slice(2).assume_init() };
     let zero = unsafe { Arc::<u8>::new_zeroed().assume_init() };
     let none = unsafe { Arc::<[u8]>::new_uninit_slice(0).assume_init() };
-    tell(format!("{zeroes:?} {zero} {none:?}"));
+    add_line(format!("{zeroes:?} {zero} {none:?}"));
     let once = cell::OnceCell::from(hint::select_unpredictable(true, 1, 2));
-    tell(format!("{once:?} {:?}", cell::RefCell::new(1)));
+    add_line(format!("{once:?} {:?}", cell::RefCell::new(1)));
     let mut lazy: LazyLock<u8> = LazyLock::new(|| 3);
-    tell(format!(
+    add_line(format!(
         "{:?} {:?} {:?}",
         LazyLock::get(&lazy).copied(),
         {
@@ -488,7 +488,7 @@ pub fn behaviour() -> Vec<String> {
         },
         lazy
     ));
-    told
+    lines
 }
 
 mod local {

@@ -116,8 +116,8 @@ impl Images {
     pub fn place(&self, instruction: u64) -> Option<Frame> {
         let mut frames = self.frames(instruction);
         frames.retain(|frame| frame.file.is_some());
-        let own = frames.iter().position(Frame::is_own).unwrap_or_default();
-        (own < frames.len()).then(|| frames.swap_remove(own))
+        let found = frames.iter().position(Frame::is_own).unwrap_or_default();
+        (found < frames.len()).then(|| frames.swap_remove(found))
     }
 
     /// Checks whether the source of an instruction is not that of a library.

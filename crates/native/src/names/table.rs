@@ -123,10 +123,12 @@ impl Table {
             entry.tag(),
             constants::DW_TAG_subprogram | constants::DW_TAG_inlined_subroutine
         );
-        let own = information.own_name(id.unit, entry);
+        let unqualified = information.own_name(id.unit, entry);
         let is_lambda = !is_function
             && entry.tag() != constants::DW_TAG_namespace
-            && own.as_ref().is_none_or(|name| name.starts_with("<lambda"));
+            && unqualified
+                .as_ref()
+                .is_none_or(|name| name.starts_with("<lambda"));
         let name = match is_lambda {
             true => None,
             false => self.qualify(information, id, entry, outer),

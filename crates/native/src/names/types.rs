@@ -85,8 +85,12 @@ impl Types<'_> {
                     | constants::DW_TAG_atomic_type
             );
             if !is_nameless_qualifier {
-                let own = || self.information.own_name(id.unit, &entry);
-                return self.table.name(self.information, id).cloned().or_else(own);
+                let of_entry = || self.information.own_name(id.unit, &entry);
+                return self
+                    .table
+                    .name(self.information, id)
+                    .cloned()
+                    .or_else(of_entry);
             }
             id = self.information.type_of(id.unit, &entry)?;
         }

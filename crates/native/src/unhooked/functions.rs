@@ -32,10 +32,10 @@ impl Functions {
         let symbols = file.symbols().filter(|symbol| {
             symbol.kind() == SymbolKind::Text && symbol.is_definition() && symbol.size() > 0
         });
-        let (others, own): (Vec<_>, Vec<_>) =
+        let (others, functions): (Vec<_>, Vec<_>) =
             symbols.partition(|symbol| symbol.name().is_ok_and(is_of_the_linker));
         let place = |symbol: &object::Symbol<'_, '_>| (symbol.address(), symbol.size());
-        let mut found: Vec<(u64, u64)> = own.iter().map(place).collect();
+        let mut found: Vec<(u64, u64)> = functions.iter().map(place).collect();
         let is_stripped = found.is_empty();
         let is_other = |start: u64| {
             start == file.entry() || others.iter().any(|symbol| symbol.address() == start)

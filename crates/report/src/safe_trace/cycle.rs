@@ -5,12 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks whether these constraints, with the order of events in each thread, contain a cycle.
 pub(super) fn is_cyclic(constraints: &[Constraint]) -> bool {
-    let ends = constraints.iter().flat_map(|own| [own.first, own.then]);
+    let ends = constraints
+        .iter()
+        .flat_map(|constraint| [constraint.first, constraint.then]);
     let points: BTreeSet<Point> = ends.collect();
     let ordered: Vec<Point> = points.iter().copied().collect();
     let within = ordered.windows(2).map(|pair| (pair[0], pair[1]));
     let within = within.filter(|(first, then)| first.thread == then.thread);
-    let across = constraints.iter().map(|own| (own.first, own.then));
+    let across = constraints
+        .iter()
+        .map(|constraint| (constraint.first, constraint.then));
     let mut successors: BTreeMap<Point, Vec<Point>> = BTreeMap::new();
     let mut waits: BTreeMap<Point, usize> = BTreeMap::new();
     for (first, then) in within.chain(across) {

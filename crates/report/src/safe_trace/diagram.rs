@@ -10,7 +10,7 @@ impl Case {
     /// the rows that must precede it.
     pub fn diagram(&self) -> Interleaving {
         let constraints = self.constraints.iter();
-        let points = constraints.flat_map(|own| [own.first, own.then]);
+        let points = constraints.flat_map(|constraint| [constraint.first, constraint.then]);
         let chosen = self.choices.iter().map(|choice| choice.at);
         let left: BTreeSet<Point> = points.chain(chosen).collect();
         let threads: BTreeSet<u32> = left.iter().map(|point| point.thread).collect();
@@ -19,19 +19,22 @@ impl Case {
         let mut done: BTreeMap<Point, usize> = BTreeMap::new();
         while let Some(point) = self.next(&left, &done) {
             let column = threads.iter().position(|&thread| thread == point.thread);
-            let described = self.events.iter().find(|own| own.at == point);
-            let before = self.constraints.iter().filter(|own| own.then == point);
+            let described = self.events.iter().find(|event| event.at == point);
+            let before = self
+                .constraints
+                .iter()
+                .filter(|constraint| constraint.then == point);
             let choice = self.choices.iter().find(|choice| choice.at == point);
             let choice = choice.map(|choice| format!(" (alternative {})", choice.alternative));
             let event = format!("event {}", point.index);
-            let operation = described.map_or(event, |own| own.operation.clone());
+            let operation = described.map_or(event, |described| described.operation.clone());
             done.insert(point, rows.len());
             rows.push(Row {
                 thread: column.expect("each thread of an event has a column"),
                 text: format!("{operation}{}", choice.unwrap_or_default()),
-                location: described.and_then(|own| own.place.clone()),
+                location: described.and_then(|described| described.place.clone()),
                 after: before
-                    .filter_map(|own| done.get(&own.first).copied())
+                    .filter_map(|constraint| done.get(&constraint.first).copied())
                     .collect(),
                 ..Row::default()
             });
@@ -52,14 +55,17 @@ impl Case {
     fn next(&self, all: &BTreeSet<Point>, done: &BTreeMap<Point, usize>) -> Option<Point> {
         let mut left = all.iter().filter(|point| !done.contains_key(point));
         left.find(|&&point| {
-            let mut before = self.constraints.iter().filter(|own| own.then == point);
-            let mut own = all.iter();
-            let is_first = !own.any(|other| {
+            let mut before = self
+                .constraints
+                .iter()
+                .filter(|constraint| constraint.then == point);
+            let mut points = all.iter();
+            let is_first = !points.any(|other| {
                 other.thread == point.thread
                     && other.index < point.index
                     && !done.contains_key(other)
             });
-            is_first && before.all(|own| done.contains_key(&own.first))
+            is_first && before.all(|constraint| done.contains_key(&constraint.first))
         })
         .copied()
     }
@@ -83,13 +89,13 @@ mod tests {
             ..Case::default()
         };
         let diagram = case.diagram();
-        let told: Vec<(usize, &str)> = diagram
+        let texts: Vec<(usize, &str)> = diagram
             .rows
             .iter()
             .map(|row| (row.thread, row.text.as_str()))
             .collect();
         assert_eq!(
-            told,
+            texts,
             [
                 (1, "event 2"),
                 (0, "event 1"),

@@ -21,7 +21,7 @@ impl SafeTrace {
 impl Case {
     fn draw(&self, number: usize, text: &mut String) {
         let constraints = self.constraints.iter();
-        let points = constraints.flat_map(|own| [own.first, own.then]);
+        let points = constraints.flat_map(|constraint| [constraint.first, constraint.then]);
         let mut threads: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for point in points {
             threads.entry(point.thread).or_default().insert(point.index);
@@ -47,8 +47,11 @@ impl Case {
                 );
             }
         }
-        for own in &self.constraints {
-            let (first, then) = (name(number, own.first), name(number, own.then));
+        for constraint in &self.constraints {
+            let (first, then) = (
+                name(number, constraint.first),
+                name(number, constraint.then),
+            );
             let _ = writeln!(text, "    {first} -> {then} [constraint=false];");
         }
         text.push_str("  }\n");

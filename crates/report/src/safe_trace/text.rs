@@ -86,7 +86,7 @@ impl Case {
     pub(super) fn shown(&self, point: Point) -> String {
         let thread = self.thread_name(point.thread);
         let event = format!("{thread}, event {}", point.index);
-        let described = self.events.iter().find(|own| own.at == point);
+        let described = self.events.iter().find(|event| event.at == point);
         match described {
             None => event,
             Some(own) => {

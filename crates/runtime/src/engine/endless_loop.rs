@@ -37,8 +37,8 @@ pub(crate) fn install() {
     LIBRARY.get_or_init(|| {
         let maps = fs::read_to_string("/proc/self/maps").ok()?;
         let library = mapping(&maps, libc::malloc as *const () as usize)?;
-        let own = install as *const () as usize;
-        (!library.contains(&own)).then_some(library)
+        let function = install as *const () as usize;
+        (!library.contains(&function)).then_some(library)
     });
 }
 

@@ -140,8 +140,8 @@ impl Names {
             let is_child = |(number, child): (usize, &ThreadId)| {
                 let child_named = self.threads.get(child.index());
                 child.index() > index
-                    && child_named.is_some_and(|own| {
-                        own.parent.index() == index && own.number as usize == number
+                    && child_named.is_some_and(|named| {
+                        named.parent.index() == index && named.number as usize == number
                     })
             };
             let is_created = |created: &Created| {
@@ -166,7 +166,7 @@ impl Names {
             && self
                 .merged
                 .iter()
-                .all(|(&own, &into)| into < own && is_object(own))
+                .all(|(&from, &into)| into < from && is_object(from))
             && self.residents.values().all(|&object| is_object(object))
             && self.addresses.is_consistent(is_object)
     }
@@ -295,9 +295,9 @@ impl Names {
 
     /// Returns whether a thread created `object`. Tries recent objects of `likely` first.
     pub(crate) fn is_created(&self, likely: ThreadId, object: ObjectId) -> bool {
-        let own = self.threads[likely.index()].objects.iter().rev();
+        let recent = self.threads[likely.index()].objects.iter().rev();
         let all = self.threads.iter().flat_map(|thread| &thread.objects);
-        own.chain(all).any(|created| created.is(object))
+        recent.chain(all).any(|created| created.is(object))
     }
 
     /// Returns for each object the spawn path of its creating thread and its number there. Objects
@@ -319,7 +319,10 @@ impl Names {
     #[cold]
     fn other_object(&mut self, thread: ThreadId, number: u32, parts: u32) -> ObjectId {
         let others = &self.threads[thread.index()].objects[number as usize].others;
-        if let Some(&(_, object)) = others.iter().find(|&&(own, _)| own == parts) {
+        if let Some(&(_, object)) = others
+            .iter()
+            .find(|&&(other_parts, _)| other_parts == parts)
+        {
             return object;
         }
         let object = self.add_object(parts);

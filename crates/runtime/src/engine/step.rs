@@ -138,13 +138,13 @@ impl Engine {
         self.edges.clear();
         let event = self.event();
         self.running = step.thread;
-        let own = &mut self.threads[index];
-        self.suspender = own.life.suspender;
-        let fibre = &raw mut *own.fibre;
-        std::mem::swap(&mut self.edges, &mut own.life.edges);
-        own.life.operations += 1;
-        own.life.has_yielded &= self.op.access == Access::None;
-        own.life.last = Some(event);
+        let running = &mut self.threads[index];
+        self.suspender = running.life.suspender;
+        let fibre = &raw mut *running.fibre;
+        std::mem::swap(&mut self.edges, &mut running.life.edges);
+        running.life.operations += 1;
+        running.life.has_yielded &= self.op.access == Access::None;
+        running.life.last = Some(event);
         self.life.is_in_event = true;
         Guests::begin_event(self, step);
         let may_be_conditional = matches!(

@@ -156,9 +156,9 @@ impl Engine {
     /// Abandons the thread: its position and the values that it owns are lost.
     pub(crate) fn give_up(&mut self, thread: ThreadId, engine: NonNull<Engine>) {
         self.ends_abruptly();
-        let own = &mut self.threads[thread.index()];
-        Guests::abandon(own);
-        std::mem::forget(own.job.take());
-        own.fibre.begin_again(root::of(engine));
+        let abandoned = &mut self.threads[thread.index()];
+        Guests::abandon(abandoned);
+        std::mem::forget(abandoned.job.take());
+        abandoned.fibre.begin_again(root::of(engine));
     }
 }

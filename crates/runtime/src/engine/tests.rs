@@ -40,8 +40,8 @@ fn two_adds() -> (Model, Rc<Cell<u64>>) {
     let model = Model::new(Config::default(), move || {
         value.set(0);
         let object = silently(|engine| engine.names.object(ThreadId::MAIN, 0, 1));
-        let own = Rc::clone(&value);
-        let body = move || add(object, &own);
+        let shared = Rc::clone(&value);
+        let body = move || add(object, &shared);
         let child = silently(|engine| {
             engine.spawn(Location::caller(), None, |_| Job::Spawned(Box::new(body)))
         });

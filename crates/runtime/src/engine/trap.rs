@@ -255,7 +255,7 @@ mod linux {
 
     /// Applies the previous action of the signal.
     fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-        let place = SIGNALS.iter().position(|&own| own == signal);
+        let place = SIGNALS.iter().position(|&known| known == signal);
         let Some(previous) = PREVIOUS
             .get()
             .zip(place)

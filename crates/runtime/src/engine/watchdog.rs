@@ -316,10 +316,10 @@ mod linux {
         }
 
         #[test]
-        fn who_waits_for_the_end_of_a_thread_is_not_blocked_for_good() {
+        fn a_thread_that_waits_for_the_end_of_a_thread_is_not_blocked_for_ever() {
             // SAFETY: the call has no preconditions.
-            let own = unsafe { libc::gettid() };
-            let call = format!("202 0x7f00 0x109 {own:#x} 0x0 0x0 0xffffffff 0x7ffe10 0x7f7f20");
+            let thread = unsafe { libc::gettid() };
+            let call = format!("202 0x7f00 0x109 {thread:#x} 0x0 0x0 0xffffffff 0x7ffe10 0x7f7f20");
             assert_eq!(futex_wait(&call), None);
         }
     }

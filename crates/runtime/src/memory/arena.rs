@@ -260,8 +260,8 @@ impl Arena {
             // SAFETY: the spans of the list belong to this arena.
             let header = unsafe { span.as_ref() };
             let freed = header.freed_elsewhere.load(Ordering::Relaxed);
-            let own = header.live.load(Ordering::Relaxed);
-            live = live.wrapping_add(own.wrapping_sub(freed));
+            let header_live = header.live.load(Ordering::Relaxed);
+            live = live.wrapping_add(header_live.wrapping_sub(freed));
             let start = span.as_ptr() as usize;
             let end = match index + 1 == self.used {
                 true => self.next,
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_do_not_overlap_what_lives_on() {
+    fn new_objects_do_not_overlap_objects_that_are_still_alive() {
         let mut arena = Arena::new(ThreadId(3), Kind::Objects);
         let mut kept = Vec::new();
         for _ in 0..1000 {

@@ -108,7 +108,7 @@ mod tests {
     use std::sync::atomic::AtomicU32;
 
     #[test]
-    fn statics_that_can_be_written_are_told_from_stack_and_heap() {
+    fn writable_statics_are_distinguished_from_stack_and_heap() {
         static ZERO: AtomicU32 = AtomicU32::new(0);
         static SEVEN: AtomicU32 = AtomicU32::new(7);
         let (local, boxed) = (AtomicU32::new(0), Box::new(AtomicU32::new(0)));

@@ -47,10 +47,10 @@ impl Engine {
     pub(crate) fn reclaim(&mut self) {
         let orphans = region::take_orphans();
         let heaps = || self.threads.iter().map(|thread| &thread.guests.heap);
-        let own = heaps().flat_map(|heap| heap.spans_in_use());
+        let spans = heaps().flat_map(|heap| heap.spans_in_use());
         let fibres = self.threads.iter().map(|thread| &thread.fibre);
         let stacks: Vec<Span> = fibres.map(|fibre| (fibre.lowest(), fibre.room())).collect();
-        let mut search = Search::new(own.chain(orphans.iter().copied()));
+        let mut search = Search::new(spans.chain(orphans.iter().copied()));
         // If the memory cannot be searched, everything counts as referred to.
         let is_searched = search.run(&stacks).is_ok();
         let is_kept = |span: usize| !is_searched || search.is_kept(span);
@@ -112,9 +112,9 @@ impl Search {
     /// Searches all memory of the process except for these pieces.
     fn run(&mut self, without: &[Span]) -> io::Result<()> {
         let memory = File::open("/proc/self/mem")?;
-        let own = (self.buffer.as_ptr().addr(), self.buffer.len());
+        let buffer = (self.buffer.as_ptr().addr(), self.buffer.len());
         let region = (self.spans.start, region::SIZE);
-        let mut without = [without, &[own, region]].concat();
+        let mut without = [without, &[buffer, region]].concat();
         without.sort_unstable();
         let mut pieces = Vec::new();
         for (mut start, end) in writable(&fs::read_to_string("/proc/self/maps")?) {

@@ -86,7 +86,9 @@ impl Residents {
         self.execution += 1;
         self.large.clear();
         self.put_back.clear();
-        self.by_thread.iter_mut().for_each(|own| own.count = 0);
+        self.by_thread
+            .iter_mut()
+            .for_each(|created| created.count = 0);
         self.by_address.clear();
         self.copies.clear();
     }
@@ -109,7 +111,7 @@ impl Residents {
 
     /// Returns how many objects have settled.
     pub(crate) fn count(&self) -> usize {
-        self.by_thread.iter().map(|own| own.count).sum()
+        self.by_thread.iter().map(|created| created.count).sum()
     }
 
     /// Checks whether the address is that of memory that is too large for the arenas.
@@ -248,9 +250,9 @@ impl Engine {
             execution,
             ..
         } = &mut self.guests.residents;
-        let own = &mut by_thread[self.running.index()];
-        let known = own.known.get(own.count);
-        own.count += 1;
+        let running = &mut by_thread[self.running.index()];
+        let known = running.known.get(running.count);
+        running.count += 1;
         if let Some(known) = known
             && (known.name.site, known.name.parts) == (site, parts)
             && known.name.predecessors == 0
@@ -275,11 +277,11 @@ impl Engine {
         let first = self.names.resident(name(0));
         let name = name(self.guests.residents.predecessors(first));
         let object = self.names.resident(name);
-        let own = &mut self.guests.residents.by_thread[self.running.index()];
+        let running = &mut self.guests.residents.by_thread[self.running.index()];
         let known = Known { name, object };
-        match own.known.get_mut(own.count - 1) {
+        match running.known.get_mut(running.count - 1) {
             Some(before) => *before = known,
-            None => own.known.push(known),
+            None => running.known.push(known),
         }
         object
     }

@@ -33,7 +33,9 @@ impl Annotations {
     #[cold]
     fn has_ignored(&self, thread: ThreadId, is_write: bool) -> bool {
         let mut ignored = self.ignored.iter();
-        ignored.any(|&(own, what, depth)| (own, what) == (thread, is_write) && depth > 0)
+        ignored.any(|&(ignored_thread, what, depth)| {
+            (ignored_thread, what) == (thread, is_write) && depth > 0
+        })
     }
 
     /// Returns whether races are expected at this address.
@@ -42,11 +44,11 @@ impl Annotations {
     }
 
     fn set_ignored(&mut self, thread: ThreadId, is_write: bool, begins: bool) {
-        let own = (thread, is_write);
+        let key = (thread, is_write);
         let known = self
             .ignored
             .iter()
-            .position(|&(thread, what, _)| (thread, what) == own);
+            .position(|&(thread, what, _)| (thread, what) == key);
         let known = known.unwrap_or_else(|| {
             self.ignored.push((thread, is_write, 0));
             self.ignored.len() - 1

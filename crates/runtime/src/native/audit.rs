@@ -33,7 +33,7 @@ const ACCESS: usize = 512;
 const REPORTED: usize = 32;
 
 /// The maximum number of writes that are reported to the user.
-const MOST_TOLD: usize = 8;
+const MOST_REPORTED: usize = 8;
 
 /// Whether the program calls a library of the compiler in an audited execution. These libraries
 /// access only the objects passed to them, which code with hooks accesses, too. So their writes
@@ -51,7 +51,7 @@ pub(crate) struct Audit {
     /// Indexed by thread.
     threads: Vec<Audited>,
     granules: FxHashMap<usize, Granule>,
-    told: BTreeSet<String>,
+    reported: BTreeSet<String>,
 }
 
 #[derive(Default)]
@@ -89,7 +89,7 @@ impl Default for Audit {
             content: Vec::new(),
             threads: Vec::new(),
             granules: FxHashMap::default(),
-            told: BTreeSet::new(),
+            reported: BTreeSet::new(),
         }
     }
 }
@@ -238,7 +238,8 @@ impl Audit {
             let mut address = piece.start;
             while address < piece.end {
                 let end = piece.end.min((address / GRANULE + 1) * GRANULE);
-                let both = [old, new].map(|own| &own[address - piece.start..end - piece.start]);
+                let both =
+                    [old, new].map(|content| &content[address - piece.start..end - piece.start]);
                 let bytes = match both[0] == both[1] {
                     true => 0,
                     false => self.unreported(thread, address, both),
@@ -260,7 +261,7 @@ impl Audit {
 
 impl Granule {
     fn note(&mut self, touch: Touch) {
-        let same = |own: &&mut Touch| own.thread == touch.thread && own.bytes == touch.bytes;
+        let same = |known: &&mut Touch| known.thread == touch.thread && known.bytes == touch.bytes;
         match self.reported.iter_mut().find(same) {
             Some(own) => *own = touch,
             None => self.reported.push(touch),
@@ -284,8 +285,11 @@ fn granules(range: Range<usize>) -> impl Iterator<Item = (usize, u8)> {
     let numbers = range.start / GRANULE..range.end.div_ceil(GRANULE);
     numbers.map(move |number| {
         let bytes = number * GRANULE..(number + 1) * GRANULE;
-        let own = bytes.enumerate().filter(|(_, byte)| range.contains(byte));
-        (number, own.fold(0, |mask, (index, _)| mask | 1 << index))
+        let touched = bytes.enumerate().filter(|(_, byte)| range.contains(byte));
+        (
+            number,
+            touched.fold(0, |mask, (index, _)| mask | 1 << index),
+        )
     })
 }
 
@@ -392,7 +396,7 @@ impl Engine {
         let range = address..address + length;
         let thread = self.running;
         for (range, place) in self.guests.native.audit.report(thread, range, writes) {
-            self.tell_unseen(range, place);
+            self.report_unseen(range, place);
         }
     }
 
@@ -435,7 +439,7 @@ impl Engine {
             code,
         ];
         for range in audit.compare(thread, place) {
-            self.tell_unseen(range, place);
+            self.report_unseen(range, place);
         }
     }
 
@@ -444,11 +448,11 @@ impl Engine {
     }
 
     /// Reports a write to shared memory that no hook reported.
-    fn tell_unseen(&mut self, range: Range<usize>, place: Place) {
+    fn report_unseen(&mut self, range: Range<usize>, place: Place) {
         let Some(native) = self.config.native else {
             return;
         };
-        if self.guests.native.audit.told.len() >= MOST_TOLD
+        if self.guests.native.audit.reported.len() >= MOST_REPORTED
             || native.memory.is_of_system(range.start)
         {
             return;
@@ -469,7 +473,7 @@ impl Engine {
             "{name}, which threads share, is written{place} by code without hooks, such as a library's or the system's: \
              this write is not explored; compile that code with `mazurka cc` if it is yours"
         );
-        if self.guests.native.audit.told.insert(what.clone()) {
+        if self.guests.native.audit.reported.insert(what.clone()) {
             let mut left_out = self.guests.left_out.borrow_mut();
             left_out.insert(LeftOut::new(Omission::Unseen, what));
         }

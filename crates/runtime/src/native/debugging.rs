@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 static IS_DEBUGGED: AtomicBool = AtomicBool::new(false);
 
 /// Makes each failure call [`mazurka_failed`] from now on.
-pub fn tell_debugger() {
+pub fn call_debugger_at_failures() {
     IS_DEBUGGED.store(true, Relaxed);
 }
 

@@ -54,14 +54,16 @@ impl Objects {
 
     /// Forgets objects in this memory that were not destroyed, because the memory is reused.
     pub(super) fn forget_within(&mut self, address: usize, size: usize) {
-        let is_within = |own: &usize| own.wrapping_sub(address) < size;
+        let is_within = |object: &usize| object.wrapping_sub(address) < size;
         let condvars: Vec<usize> = self.condvars.keys().copied().filter(is_within).collect();
-        condvars.into_iter().for_each(|own| self.forget(own));
-        self.mutexes.retain(|own, _| !is_within(own));
-        self.rwlocks.retain(|own, _| !is_within(own));
-        self.semaphores.retain(|own, _| !is_within(own));
-        self.barriers.retain(|own, _| !is_within(own));
-        self.onces.retain(|own, _| !is_within(own));
+        condvars
+            .into_iter()
+            .for_each(|condvar| self.forget(condvar));
+        self.mutexes.retain(|object, _| !is_within(object));
+        self.rwlocks.retain(|object, _| !is_within(object));
+        self.semaphores.retain(|object, _| !is_within(object));
+        self.barriers.retain(|object, _| !is_within(object));
+        self.onces.retain(|object, _| !is_within(object));
     }
 
     /// Returns the first part of the condition variable, semaphore, barrier or lock at an address,
@@ -208,7 +210,7 @@ pub fn is_condvar_waited_for_within(address: usize, size: usize) -> bool {
     silently(|engine| {
         let condvars = engine.guests.native.life.objects.condvars.iter();
         let within: Vec<u32> = condvars
-            .filter(|&(&own, _)| own.wrapping_sub(address) < size)
+            .filter(|&(&at, _)| at.wrapping_sub(address) < size)
             .map(|(_, condvar)| condvar.number)
             .collect();
         let mut within = within.into_iter();
@@ -225,8 +227,8 @@ impl Engine {
         }
         let (running, happens_before) = (self.running, &mut self.guests.happens_before);
         let mut ended_waits = self.guests.native.life.objects.ended_waits.iter();
-        let is_unordered =
-            ended_waits.any(|&(own, epoch)| own == number && !happens_before.knows(running, epoch));
+        let is_unordered = ended_waits
+            .any(|&(waited, epoch)| waited == number && !happens_before.knows(running, epoch));
         // Without all clocks, ordered events may seem unordered.
         let is_certain = self.guests.native.is_ordering;
         if is_unordered && !is_certain {
@@ -251,8 +253,8 @@ impl Engine {
             return;
         }
         let now = self.guests.happens_before.now(self.running);
-        for (own, epoch) in &mut self.guests.native.life.objects.ended_waits {
-            if *own == number {
+        for (waited, epoch) in &mut self.guests.native.life.objects.ended_waits {
+            if *waited == number {
                 *epoch = now;
             }
         }

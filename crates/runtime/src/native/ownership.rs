@@ -98,11 +98,11 @@ impl Ownership {
     /// does not access it only atomically.
     #[inline(always)]
     pub(crate) fn is_own(&self, granule: usize, thread: ThreadId) -> bool {
-        let own = Owner {
+        let owner = Owner {
             thread: Some(thread),
             has_plain: true,
         };
-        self.recent.get(slot(granule)) == Some(&(granule, own))
+        self.recent.get(slot(granule)) == Some(&(granule, owner))
     }
 
     /// Records an access to the granule.

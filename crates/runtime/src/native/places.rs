@@ -220,7 +220,7 @@ impl Engine {
             let (Given::All(words) | Given::Part(words)) = given;
             state.extend_from_slice(words.map(u128::to_ne_bytes).as_flattened());
             state.extend_from_slice(&ControlWords::now().bytes());
-            native.memory.tell(self.running, state);
+            native.memory.append_state(self.running, state);
         }
     }
 

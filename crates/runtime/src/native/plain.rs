@@ -107,7 +107,7 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
     };
     perform_when(goes_on, |engine| {
         let Some(range) = met.get() else {
-            return engine.tell_private_write(address, length);
+            return engine.note_private_write(address, length);
         };
         // SAFETY: the program is about to write this memory.
         let before = unsafe {
@@ -203,7 +203,7 @@ pub fn take_effect() {
 }
 
 /// Records for users that the current event is a call, with a description of the call.
-pub fn tell_call(text: impl FnOnce() -> String) {
+pub fn record_call(text: impl FnOnce() -> String) {
     silently(|engine| engine.record_call(text));
 }
 

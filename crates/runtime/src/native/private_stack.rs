@@ -85,7 +85,7 @@ impl Engine {
 
     /// Arranges that the current plain write, which is not an event, is recorded when done, if it
     /// is a step.
-    pub(super) fn tell_private_write(&mut self, address: usize, length: usize) {
+    pub(super) fn note_private_write(&mut self, address: usize, length: usize) {
         if self.watch.audits && !self.races_plain() {
             self.audit_access(address, length, true);
         }

@@ -37,7 +37,7 @@ pub(crate) struct Met {
     /// addresses.
     known: FxHashSet<usize>,
     /// Sizes that the report mentions.
-    told: FxHashSet<usize>,
+    reported: FxHashSet<usize>,
 }
 
 impl Met {
@@ -49,7 +49,7 @@ impl Met {
             .is_some_and(|((_, freeing), allocating)| {
                 freeing
                     .iter()
-                    .any(|own| allocating.iter().any(|other| own != other))
+                    .any(|freer| allocating.iter().any(|other| freer != other))
             })
     }
 }
@@ -59,15 +59,15 @@ pub fn meet_address(block: usize, is_atomic: bool) {
     silently(|engine| {
         let counts = is_atomic || !engine.races_plain();
         if counts && !engine.is_solo() {
-            let own = Some(engine.running);
+            let running = Some(engine.running);
             let readers = engine
                 .guests
                 .native
                 .reuse
                 .readers
                 .entry(block)
-                .or_insert(own);
-            if *readers != own {
+                .or_insert(running);
+            if *readers != running {
                 *readers = None;
             }
         }
@@ -164,9 +164,9 @@ impl Engine {
         if self.is_solo() {
             return false;
         }
-        let own = self.running;
+        let running = self.running;
         let allocating = self.guests.native.reuse.allocated.entry(size).or_default();
-        allocating.insert(own);
+        allocating.insert(running);
         if self.config.conditions.reuse > 0 {
             let is_used = self.is_pool_used(size);
             let is_left = self.thread().life.guests.reused < self.config.conditions.reuse;
@@ -175,7 +175,7 @@ impl Engine {
                 && self.has_freed(size)
                 && self.guests.native.reuse.known.contains(&size)
             {
-                self.tell_of_reuse(size);
+                self.report_missed_reuse(size);
             }
             return is_used && is_left;
         }
@@ -185,7 +185,7 @@ impl Engine {
             .life
             .objects
             .freed_by
-            .contains(&(size, own));
+            .contains(&(size, running));
         self.leave_out_reuse(size, is_again);
         false
     }
@@ -195,9 +195,9 @@ impl Engine {
         if self.is_solo() {
             return false;
         }
-        let own = self.running;
+        let running = self.running;
         let readers = self.guests.native.reuse.readers.get(&block);
-        match readers.is_none_or(|&only| only == Some(own)) {
+        match readers.is_none_or(|&only| only == Some(running)) {
             true if self.config.conditions.reuse == 0 => return false,
             true => {}
             false => _ = self.guests.native.reuse.known.insert(size),
@@ -206,11 +206,16 @@ impl Engine {
         let (_, freeing) = freed
             .entry(size)
             .or_insert_with(|| (code, FxHashSet::default()));
-        freeing.insert(own);
+        freeing.insert(running);
         if self.config.conditions.reuse > 0 {
             return self.is_pool_used(size);
         }
-        self.guests.native.life.objects.freed_by.insert((size, own));
+        self.guests
+            .native
+            .life
+            .objects
+            .freed_by
+            .insert((size, running));
         self.leave_out_reuse(size, false);
         false
     }
@@ -237,14 +242,14 @@ impl Engine {
     /// or one thread frees and another thread allocates.
     fn leave_out_reuse(&mut self, size: usize, is_again: bool) {
         if is_again || self.guests.native.reuse.has_two(size) {
-            self.tell_of_reuse(size);
+            self.report_missed_reuse(size);
         }
     }
 
     /// Reports that blocks of this size are not reused although they could be.
-    fn tell_of_reuse(&mut self, size: usize) {
+    fn report_missed_reuse(&mut self, size: usize) {
         let met = &mut self.guests.native.reuse;
-        if !met.told.insert(size) {
+        if !met.reported.insert(size) {
             return;
         }
         let Some(&(code, _)) = met.freed.get(&size) else {

@@ -55,7 +55,7 @@ pub trait Memory: Sync {
     fn is_of_system(&self, address: usize) -> bool;
 
     /// Appends the state that this thread can observe by other means than reading memory.
-    fn tell(&self, thread: ThreadId, state: &mut Vec<u8>);
+    fn append_state(&self, thread: ThreadId, state: &mut Vec<u8>);
 
     /// Copies the memory, into an old copy if there is one.
     fn save(&self, old: Option<Box<dyn Any>>) -> Box<dyn Any>;
@@ -141,7 +141,7 @@ impl Savepoints {
     /// Keeps the points that the execution passes.
     fn keep_common(&mut self, execution: &Execution) {
         let both = self.path.iter().zip(execution.steps());
-        let common = both.take_while(|(own, step)| own == step).count();
+        let common = both.take_while(|(saved, step)| saved == step).count();
         let is_common = |point: &Savepoint| point.life.events as usize <= common;
         self.count = self.on_way().partition_point(is_common);
     }
@@ -251,12 +251,12 @@ impl Engine {
             true => self.names.compared_depth(id),
             false => 0,
         };
-        let is_told = self.reports_all_writes();
+        let is_reported = self.reports_all_writes();
         point.threads.truncate(self.life.started.len());
         for (index, id) in self.life.started.iter().enumerate() {
             let thread = &self.threads[id.index()];
             match point.threads.get_mut(index) {
-                Some(saved) if saved.run == thread.guests.run && is_told => {}
+                Some(saved) if saved.run == thread.guests.run && is_reported => {}
                 Some(saved) => saved.save(thread, depth(*id)),
                 None => point.threads.push(SavedThread::of(thread, depth(*id))),
             }
@@ -277,10 +277,10 @@ impl Engine {
         }
         self.life.copy(&point.life);
         self.fit_columns();
-        let is_told = self.reports_all_writes();
+        let is_reported = self.reports_all_writes();
         for (id, saved) in point.life.started.iter().zip(&point.threads) {
             let thread = &mut self.threads[id.index()];
-            if thread.guests.run != saved.run || !is_told {
+            if thread.guests.run != saved.run || !is_reported {
                 saved.restore(thread);
             }
         }

@@ -33,9 +33,9 @@ pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
 #[inline]
 pub fn join_ended(thread: ThreadId, code: usize) -> bool {
     perform::silently(|engine| {
-        let own = engine.thread();
-        own.life.code = code;
-        own.life.guests.round.take_effect();
+        let running = engine.thread();
+        running.life.code = code;
+        running.life.guests.round.take_effect();
         let is_plain = !engine.watch.records && engine.threads[thread.index()].panic.is_none();
         is_plain && engine.joins_at_once(thread)
     })
@@ -181,7 +181,7 @@ pub fn leave_out(kind: Omission, what: &str) {
         let mut left_out = engine.guests.left_out.borrow_mut();
         if !left_out
             .iter()
-            .any(|own| own.kind == kind && own.what == what)
+            .any(|left_out| left_out.kind == kind && left_out.what == what)
         {
             left_out.insert(LeftOut::new(kind, what));
         }
@@ -217,9 +217,11 @@ pub fn own_stack() -> std::ops::Range<usize> {
 /// Returns a thread that has not ended, other than the running thread.
 pub fn living_other() -> Option<ThreadId> {
     perform::silently(|engine| {
-        let own = engine.running;
+        let running = engine.running;
         let mut others = engine.started().iter().copied();
-        others.find(|&other| other != own && !engine.life.objects.ends[other.index()].is_finished())
+        others.find(|&other| {
+            other != running && !engine.life.objects.ends[other.index()].is_finished()
+        })
     })
 }
 

@@ -102,7 +102,7 @@ impl<T> Arc<T> {
         outside!(event(OpKind::ReadModifyWrite, || Shared::into_inner(
             this.into_shared()
         )));
-        this.counter.give_up_and_tell();
+        this.counter.give_up_and_check();
         Shared::into_inner(this.into_shared())
     }
 

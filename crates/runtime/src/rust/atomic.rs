@@ -214,10 +214,10 @@ impl<V: Value> Atomic<V> {
     #[track_caller]
     pub fn load(&self, order: Ordering) -> V {
         outside!(self.load_outside());
-        let own = self.here();
-        let load = op(OpKind::Load, Access::Read, own.object());
+        let atomic = self.here();
+        let load = op(OpKind::Load, Access::Read, atomic.object());
         perform(load, Location::caller(), |engine| {
-            let value = own.own();
+            let value = atomic.own();
             engine.note(value.token(), value.token());
             if engine.watch.is_on() {
                 loaded(engine, value, order);
@@ -231,11 +231,11 @@ impl<V: Value> Atomic<V> {
     #[track_caller]
     pub fn store(&self, value: V, order: Ordering) {
         outside!(self.store_outside(value));
-        let own = self.here();
-        let store = op(OpKind::Store, Access::Write, own.object());
+        let atomic = self.here();
+        let store = op(OpKind::Store, Access::Write, atomic.object());
         perform(store, Location::caller(), |engine| {
-            engine.note(own.own().token(), value.token());
-            own.set(value);
+            engine.note(atomic.own().token(), value.token());
+            atomic.set(value);
             if engine.watch.is_on() {
                 stored(engine, value, order);
             }
@@ -248,13 +248,13 @@ impl<V: Value> Atomic<V> {
     #[track_caller]
     pub fn modify(&self, name: &'static str, order: Ordering, change: impl Fn(V) -> V) -> V {
         outside!(self.modify_outside(change));
-        let own = self.here();
-        let modify = op(OpKind::ReadModifyWrite, Access::Write, own.object());
+        let atomic = self.here();
+        let modify = op(OpKind::ReadModifyWrite, Access::Write, atomic.object());
         perform(modify, Location::caller(), |engine| {
-            let old = own.own();
+            let old = atomic.own();
             let new = change(old);
             engine.note(old.token(), new.token());
-            own.set(new);
+            atomic.set(new);
             if engine.watch.is_on() {
                 modified(engine, name, old, new, order);
             }
@@ -275,23 +275,23 @@ impl<V: Value> Atomic<V> {
     ) -> Result<V, V> {
         outside!(self.exchange_outside(current, new));
         let location = Location::caller();
-        let own = self.here();
+        let atomic = self.here();
         let expects = current.token();
         let announce = |engine: &mut Engine| {
-            let op = op(OpKind::CompareExchange, Access::Write, own.object());
+            let op = op(OpKind::CompareExchange, Access::Write, atomic.object());
             let mut request = Request {
                 expects: Some(expects),
                 ..Request::plain(op)
             };
-            request.op.access = request.access_at(own.own().token());
+            request.op.access = request.access_at(atomic.own().token());
             engine.announce_conditional(request, DependsOn::Value, location);
         };
         visible(announce, |engine| {
-            let old = own.own();
+            let old = atomic.own();
             let is_equal = old.token() == expects;
             let after = if is_equal { new } else { old };
             engine.note(old.token(), after.token());
-            own.set(after);
+            atomic.set(after);
             if engine.watch.is_on() {
                 exchanged(engine, [old, current, new], is_equal, [success, failure]);
             }

@@ -348,7 +348,7 @@ impl<T> Channel<T> {
         match received {
             Received::Message(ticket) => {
                 let message = self.take(ticket);
-                self.tell_received(&message);
+                self.record_received(&message);
                 Ok(message)
             }
             Received::Empty => Err(ReceiveError::Empty),
@@ -356,7 +356,7 @@ impl<T> Channel<T> {
         }
     }
 
-    fn tell_received(&self, message: &T) {
+    fn record_received(&self, message: &T) {
         let shown = self.text_of(message);
         if !shown.is_empty() {
             silently(|engine| engine.record(|name| format!("{name}.recv() -> {shown}")));

@@ -125,11 +125,11 @@ fn torn() -> ! {
 
 /// Runs the initialiser. Objects that it creates are named after the static.
 fn making<T>(address: usize, make: fn() -> T) -> T {
-    let own = Making {
+    let making = Making {
         address,
         created: 1,
     };
-    let before = silently(|engine| engine.thread().guests.making.replace(own));
+    let before = silently(|engine| engine.thread().guests.making.replace(making));
     let value = catch_unwind(AssertUnwindSafe(make));
     silently(|engine| engine.thread().guests.making = before);
     value.unwrap_or_else(|panic| std::panic::resume_unwind(panic))

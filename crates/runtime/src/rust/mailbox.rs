@@ -242,7 +242,7 @@ impl Mailbox {
 }
 
 /// Describes the current event for users. This is not an event.
-pub fn tell(text: impl FnOnce() -> String) {
+pub fn describe(text: impl FnOnce() -> String) {
     silently(|engine| engine.record(|_| text()));
 }
 

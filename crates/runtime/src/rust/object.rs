@@ -42,9 +42,9 @@ impl Object {
         })
     }
 
-    /// Registers `tell`, which returns the state of the object: see [`crate::report_state_of`].
-    pub fn report_state<S: Eq + Hash + 'static>(self, tell: impl Fn() -> S + 'static) {
-        crate::report_state_of(self.object, tell);
+    /// Registers `state`, which returns the state of the object: see [`crate::report_state_of`].
+    pub fn report_state<S: Eq + Hash + 'static>(self, state: impl Fn() -> S + 'static) {
+        crate::report_state_of(self.object, state);
     }
 
     /// Stops the current thread permanently, because an awaited condition of the object does not

@@ -84,11 +84,11 @@ impl Engine {
 
     /// Gives up a share for the running thread. Returns whether the share was the last one.
     pub(crate) fn give_up_share(&mut self, number: u32) -> bool {
-        let own = Droppers::One(self.running);
+        let dropper = Droppers::One(self.running);
         let owned = self.guests.owned.get_mut(number);
         owned.droppers = match owned.droppers {
-            Droppers::None => own,
-            known if known == own => own,
+            Droppers::None => dropper,
+            known if known == dropper => dropper,
             Droppers::One(_) | Droppers::Many => Droppers::Many,
         };
         owned.shares = owned.shares.saturating_sub(1);

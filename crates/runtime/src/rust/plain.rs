@@ -87,7 +87,7 @@ pub struct Lasting {
 impl Lasting {
     /// Returns the same value, whose end no longer counts as an access: the owner reports each
     /// access instead.
-    pub(crate) fn told(mut self) -> Lasting {
+    pub(crate) fn without_access_at_end(mut self) -> Lasting {
         self.is_access_at_end = false;
         self
     }

@@ -26,7 +26,7 @@ impl<T: ?Sized> ConstPtr<T> {
     pub fn new(plain: &Plain, pointer: *const T) -> ConstPtr<T> {
         ConstPtr {
             pointer,
-            read: plain.begin_read().told(),
+            read: plain.begin_read().without_access_at_end(),
         }
     }
 
@@ -58,7 +58,7 @@ impl<T: ?Sized> MutPtr<T> {
     pub fn new(plain: &Plain, pointer: *mut T) -> MutPtr<T> {
         MutPtr {
             pointer,
-            write: plain.begin_write().told(),
+            write: plain.begin_write().without_access_at_end(),
         }
     }
 

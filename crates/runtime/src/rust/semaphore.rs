@@ -61,7 +61,7 @@ impl Semaphore {
         let wait = Wait::Semaphore(self.number, ticket);
         perform::wait(Order::WAIT.on(self.object), wait, location, |engine| {
             engine.hold_permit(self.number, ticket);
-            self.tell(engine);
+            self.record_stock(engine);
         });
     }
 
@@ -82,7 +82,7 @@ impl Semaphore {
                 engine.see(Seen::NoPermit(self.number));
             }
             engine.record(|name| format!("{name}.try_acquire() -> {is_granted}"));
-            self.tell(engine);
+            self.record_stock(engine);
             is_granted
         })
     }
@@ -92,7 +92,7 @@ impl Semaphore {
             let event = engine.event();
             let semaphore = self.order(engine);
             let ticket = semaphore.request(event);
-            self.tell(engine);
+            self.record_stock(engine);
             ticket
         })
     }
@@ -126,7 +126,7 @@ impl Semaphore {
                 semaphore.release(event);
                 engine.may_grant(event);
             }
-            self.tell(engine);
+            self.record_stock(engine);
             !is_full
         })
     }
@@ -146,7 +146,7 @@ impl Semaphore {
     }
 
     /// Records the number of permits that were not requested, for users.
-    fn tell(&self, engine: &mut Engine) {
+    fn record_stock(&self, engine: &mut Engine) {
         if engine.watch.records {
             let permits = self.order(engine).available();
             engine.record_stock(engine.op.object, counted(permits as u64, "permit"));

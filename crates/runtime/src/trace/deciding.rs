@@ -43,8 +43,9 @@ pub(crate) fn by_weight(execution: &Execution, failed: Option<EventId>) -> Vec<R
 /// Returns the object of the last access by the event's thread, up to this event.
 fn checked_by(execution: &Execution, event: EventId) -> Option<ObjectId> {
     let thread = execution.event(event).thread();
-    let mut own = execution.events().rev();
-    own.find(|(id, other)| *id <= event && other.thread() == thread && other.op.is_access())
+    let mut events = execution.events().rev();
+    events
+        .find(|(id, other)| *id <= event && other.thread() == thread && other.op.is_access())
         .map(|(_, access)| access.op.object)
 }
 

@@ -71,7 +71,7 @@ impl Failures {
             texts.push(&shown.message);
         }
         let mut all = self.suppressions.iter();
-        let is_covered = all.any(|own| own.covers(shown.kind, &texts));
+        let is_covered = all.any(|suppression| suppression.covers(shown.kind, &texts));
         if is_covered {
             self.suppressed.insert(Suppressed {
                 kind: shown.kind,
@@ -93,15 +93,18 @@ impl Failures {
 
     /// Returns the wanted failure, or the first failure.
     fn chosen(&self) -> Option<&Shown> {
-        let likeness = |own: &Shown| match &self.wanted {
-            Some(wanted) if own.kind == wanted.kind => {
-                1 + u32::from(own.location == wanted.location)
-                    + 2 * u32::from(own.message == wanted.message)
+        let likeness = |candidate: &Shown| match &self.wanted {
+            Some(wanted) if candidate.kind == wanted.kind => {
+                1 + u32::from(candidate.location == wanted.location)
+                    + 2 * u32::from(candidate.message == wanted.message)
             }
             Some(_) | None => 0,
         };
         // The first of several failures that match equally well.
-        self.shown.iter().rev().max_by_key(|own| likeness(own))
+        self.shown
+            .iter()
+            .rev()
+            .max_by_key(|candidate| likeness(candidate))
     }
 
     pub(crate) fn len(&self) -> usize {

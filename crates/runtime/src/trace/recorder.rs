@@ -111,7 +111,10 @@ impl Recorder {
     /// event of `callee` leads to the current event.
     pub(crate) fn note_return(&mut self, callee: ThreadId) {
         let awaiting = self.thread.map(|(thread, _)| thread);
-        let last = self.events.iter().rposition(|own| own.thread == callee);
+        let last = self
+            .events
+            .iter()
+            .rposition(|recorded| recorded.thread == callee);
         if let Some(last) = last {
             let sent_to = &mut self.events[last].sent_to;
             *sent_to = sent_to.or(awaiting);

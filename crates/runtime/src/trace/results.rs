@@ -78,7 +78,7 @@ impl Model {
     /// Checks whether a data race was suppressed.
     pub fn has_suppressed_a_race(&self) -> bool {
         let mut all = self.engine().guests.failures.suppressed.iter();
-        all.any(|own| own.kind == FailureKind::DataRace)
+        all.any(|suppression| suppression.kind == FailureKind::DataRace)
     }
 
     /// Checks whether interleavings were left out at the program's request

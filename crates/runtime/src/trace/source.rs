@@ -75,8 +75,8 @@ impl Engine {
     /// drop of a guard has no line in the program.
     pub(crate) fn shown_place(&self, place: Place) -> Option<String> {
         let file = place.file();
-        let own = file!().strip_suffix("source.rs");
-        let mut libraries = [Some("/rustc/"), own, self.config.library]
+        let folder = file!().strip_suffix("source.rs");
+        let mut libraries = [Some("/rustc/"), folder, self.config.library]
             .into_iter()
             .flatten();
         let is_library = libraries.any(|library| file.starts_with(library));

@@ -31,8 +31,9 @@ impl Engine {
     /// waiting for it. (Other threads receive values only by their own events.)
     fn is_exposed(&self, thread: ThreadId, op: Op) -> bool {
         let mut mailboxes = self.life.objects.mailboxes.iter();
-        mailboxes.any(|own| {
-            own.object == Some(op.object) || own.thread == Some(thread) && own.order.count() > 0
+        mailboxes.any(|mailbox| {
+            mailbox.object == Some(op.object)
+                || mailbox.thread == Some(thread) && mailbox.order.count() > 0
         })
     }
 
@@ -43,7 +44,7 @@ impl Engine {
             return Some(Fingerprint::of(()));
         }
         let is_same = |other: ObjectId| self.names.representative(other) == op.object;
-        let parts = self.guests.snapshots.told(is_same);
+        let parts = self.guests.snapshots.states_of(is_same);
         let waiting = self.life.waiting.iter().filter(|wait| is_same(wait.1));
         let waiting = self.closure(waiting.map(|wait| wait.0).collect());
         (!parts.is_empty()).then(|| Fingerprint::of((parts, waiting)))
@@ -61,13 +62,18 @@ impl Engine {
             threads.extend(waiting);
         }
         let mailboxes = self.life.objects.mailboxes.iter();
-        let own = mailboxes.filter(|own| own.thread.is_some_and(|owner| threads.contains(&owner)));
-        let own: BTreeSet<ObjectId> = own.filter_map(|mailbox| mailbox.object).collect();
+        let mailboxes = mailboxes
+            .filter(|mailbox| mailbox.thread.is_some_and(|owner| threads.contains(&owner)));
+        let mailboxes: BTreeSet<ObjectId> =
+            mailboxes.filter_map(|mailbox| mailbox.object).collect();
         let states: Vec<_> = threads
             .iter()
             .map(|&thread| self.state_of(thread))
             .collect();
-        let letters = self.guests.snapshots.told(|object| own.contains(&object));
+        let letters = self
+            .guests
+            .snapshots
+            .states_of(|object| mailboxes.contains(&object));
         let networks = self.life.objects.networks.iter();
         let routes: Vec<_> = networks.map(Network::routes).collect();
         Fingerprint::of((states, letters, routes))

@@ -277,7 +277,7 @@ impl HappensBefore {
                 for (granule, bytes) in granules(address, length) {
                     let parts = self.bytes.entry(granule).or_default();
                     split(parts, bytes);
-                    for (_, sequence) in parts.iter_mut().filter(|(own, _)| own & bytes != 0) {
+                    for (_, sequence) in parts.iter_mut().filter(|(mask, _)| mask & bytes != 0) {
                         does(known, sequence);
                     }
                 }
@@ -380,11 +380,11 @@ fn granules(address: usize, length: usize) -> impl Iterator<Item = (usize, u8)> 
 fn split(parts: &mut Vec<(u8, Sequence)>, bytes: u8) {
     let mut rest = bytes;
     for index in 0..parts.len() {
-        let own = parts[index].0;
-        rest &= !own;
-        if own & bytes != 0 && own & !bytes != 0 {
-            parts[index].0 = own & !bytes;
-            let part = (own & bytes, parts[index].1.clone());
+        let mask = parts[index].0;
+        rest &= !mask;
+        if mask & bytes != 0 && mask & !bytes != 0 {
+            parts[index].0 = mask & !bytes;
+            let part = (mask & bytes, parts[index].1.clone());
             parts.push(part);
         }
     }
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_takes_up_what_its_cause_left() {
+    fn a_wait_joins_the_clock_of_its_cause() {
         let mut clocks = two_threads();
         let written = clocks.now(OTHER);
         clocks.leave(OTHER, EventId(4));

@@ -39,7 +39,7 @@ const BUDGET: usize = 256 << 20;
 const COMPARISON: usize = 1024;
 
 /// The maximum number of blocks that are reported.
-const MOST_TOLD: usize = 3;
+const MOST_REPORTED: usize = 3;
 
 /// The upper bound of counts of owners.
 const LARGEST_COUNT: u64 = 1 << 20;
@@ -58,7 +58,7 @@ pub(crate) struct Hidden {
     blocks: BTreeMap<usize, Block>,
     /// The place of the running thread when it began to run.
     place: Option<Place>,
-    told: Vec<usize>,
+    reported: Vec<usize>,
 }
 
 /// A block of the heap.
@@ -101,7 +101,7 @@ impl Default for Hidden {
             born: Vec::new(),
             blocks: BTreeMap::new(),
             place: None,
-            told: Vec::new(),
+            reported: Vec::new(),
         }
     }
 }
@@ -153,13 +153,13 @@ impl Hidden {
         };
         let other = writes.iter().find(is_concurrent).map(|write| write.by);
         let period = order.period(by.thread);
-        let own = Write {
+        let write = Write {
             by,
             period,
             bytes: change.bytes,
         };
         writes.retain(|old| old.by.thread != by.thread || old.bytes & !change.bytes != 0);
-        writes.push(own);
+        writes.push(write);
         let writes = other.map(|other| [other, by]);
         writes.map(|writes| Conflict { change, writes })
     }
@@ -238,9 +238,9 @@ impl Model {
     /// reported as left out of the search ([`Model::left_out`]).
     pub fn begin_comparing(&mut self) {
         let engine = self.engine_mut();
-        let has_told = !engine.guests.hidden.told.is_empty();
+        let has_reported = !engine.guests.hidden.reported.is_empty();
         engine.watch.compares =
-            engine.config.native.is_none() && engine.guests.hidden.budget > 0 && !has_told;
+            engine.config.native.is_none() && engine.guests.hidden.budget > 0 && !has_reported;
     }
 
     /// Records that the behaviour `what` of the threads shows synchronization that the model does
@@ -314,7 +314,7 @@ impl Engine {
     }
 
     /// Compares memory. `on_stack` is the start of the used stack of a running thread.
-    fn compare(&mut self, thread: ThreadId, tells: bool, on_stack: Option<usize>) {
+    fn compare(&mut self, thread: ThreadId, reports: bool, on_stack: Option<usize>) {
         if self.is_torn() {
             return;
         }
@@ -328,7 +328,7 @@ impl Engine {
         };
         let mut changes = Vec::new();
         self.look_for_changes(&mut hidden.copy, on_stack, |change| changes.push(change));
-        let conflicts = match tells {
+        let conflicts = match reports {
             true => hidden.write_all(by, &changes),
             false => Vec::new(),
         };
@@ -340,16 +340,16 @@ impl Engine {
         self.watch.compares = hidden.budget > 0;
         self.guests.hidden = hidden;
         for conflict in conflicts {
-            self.tell_hidden(&conflict);
+            self.report_conflict(&conflict);
         }
     }
 
-    /// Passes all changes in memory that threads may share to `tell`.
+    /// Passes all changes in memory that threads may share to `report`.
     fn look_for_changes(
         &self,
         copy: &mut Copy,
         on_stack: Option<usize>,
-        mut tell: impl FnMut(Change),
+        mut report: impl FnMut(Change),
     ) {
         copy.begin();
         let mut spans = Vec::new();
@@ -362,11 +362,11 @@ impl Engine {
         spans.extend(self.guests.residents.copied());
         for span in spans {
             // SAFETY: the memory is in use in this execution, and no thread of the model runs.
-            unsafe { copy.compare(span.0, span, &mut tell) };
+            unsafe { copy.compare(span.0, span, &mut report) };
         }
         for &id in &self.life.started {
             let start = on_stack.filter(|_| id == self.running);
-            self.compare_stack(copy, id, start, &mut tell);
+            self.compare_stack(copy, id, start, &mut report);
         }
     }
 
@@ -375,7 +375,7 @@ impl Engine {
         copy: &mut Copy,
         id: ThreadId,
         start: Option<usize>,
-        tell: impl FnMut(Change),
+        report: impl FnMut(Change),
     ) {
         let thread = &self.threads[id.index()];
         let base = thread.fibre.base();
@@ -388,19 +388,19 @@ impl Engine {
         if (thread.fibre.lowest()..base).contains(&in_use.start) {
             let length = in_use.len().saturating_sub(LINK);
             // SAFETY: the thread is suspended, or runs in here, in frames below those in use.
-            unsafe { copy.compare(base, (in_use.start, length), tell) };
+            unsafe { copy.compare(base, (in_use.start, length), report) };
         }
     }
 
     /// Reports two writes that are not ordered.
-    fn tell_hidden(&mut self, conflict: &Conflict) {
+    fn report_conflict(&mut self, conflict: &Conflict) {
         let change = conflict.change;
         let address = change.granule * GRANULE;
         let block = self.guests.hidden.block(address);
         let key = block.map_or(address, |(start, _)| start);
-        let is_told =
-            self.guests.hidden.told.contains(&key) || self.guests.hidden.told.len() >= MOST_TOLD;
-        if is_told || self.guests.hidden.counts_owners(change) {
+        let is_reported = self.guests.hidden.reported.contains(&key)
+            || self.guests.hidden.reported.len() >= MOST_REPORTED;
+        if is_reported || self.guests.hidden.counts_owners(change) {
             return;
         }
         let what = match block {
@@ -412,7 +412,7 @@ impl Engine {
             }
             None => self.hidden_place(address),
         };
-        self.guests.hidden.told.push(key);
+        self.guests.hidden.reported.push(key);
         let [first, second] = conflict.writes.map(|by| self.shown_by(by));
         self.leave_out_hidden(&format!(
             "{what} is written by {first} and by {second}, and no operation of the model orders these writes"

@@ -12,18 +12,18 @@ use std::collections::BTreeMap;
 use std::hash::Hash;
 
 /// A function that returns the state of a thread or an object.
-type Tell = Box<dyn Fn() -> Fingerprint>;
+type ReadState = Box<dyn Fn() -> Fingerprint>;
 
-/// Declares that the current thread is a state machine. `tell` returns all of its local state.
+/// Declares that the current thread is a state machine. `read_state` returns all of its local state.
 ///
-/// Call this at the start of the thread, before its first operation. From then on, `tell` is called
+/// Call this at the start of the thread, before its first operation. From then on, `read_state` is called
 /// while the thread waits at an operation. Two runs in which the thread waits at the same operation
 /// and reported equal states must continue in the same way. So the state includes the thread's
 /// position, and all values that the code keeps from one operation to a later operation. It must
 /// not contain addresses, counters of steps of other threads, or anything else that depends on the
 /// schedule.
 ///
-/// `tell` is called outside of the program, so it must not perform operations of a model.
+/// `read_state` is called outside of the program, so it must not perform operations of a model.
 ///
 /// The main thread need not report a state as long as it only starts and joins threads. Without the
 /// states of all other threads and of all objects (see [`report_state_of`]) the model has no
@@ -38,8 +38,8 @@ type Tell = Box<dyn Fn() -> Fingerprint>;
 /// /// The sum of two throws; `sum` is all that the thread knows between them.
 /// fn throws() {
 ///     let sum = Rc::new(Cell::new(0));
-///     let told = Rc::clone(&sum);
-///     report_state(move || told.get());
+///     let reported = Rc::clone(&sum);
+///     report_state(move || reported.get());
 ///     for _ in 0..2 {
 ///         sum.set(sum.get() + choose(6));
 ///         forget(); // The throw itself is of no use any more.
@@ -62,28 +62,31 @@ type Tell = Box<dyn Fn() -> Fingerprint>;
 /// assert_eq!(model.fingerprint(), None);
 /// assert_eq!(model.opaque(), Some(Opaque::Thread("T0".to_owned())));
 /// ```
-pub fn report_state<S: Eq + Hash + 'static>(tell: impl Fn() -> S + 'static) {
+pub fn report_state<S: Eq + Hash + 'static>(read_state: impl Fn() -> S + 'static) {
     silently(|engine| {
         let thread = engine.running;
-        let tell: Tell = Box::new(move || Fingerprint::of(tell()));
-        engine.guests.snapshots.threads.insert(thread, tell);
+        let read_state: ReadState = Box::new(move || Fingerprint::of(read_state()));
+        engine.guests.snapshots.threads.insert(thread, read_state);
         engine.watch.states = true;
     });
 }
 
-/// Registers `tell`, which returns all state on which an object's operations depend. The model
+/// Registers `read_state`, which returns all state on which an object's operations depend. The model
 /// itself tracks the threads that wait for the object.
 ///
 /// A model has a fingerprint only if every object that was created in the execution reports its
 /// state.
-pub fn report_state_of<S: Eq + Hash + 'static>(object: ObjectId, tell: impl Fn() -> S + 'static) {
+pub fn report_state_of<S: Eq + Hash + 'static>(
+    object: ObjectId,
+    read_state: impl Fn() -> S + 'static,
+) {
     silently(|engine| {
-        let tell: Tell = Box::new(move || Fingerprint::of(tell()));
+        let read_state: ReadState = Box::new(move || Fingerprint::of(read_state()));
         let is_fresh = engine
             .guests
             .snapshots
             .objects
-            .insert(object, tell)
+            .insert(object, read_state)
             .is_none();
         if is_fresh && engine.names.is_created(engine.running, object) {
             engine.guests.snapshots.created += 1;
@@ -95,11 +98,11 @@ pub fn report_state_of<S: Eq + Hash + 'static>(object: ObjectId, tell: impl Fn()
 /// Registers the state of a part of an object that is [named by a key](crate::State::part_of).
 pub fn report_state_of_part<S: Eq + Hash + 'static>(
     part: ObjectId,
-    tell: impl Fn() -> S + 'static,
+    read_state: impl Fn() -> S + 'static,
 ) {
     silently(|engine| {
-        let tell: Tell = Box::new(move || Fingerprint::of(tell()));
-        engine.guests.snapshots.objects.insert(part, tell);
+        let read_state: ReadState = Box::new(move || Fingerprint::of(read_state()));
+        engine.guests.snapshots.objects.insert(part, read_state);
         engine.watch.states = true;
     });
 }
@@ -142,8 +145,8 @@ pub fn operations() -> u32 {
 /// The reported states of the current execution.
 #[derive(Default)]
 pub(crate) struct Snapshots {
-    threads: BTreeMap<ThreadId, Tell>,
-    objects: BTreeMap<ObjectId, Tell>,
+    threads: BTreeMap<ThreadId, ReadState>,
+    objects: BTreeMap<ObjectId, ReadState>,
     /// The number of these objects that threads created. Other objects belong to a thread from its
     /// start.
     created: u32,
@@ -155,9 +158,14 @@ pub(crate) struct Snapshots {
 
 impl Snapshots {
     /// Returns the reported states of these objects.
-    pub(crate) fn told(&self, which: impl Fn(ObjectId) -> bool) -> Vec<(ObjectId, Fingerprint)> {
+    pub(crate) fn states_of(
+        &self,
+        which: impl Fn(ObjectId) -> bool,
+    ) -> Vec<(ObjectId, Fingerprint)> {
         let objects = self.objects.iter().filter(|(object, _)| which(**object));
-        objects.map(|(&object, tell)| (object, tell())).collect()
+        objects
+            .map(|(&object, read_state)| (object, read_state()))
+            .collect()
     }
 
     /// Abandons the execution. The closures that report states leak with the values that they own.
@@ -226,7 +234,7 @@ pub(crate) struct ThreadState {
 impl Engine {
     /// Returns why there is no fingerprint, if there is none.
     pub(crate) fn opaque(&self) -> Option<Opaque> {
-        if !self.all_objects_tell() {
+        if !self.all_objects_report() {
             return Some(Opaque::Object);
         }
         if self.names.has_hints() {
@@ -256,7 +264,9 @@ impl Engine {
         threads.sort_unstable_by_key(|state| state.thread);
         Some(Fingerprint::of(State {
             threads,
-            objects: objects.map(|(&object, tell)| (object, tell())).collect(),
+            objects: objects
+                .map(|(&object, read_state)| (object, read_state()))
+                .collect(),
             networks: self
                 .life
                 .objects
@@ -273,7 +283,12 @@ impl Engine {
         ThreadState {
             thread: id,
             pending: self.life.pending[id.index()],
-            local: self.guests.snapshots.threads.get(&id).map(|tell| tell()),
+            local: self
+                .guests
+                .snapshots
+                .threads
+                .get(&id)
+                .map(|read_state| read_state()),
             learnt: self.guests.snapshots.learnt.get(&id).cloned(),
             panic: self.panic_text(id),
             operations: thread.life.operations,
@@ -283,7 +298,7 @@ impl Engine {
     }
 
     /// Checks whether all created objects report their state, and no other objects are in use.
-    fn all_objects_tell(&self) -> bool {
+    fn all_objects_report(&self) -> bool {
         let threads = || self.life.started.iter().map(|thread| thread.index());
         let created: u32 = threads().map(|thread| self.threads[thread].named().1).sum();
         created == self.guests.snapshots.created

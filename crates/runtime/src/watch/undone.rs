@@ -145,7 +145,7 @@ impl History {
             let at = (event.0 - self.start) as usize;
             self.events[at].thread != thread
         };
-        let mut own = BTreeSet::new();
+        let mut accessed = BTreeSet::new();
         // Whether a write is among the accesses of other threads, by object.
         let mut others = BTreeMap::new();
         for (offset, event) in self.since(since).iter().enumerate() {
@@ -164,12 +164,12 @@ impl History {
                     return true;
                 }
                 if is_write {
-                    own.insert(event.object);
+                    accessed.insert(event.object);
                 }
                 later.insert(id);
                 continue;
             }
-            let reads_own = is_access && own.contains(&event.object);
+            let reads_own = is_access && accessed.contains(&event.object);
             if follows || reads_own || threads.contains(&event.thread) {
                 threads.insert(event.thread);
                 later.insert(id);
@@ -254,10 +254,10 @@ impl Engine {
     /// whether another thread may have observed the change.
     pub(crate) fn was_published(&mut self) -> bool {
         let thread = self.running;
-        let own = self.thread();
+        let running = self.thread();
         let (published, last) = (
-            own.life.guests.round.effects.published.take(),
-            own.life.last,
+            running.life.guests.round.effects.published.take(),
+            running.life.last,
         );
         let (Some(since), Some(last)) = (published, last) else {
             return false;

@@ -406,9 +406,9 @@ impl Source<'_> {
     /// Writes the registers of a thread, its statements, and its results.
     fn thread(&mut self, thread: usize) {
         let (number, state, program) = (self.number, self.state(), self.program);
-        let own = &program.threads[thread];
+        let generated = &program.threads[thread];
         let zeros = ["0"; REGISTERS].join(", ");
-        match own.registers {
+        match generated.registers {
             RegisterHome::Locals => self.line(1, "uint64_t r0 = 0, r1 = 0, r2 = 0;"),
             RegisterHome::Array => self.line(1, &format!("uint64_t r[{REGISTERS}] = {{{zeros}}};")),
             RegisterHome::Heap => self.line(
@@ -430,7 +430,7 @@ impl Source<'_> {
             }
             RegisterHome::Static => {}
         }
-        for statement in &own.body {
+        for statement in &generated.body {
             if let &Statement::Create { thread } = statement
                 && program.threads[thread].registers == RegisterHome::Creator
             {
@@ -440,7 +440,7 @@ impl Source<'_> {
                 );
             }
         }
-        self.statements(1, thread, &own.body);
+        self.statements(1, thread, &generated.body);
         for register in 0..REGISTERS {
             let value = self.get(thread, register);
             self.line(
@@ -448,7 +448,7 @@ impl Source<'_> {
                 &format!("{state}.results[{thread}][{register}] = {value};"),
             );
         }
-        if own.registers == RegisterHome::Heap {
+        if generated.registers == RegisterHome::Heap {
             self.line(1, "free(r);");
         }
         let _ = number;

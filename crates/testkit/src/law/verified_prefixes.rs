@@ -130,11 +130,13 @@ impl Watched {
         let constraints = self.verification.constraints();
         let mut enforced = Runs::default();
         enforced.follow(&self.start, &|machine, point| {
-            let mut waited = constraints.iter().filter(|own| own.then == point);
-            let inside = first.event_at(point).filter(|own| own.index() < length);
-            let choice = inside.map(|own| first.event(own).step.choice);
+            let mut waited = constraints
+                .iter()
+                .filter(|constraint| constraint.then == point);
+            let inside = first.event_at(point).filter(|event| event.index() < length);
+            let choice = inside.map(|event| first.event(event).step.choice);
             waited
-                .all(|own| has_performed(machine, own.first))
+                .all(|constraint| has_performed(machine, constraint.first))
                 .then_some(choice)
         });
         if enforced.is_deadlocked {
@@ -185,8 +187,10 @@ impl Runs {
             };
             is_maximal = false;
             let thread = ThreadId::from_index(index);
-            let own = machine.records().iter();
-            let done = own.filter(|record| record.step.thread == thread).count();
+            let records = machine.records().iter();
+            let done = records
+                .filter(|record| record.step.thread == thread)
+                .count();
             let index = done as u32 + 1;
             let Some(only) = may_go(machine, Point { thread, index }) else {
                 continue;

@@ -61,8 +61,8 @@ pub fn finals(system: &System, limit: usize) -> Option<BTreeSet<Final>> {
 /// run.
 fn successor(system: &System, state: &Final, task: usize) -> Option<Final> {
     let mut next = state.clone();
-    let (path, own) = &mut next.tasks[task];
-    match system.methods[own.method].get(own.next)? {
+    let (path, running) = &mut next.tasks[task];
+    match system.methods[running.method].get(running.next)? {
         Statement::Segment {
             objects,
             condition,
@@ -73,7 +73,7 @@ fn successor(system: &System, state: &Final, task: usize) -> Option<Final> {
                 return None;
             }
             for &object in objects {
-                effect.apply(&mut own.register, &mut next.objects[object]);
+                effect.apply(&mut running.register, &mut next.objects[object]);
             }
         }
         Statement::Await { call } => {
@@ -83,11 +83,11 @@ fn successor(system: &System, state: &Final, task: usize) -> Option<Final> {
             if other.next < system.methods[other.method].len() {
                 return None;
             }
-            own.register = other.register;
+            running.register = other.register;
         }
         Statement::Call { .. } => unreachable!("calls are no release points"),
     }
-    own.next += 1;
+    running.next += 1;
     run_calls(system, &mut next, task);
     Some(next)
 }
@@ -95,12 +95,12 @@ fn successor(system: &System, state: &Final, task: usize) -> Option<Final> {
 /// Runs a task to its next release point, or to its end.
 fn run_calls(system: &System, state: &mut Final, mut task: usize) {
     loop {
-        let (path, own) = &mut state.tasks[task];
-        let body = &system.methods[own.method];
-        let Some(Statement::Call { method }) = body.get(own.next) else {
+        let (path, running) = &mut state.tasks[task];
+        let body = &system.methods[running.method];
+        let Some(Statement::Call { method }) = body.get(running.next) else {
             return;
         };
-        let calls = body[..own.next].iter();
+        let calls = body[..running.next].iter();
         let number = calls
             .filter(|other| matches!(other, Statement::Call { .. }))
             .count();
@@ -108,14 +108,17 @@ fn run_calls(system: &System, state: &mut Final, mut task: usize) {
         let callee = Task {
             method: *method,
             next: 0,
-            register: own.register,
+            register: running.register,
         };
-        own.next += 1;
+        running.next += 1;
         let own_path = path.clone();
         state.tasks.push((callee_path.clone(), callee));
         state.tasks.sort();
         let position = |state: &Final, path: &[usize]| {
-            let found = state.tasks.iter().position(|(own, _)| own == path);
+            let found = state
+                .tasks
+                .iter()
+                .position(|(candidate, _)| candidate == path);
             found.expect("a task that was started is there")
         };
         let new = position(state, &callee_path);

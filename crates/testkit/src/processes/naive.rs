@@ -65,7 +65,7 @@ struct Process {
     losses: u32,
     duplicates: u32,
     /// Whether the process has checked for signals since its last statement.
-    has_looked: bool,
+    has_checked_signals: bool,
     /// The second copy of a message, which the next step sends.
     copy: Option<(usize, Content)>,
     /// The parcels that were sent before its next step, in the happens-before order.
@@ -104,7 +104,7 @@ enum Content {
     /// An exit signal of that process, and whether it is a kill.
     Signal(usize, Reason, bool),
     /// An exit signal as a message, for a process that traps exits.
-    Told(usize, Reason),
+    Exited(usize, Reason),
     /// A signal that ends the process.
     Ends,
 }
@@ -141,7 +141,7 @@ impl State {
             sent: 0,
             losses: system.losses,
             duplicates: system.duplicates,
-            has_looked: false,
+            has_checked_signals: false,
             copy: None,
             past: BTreeSet::new(),
         };
@@ -159,8 +159,8 @@ impl State {
     /// Returns all states after one step.
     fn successors(&self, system: &System) -> Vec<State> {
         let mut next = Vec::new();
-        for own in 0..self.processes.len() {
-            next.extend(self.steps_of(own, system));
+        for index in 0..self.processes.len() {
+            next.extend(self.steps_of(index, system));
         }
         for (index, parcel) in self.under_way.iter().enumerate() {
             if self.may_come_in(parcel, system.delivery) {
@@ -191,39 +191,41 @@ impl State {
         let process = &mut self.processes[to];
         let (from, reason, is_kill) = match content {
             Content::Signal(from, reason, is_kill) => (from, reason, is_kill),
-            Content::Number(_) | Content::Down(..) | Content::Told(..) | Content::Ends => {
+            Content::Number(_) | Content::Down(..) | Content::Exited(..) | Content::Ends => {
                 return process.mailbox.push((content, parcel));
             }
         };
         if process.traps_exits && !is_kill {
-            process.mailbox.push((Content::Told(from, reason), parcel));
+            process
+                .mailbox
+                .push((Content::Exited(from, reason), parcel));
         } else if is_kill || reason != Reason::Normal {
             process.exit.get_or_insert((reason, Some(from)));
             process.mailbox.push((Content::Ends, parcel));
         }
     }
 
-    fn steps_of(&self, own: usize, system: &System) -> Vec<State> {
-        if let Some((to, content)) = self.processes[own].copy {
+    fn steps_of(&self, index: usize, system: &System) -> Vec<State> {
+        if let Some((to, content)) = self.processes[index].copy {
             let mut state = self.clone();
-            state.processes[own].copy = None;
-            state.send(own, to, content, system);
+            state.processes[index].copy = None;
+            state.send(index, to, content, system);
             return vec![state];
         }
-        match &self.processes[own].phase {
+        match &self.processes[index].phase {
             Phase::Ended => Vec::new(),
-            Phase::Ends(rest) => vec![self.finish(own, rest, system)],
-            Phase::Runs => match system.processes[own].get(self.processes[own].next) {
-                None => vec![self.ends(own, Reason::Normal, true)],
-                Some(statement) => self.perform(own, *statement, system),
+            Phase::Ends(rest) => vec![self.finish(index, rest, system)],
+            Phase::Runs => match system.processes[index].get(self.processes[index].next) {
+                None => vec![self.ends(index, Reason::Normal, true)],
+                Some(statement) => self.perform(index, *statement, system),
             },
         }
     }
 
     /// Ends the process: by itself, or because of an exit signal.
-    fn ends(&self, own: usize, reason: Reason, is_at_end: bool) -> State {
+    fn ends(&self, index: usize, reason: Reason, is_at_end: bool) -> State {
         let mut state = self.clone();
-        let process = &mut state.processes[own];
+        let process = &mut state.processes[index];
         if is_at_end {
             process.notes.push("end".to_owned());
         }
@@ -234,35 +236,35 @@ impl State {
     }
 
     /// Performs the next action at the end of a process.
-    fn finish(&self, own: usize, rest: &[Last], system: &System) -> State {
+    fn finish(&self, index: usize, rest: &[Last], system: &System) -> State {
         let mut state = self.clone();
         let Some((first, rest)) = rest.split_first() else {
-            state.processes[own].phase = Phase::Ended;
+            state.processes[index].phase = Phase::Ended;
             return state;
         };
         let mut rest = rest.to_vec();
         match first {
             Last::FreesName => {
-                if state.name == Some(own) {
+                if state.name == Some(index) {
                     state.name = None;
                 }
             }
-            Last::DropsTable => state.is_table_gone |= system.is_owned && own == 0,
+            Last::DropsTable => state.is_table_gone |= system.is_owned && index == 0,
             Last::Tells(reason) => {
-                state.processes[own].has_ended = true;
+                state.processes[index].has_ended = true;
                 let linked = (0..state.processes.len())
-                    .filter(|&other| state.are_linked(own, other))
-                    .map(|other| Last::Sends(other, Content::Signal(own, *reason, false)));
-                let mut watchers = state.processes[own].monitors.clone();
+                    .filter(|&other| state.are_linked(index, other))
+                    .map(|other| Last::Sends(other, Content::Signal(index, *reason, false)));
+                let mut watchers = state.processes[index].monitors.clone();
                 watchers.sort_unstable();
-                let told = watchers
+                let monitors = watchers
                     .into_iter()
-                    .map(|watcher| Last::Sends(watcher, Content::Down(own, *reason)));
-                rest.extend(linked.chain(told));
+                    .map(|watcher| Last::Sends(watcher, Content::Down(index, *reason)));
+                rest.extend(linked.chain(monitors));
             }
-            Last::Sends(to, content) => state.send(own, *to, *content, system),
+            Last::Sends(to, content) => state.send(index, *to, *content, system),
         }
-        state.processes[own].phase = Phase::Ends(rest);
+        state.processes[index].phase = Phase::Ends(rest);
         state
     }
 
@@ -292,59 +294,69 @@ impl State {
     }
 
     /// Returns the states after a statement. There are no states if the process has to wait.
-    fn perform(&self, own: usize, statement: Statement, system: &System) -> Vec<State> {
+    fn perform(&self, index: usize, statement: Statement, system: &System) -> Vec<State> {
         if let Statement::Receive { odd } = statement {
-            return self.receive(own, odd).into_iter().collect();
+            return self.receive(index, odd).into_iter().collect();
         }
         let mut state = self.clone();
-        if !self.processes[own].has_looked {
-            if self.processes[own].exit.is_some() {
-                return vec![self.ends(own, Reason::Normal, false)];
+        if !self.processes[index].has_checked_signals {
+            if self.processes[index].exit.is_some() {
+                return vec![self.ends(index, Reason::Normal, false)];
             }
-            state.processes[own].has_looked = true;
+            state.processes[index].has_checked_signals = true;
             return vec![state];
         }
-        state.processes[own].has_looked = false;
-        state.processes[own].next += 1;
-        let last = state.processes[own].last;
+        state.processes[index].has_checked_signals = false;
+        state.processes[index].next += 1;
+        let last = state.processes[index].last;
         match statement {
             Statement::Receive { .. } => unreachable!("a receive was performed above"),
             Statement::ReceiveWithin { odd, .. } => {
-                return vec![self.receive(own, odd).unwrap_or_else(|| {
-                    state.note(own, "nothing");
+                return vec![self.receive(index, odd).unwrap_or_else(|| {
+                    state.note(index, "nothing");
                     state
                 })];
             }
-            Statement::Send(to, number) => return state.send_fates(own, to, number, system),
-            Statement::Forward(to) => return state.send_fates(own, to, last + 10, system),
+            Statement::Send(to, number) => return state.send_fates(index, to, number, system),
+            Statement::Forward(to) => return state.send_fates(index, to, last + 10, system),
             Statement::Kill(to) => {
-                state.send(own, to, Content::Signal(own, Reason::Killed, true), system);
+                state.send(
+                    index,
+                    to,
+                    Content::Signal(index, Reason::Killed, true),
+                    system,
+                );
             }
             Statement::Signal(to) => {
-                state.send(own, to, Content::Signal(own, Reason::Other, false), system);
+                state.send(
+                    index,
+                    to,
+                    Content::Signal(index, Reason::Other, false),
+                    system,
+                );
             }
-            Statement::Exit => return vec![self.ends(own, Reason::Other, false)],
-            Statement::TrapExits => state.processes[own].traps_exits = true,
-            Statement::Link(to) => state.link(own, to, system),
+            Statement::Exit => return vec![self.ends(index, Reason::Other, false)],
+            Statement::TrapExits => state.processes[index].traps_exits = true,
+            Statement::Link(to) => state.link(index, to, system),
             Statement::Unlink(to) => {
-                state.links.remove(&(own.min(to), own.max(to)));
+                state.links.remove(&(index.min(to), index.max(to)));
             }
             Statement::Monitor(to) => match state.processes[to].has_ended {
-                true => state.send(own, own, Content::Down(to, Reason::NoProcess), system),
-                false => state.processes[to].monitors.push(own),
+                true => state.send(index, index, Content::Down(to, Reason::NoProcess), system),
+                false => state.processes[to].monitors.push(index),
             },
             Statement::IsAlive(to) => {
                 let note = format!("alive {}", !state.processes[to].has_ended);
-                state.note(own, &note);
+                state.note(index, &note);
             }
-            Statement::Register => state.register(own),
+            Statement::Register => state.register(index),
             Statement::Unregister => {
                 let note = format!("unregister {}", state.name.take().is_some());
-                state.note(own, &note);
+                state.note(index, &note);
             }
             Statement::WhereIs => {
                 let note = format!("whereis {:?}", state.name);
-                state.note(own, &note);
+                state.note(index, &note);
             }
             Statement::Insert(..)
             | Statement::InsertNew(..)
@@ -353,98 +365,98 @@ impl State {
             | Statement::Delete(_)
             | Statement::Scan => {
                 let note = state.use_table(statement);
-                state.note(own, &note);
+                state.note(index, &note);
             }
         }
         vec![state]
     }
 
-    fn note(&mut self, own: usize, note: &str) {
-        self.processes[own].notes.push(note.to_owned());
+    fn note(&mut self, index: usize, note: &str) {
+        self.processes[index].notes.push(note.to_owned());
     }
 
     /// Returns the state after receiving the first message that fits, or `None` if no message fits.
-    fn receive(&self, own: usize, odd: bool) -> Option<State> {
-        let mailbox = &self.processes[own].mailbox;
+    fn receive(&self, index: usize, odd: bool) -> Option<State> {
+        let mailbox = &self.processes[index].mailbox;
         let fits = |content: &Content| content.number() % 2 == 1 || !odd;
         let position = mailbox
             .iter()
             .position(|(content, _)| *content == Content::Ends || fits(content))?;
         if mailbox[position].0 == Content::Ends {
-            return Some(self.ends(own, Reason::Normal, false));
+            return Some(self.ends(index, Reason::Normal, false));
         }
         let mut state = self.clone();
-        let process = &mut state.processes[own];
+        let process = &mut state.processes[index];
         let (content, parcel) = process.mailbox.remove(position);
         process.next += 1;
-        process.has_looked = false;
+        process.has_checked_signals = false;
         process.last = content.number();
         process.notes.push(format!("received {}", content.number()));
         if let Some(parcel) = parcel {
-            state.learn(own, parcel);
+            state.learn(index, parcel);
         }
         Some(state)
     }
 
     /// Adds a received parcel, and the past of its sender, to the past of a process.
-    fn learn(&mut self, own: usize, parcel: Parcel) {
+    fn learn(&mut self, index: usize, parcel: Parcel) {
         let all = self.under_way.iter().chain(&self.delivered);
         let known: Vec<Parcel> = all
             .filter(|other| parcel.past.contains(&other.name()))
             .cloned()
             .collect();
-        self.processes[own].past.extend(known);
-        self.processes[own].past.insert(parcel);
+        self.processes[index].past.extend(known);
+        self.processes[index].past.insert(parcel);
     }
 
     /// Returns the states after a message is delivered, lost or duplicated.
-    fn send_fates(&self, own: usize, to: usize, number: u32, system: &System) -> Vec<State> {
+    fn send_fates(&self, index: usize, to: usize, number: u32, system: &System) -> Vec<State> {
         let content = Content::Number(number);
         let mut once = self.clone();
-        once.send(own, to, content, system);
+        once.send(index, to, content, system);
         let mut fates = vec![once];
-        if self.processes[own].losses > 0 {
+        if self.processes[index].losses > 0 {
             let mut lost = self.clone();
-            lost.processes[own].losses -= 1;
+            lost.processes[index].losses -= 1;
             fates.push(lost);
         }
-        if self.processes[own].duplicates > 0 {
-            fates.push(self.duplicated(own, to, content, system));
+        if self.processes[index].duplicates > 0 {
+            fates.push(self.duplicated(index, to, content, system));
         }
         fates
     }
 
-    fn duplicated(&self, own: usize, to: usize, content: Content, system: &System) -> State {
+    fn duplicated(&self, index: usize, to: usize, content: Content, system: &System) -> State {
         let mut twice = self.clone();
-        twice.processes[own].duplicates -= 1;
-        twice.processes[own].copy = Some((to, content));
-        twice.send(own, to, content, system);
+        twice.processes[index].duplicates -= 1;
+        twice.processes[index].copy = Some((to, content));
+        twice.send(index, to, content, system);
         twice
     }
 
-    fn link(&mut self, own: usize, to: usize, system: &System) {
+    fn link(&mut self, index: usize, to: usize, system: &System) {
         match self.processes[to].has_ended {
             true => self.send(
-                own,
-                own,
+                index,
+                index,
                 Content::Signal(to, Reason::NoProcess, false),
                 system,
             ),
             false => {
-                self.links.insert((own.min(to), own.max(to)));
+                self.links.insert((index.min(to), index.max(to)));
             }
         }
     }
 
-    fn register(&mut self, own: usize) {
+    fn register(&mut self, index: usize) {
         let result = match self.name {
             Some(_) => "taken",
             None => {
-                self.name = Some(own);
+                self.name = Some(index);
                 "registered"
             }
         };
-        self.note(own, result);
+        self.note(index, result);
     }
 
     fn use_table(&mut self, statement: Statement) -> String {
@@ -480,7 +492,7 @@ impl Content {
         match self {
             Content::Number(number) => number,
             Content::Down(process, reason) => 1000 + 100 * reason as u32 + process as u32,
-            Content::Told(process, reason) | Content::Signal(process, reason, _) => {
+            Content::Exited(process, reason) | Content::Signal(process, reason, _) => {
                 2000 + 100 * reason as u32 + process as u32
             }
             Content::Ends => 0,

@@ -99,9 +99,9 @@ impl System {
         let count = 2 + random.index(2);
         let most = if count == 2 { 4 } else { 3 };
         let processes = (0..count)
-            .map(|own| {
+            .map(|process| {
                 let length = 1 + random.index(most);
-                let statement = |random: &mut Random| theme.statement(own, count, random);
+                let statement = |random: &mut Random| theme.statement(process, count, random);
                 (0..length).map(|_| statement(random)).collect()
             })
             .collect();
@@ -117,8 +117,8 @@ impl System {
 }
 
 impl Theme {
-    fn statement(self, own: usize, count: usize, random: &mut Random) -> Statement {
-        let other = (own + 1 + random.index(count - 1)) % count;
+    fn statement(self, process: usize, count: usize, random: &mut Random) -> Statement {
+        let other = (process + 1 + random.index(count - 1)) % count;
         let number = random.index(4) as u32;
         let key = random.index(2) as u32;
         let message = |random: &mut Random| match random.index(8) {

@@ -36,7 +36,7 @@ pub(super) fn call(name: &str) -> Option<fn(&Arguments, &mut Reporter)> {
         return None;
     }
     let is_gnu = size == CLASSES[0].1;
-    let returns_path = is_const && RETURN_PATHS.iter().any(|own| rest.starts_with(own));
+    let returns_path = is_const && RETURN_PATHS.iter().any(|prefix| rest.starts_with(prefix));
     Some(match (is_const, returns_path, is_gnu) {
         (true, true, true) => |a, to| to.reads(a.bytes(1, CLASSES[0].1)),
         (true, true, false) => |a, to| to.reads(a.bytes(1, CLASSES[1].1)),

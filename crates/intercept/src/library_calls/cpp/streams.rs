@@ -108,7 +108,7 @@ fn operand_of_member(name: &str) -> Operand {
         // The number of written characters is unknown before the call; it is at least one.
         () if ["3getER", "3getEP", "7getlineEP", "8readsomeEP"]
             .iter()
-            .any(|own| name.contains(own)) =>
+            .any(|part| name.contains(part)) =>
         {
             Operand::Value(width)
         }

@@ -58,7 +58,9 @@ impl Names {
     fn path_of(&self, object: ObjectId) -> String {
         let threads = (0..self.threads.len()).map(ThreadId::from_index);
         let mut named = threads.flat_map(|thread| {
-            let created = self.created(thread).filter(move |&(.., own)| own == object);
+            let created = self
+                .created(thread)
+                .filter(move |&(.., created_object)| created_object == object);
             created.map(move |(number, parts, _)| (thread, number, parts))
         });
         let (thread, number, parts) = named.next().expect("only objects with names are merged");

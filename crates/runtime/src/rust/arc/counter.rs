@@ -96,7 +96,7 @@ impl Counter {
     /// Removes a share as an operation. The caller may depend on the result: whether it was the
     /// last.
     #[track_caller]
-    pub fn give_up_and_tell(self) -> bool {
+    pub fn give_up_and_check(self) -> bool {
         self.coarsen(Coarsening::Polled);
         let release = |engine: &mut Engine| self.end_share(engine);
         self.change("into_inner", Access::Write, release)

@@ -17,20 +17,20 @@ static ALL: Mutex<BTreeMap<usize, &'static Static>> = Mutex::new(BTreeMap::new()
 
 /// Returns the value of the static at this address.
 pub(super) fn at<T: 'static>(address: usize, make: fn() -> T) -> &'static T {
-    let own = *ALL
+    let cell = *ALL
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .entry(address)
         .or_insert_with(|| Box::leak(Box::default()));
-    if !own.once.is_done() && own.once.enter() == Entry::Initialise {
-        let fails = Fails(&own.once);
+    if !cell.once.is_done() && cell.once.enter() == Entry::Initialise {
+        let fails = Fails(&cell.once);
         let value = Box::leak(Box::new(make()));
-        own.value
+        cell.value
             .store((&raw const *value).expose_provenance(), SeqCst);
         std::mem::forget(fails);
-        own.once.done();
+        cell.once.done();
     }
-    let value = std::ptr::with_exposed_provenance::<T>(own.value.load(SeqCst));
+    let value = std::ptr::with_exposed_provenance::<T>(cell.value.load(SeqCst));
     // SAFETY: the first thread created the value, which has this type each time and is never freed.
     unsafe { &*value }
 }

@@ -71,8 +71,8 @@ impl SystemThread {
         if let Some(bytes) = STACK.take() {
             builder = builder.stack_size(bytes);
         }
-        let own = Arc::clone(&started);
-        match builder.spawn(move || own.run(body)) {
+        let running = Arc::clone(&started);
+        match builder.spawn(move || running.run(body)) {
             Ok(_detached) => Ok(started),
             Err(error) => {
                 started.child.as_ref().inspect(|child| child.fails());

@@ -82,14 +82,14 @@ impl Round {
         if !self.effects.are_undone() || self.at_hints.has_changed_heap() {
             self.has_effect = true;
         }
-        let own = &mut self.at_hints;
+        let at_hints = &mut self.at_hints;
         if self.has_effect {
             self.effects.begin();
-            (own.returns, own.hints) = (0, 0);
+            (at_hints.returns, at_hints.hints) = (0, 0);
         }
-        own.hints += 1;
-        own.changed.clear();
-        own.live = 0;
+        at_hints.hints += 1;
+        at_hints.changed.clear();
+        at_hints.live = 0;
         self.forget_before_effect();
         let noticed = self.effects.noticed();
         let mark = mark_of(stack);
@@ -172,9 +172,9 @@ impl Engine {
         let most = self.config.waits_alone;
         let is_alone =
             self.life.live == 1 && self.guests.native.life.joined + 1 >= self.started().len();
-        let own = &mut self.thread().life.guests.round.at_hints;
-        let goes_on = is_alone && own.alone < most;
-        own.alone += u32::from(goes_on);
+        let at_hints = &mut self.thread().life.guests.round.at_hints;
+        let goes_on = is_alone && at_hints.alone < most;
+        at_hints.alone += u32::from(goes_on);
         goes_on
     }
 }

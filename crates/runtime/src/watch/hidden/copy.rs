@@ -50,7 +50,7 @@ impl Copy {
         self.size = 0;
     }
 
-    /// Compares a piece of memory with its copy, passes the changes to `tell`, and updates the
+    /// Compares a piece of memory with its copy, passes the changes to `report`, and updates the
     /// copy. The key of a piece stays the same when the piece grows or shrinks.
     ///
     /// # Safety
@@ -60,7 +60,7 @@ impl Copy {
         &mut self,
         key: usize,
         (start, length): Span,
-        mut tell: impl FnMut(Change),
+        mut report: impl FnMut(Change),
     ) {
         let start = start.next_multiple_of(GRANULE);
         let end = (start + length.min(LARGEST - self.size)) & !(GRANULE - 1);
@@ -86,7 +86,7 @@ impl Copy {
             let before = &piece.content[both.start - old.start..both.end - old.start];
             let after = &now[both.start - start..both.end - start];
             if before != after {
-                differences(both.start, before, after, &mut tell);
+                differences(both.start, before, after, &mut report);
             } else if old == (start..end) {
                 return;
             }
@@ -102,8 +102,8 @@ impl Copy {
     }
 }
 
-/// Passes the granules that differ to `tell`.
-fn differences(start: usize, before: &[u8], after: &[u8], tell: &mut impl FnMut(Change)) {
+/// Passes the granules that differ to `report`.
+fn differences(start: usize, before: &[u8], after: &[u8], report: &mut impl FnMut(Change)) {
     let granules = before
         .chunks_exact(GRANULE)
         .zip(after.chunks_exact(GRANULE));
@@ -122,7 +122,7 @@ fn differences(start: usize, before: &[u8], after: &[u8], tell: &mut impl FnMut(
             let bytes = bytes.try_into().expect("a granule has eight bytes");
             u64::from_ne_bytes(bytes)
         };
-        tell(Change {
+        report(Change {
             granule: start / GRANULE + index,
             bytes,
             values: [before, after].map(value),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_told_once_and_growth_is_none() {
+    fn changes_are_reported_once_and_growth_is_no_change() {
         let mut memory = [1_u64, 2, 3, 4];
         let mut copy = Copy::default();
         let first = memory.as_ptr().addr() / GRANULE;
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_was_gone_is_another_one() {
+    fn memory_that_was_absent_once_counts_as_new() {
         let mut memory = [1_u64, 2];
         let mut copy = Copy::default();
         compare(&mut copy, &memory);

@@ -90,23 +90,23 @@ impl Order {
             events,
             objects,
         } = self;
-        let own = &mut threads[thread.index()];
+        let running = &mut threads[thread.index()];
         match op.access {
             Access::None => {}
             Access::Read => {
                 let accesses = objects.entry(op.object).or_default();
-                own.join(&accesses.written);
-                accesses.accessed.join(own);
+                running.join(&accesses.written);
+                accesses.accessed.join(running);
             }
             Access::Write => {
                 let accesses = objects.entry(op.object).or_default();
-                own.join(&accesses.accessed);
-                accesses.accessed.clone_from(own);
-                accesses.written.clone_from(own);
+                running.join(&accesses.accessed);
+                accesses.accessed.clone_from(running);
+                accesses.written.clone_from(running);
             }
         }
-        events.push(own.clone());
-        own.tick(thread);
+        events.push(running.clone());
+        running.tick(thread);
     }
 
     /// Returns the number of events so far.

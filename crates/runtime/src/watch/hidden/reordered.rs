@@ -100,8 +100,8 @@ impl Model {
 
     /// Returns whether the thread can perform its next operation.
     fn is_enabled(&self, thread: ThreadId) -> bool {
-        let own = self.pending().get(thread.index());
-        own.is_some_and(|own| own.enabled().is_some())
+        let pending = self.pending().get(thread.index());
+        pending.is_some_and(|pending| pending.enabled().is_some())
     }
 
     /// Returns whether the thread waits, or has not been started while another thread waits.

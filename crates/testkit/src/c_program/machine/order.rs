@@ -38,7 +38,11 @@ pub(super) struct Order {
 impl Order {
     /// Returns the order of an execution without events.
     pub(super) fn new(threads: usize, bytes: usize) -> Order {
-        let clock = |own: usize| (0..threads).map(|other| u8::from(other == own)).collect();
+        let clock = |thread: usize| {
+            (0..threads)
+                .map(|other| u8::from(other == thread))
+                .collect()
+        };
         Order {
             threads: (0..threads).map(clock).collect(),
             objects: BTreeMap::new(),

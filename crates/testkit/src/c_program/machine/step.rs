@@ -76,12 +76,12 @@ impl Code {
     /// plain and at least one is a write.
     pub(super) fn races(&self, state: &State) -> bool {
         let accesses = |thread: usize| {
-            let own = &state.threads[thread];
-            let is_alive = own.phase == Phase::Runs;
+            let candidate = &state.threads[thread];
+            let is_alive = candidate.phase == Phase::Runs;
             let instruction = is_alive.then(|| self.next(state, thread))?;
             let mut access = self.access(instruction)?;
             if let Instruction::CompareExchange(place, ..) = instruction {
-                access.is_write = state.get(*place) == own.temporary;
+                access.is_write = state.get(*place) == candidate.temporary;
             }
             if let Instruction::EnterOnce(once, _) = instruction
                 && state.onces[*once] != Once::New
@@ -177,22 +177,22 @@ impl Code {
                     let desired = state.value(thread, desired, place.size);
                     state.put(place, desired);
                 }
-                let own = &mut state.threads[thread];
-                (own.temporary, own.round) = match is_done {
+                let running = &mut state.threads[thread];
+                (running.temporary, running.round) = match is_done {
                     true => (0, 0),
                     false => (old, place.size as u32),
                 };
-                own.registers[into] = u64::from(is_done);
+                running.registers[into] = u64::from(is_done);
             }
             WriteExpected(expected, _) => {
-                let own = &mut state.threads[thread];
-                let size = std::mem::take(&mut own.round);
-                let found = std::mem::take(&mut own.temporary);
+                let running = &mut state.threads[thread];
+                let size = std::mem::take(&mut running.round);
+                let found = std::mem::take(&mut running.temporary);
                 let has_failed = size > 0;
                 match expected {
                     Expected::Register(register) if has_failed => {
                         let keep = if size >= 8 { 0 } else { u64::MAX << (8 * size) };
-                        let register = &mut own.registers[register];
+                        let register = &mut running.registers[register];
                         *register = *register & keep | found as u64;
                     }
                     Expected::Memory(place) if has_failed => state.put(place, found),
@@ -209,9 +209,9 @@ impl Code {
             Instruction::Library(region, does) => state.call(thread, region, does),
             Set(register, value) => state.threads[thread].registers[register] = value,
             JumpUnless(register, is_equal, value, target) => {
-                let own = &mut state.threads[thread];
-                if (own.registers[register] == value) != is_equal {
-                    own.at = target;
+                let running = &mut state.threads[thread];
+                if (running.registers[register] == value) != is_equal {
+                    running.at = target;
                 }
             }
             Jump(target) => state.threads[thread].at = target,
@@ -276,13 +276,13 @@ impl Code {
                 return state.taken(thread, is_free, how);
             }
             Arrive(barrier, into) => {
-                let own = &mut state.barriers[barrier];
-                own.arrived += 1;
-                let is_last = own.arrived == self.places[barrier];
-                let round = own.rounds + 1;
+                let entered = &mut state.barriers[barrier];
+                entered.arrived += 1;
+                let is_last = entered.arrived == self.places[barrier];
+                let round = entered.rounds + 1;
                 if is_last {
-                    own.arrived = 0;
-                    own.rounds += 1;
+                    entered.arrived = 0;
+                    entered.rounds += 1;
                 }
                 state.threads[thread].round = round;
                 if let Some(into) = into {
@@ -290,11 +290,11 @@ impl Code {
                 }
             }
             Leave(barrier) => {
-                let own = &mut state.threads[thread];
-                if state.barriers[barrier].rounds < own.round {
+                let running = &mut state.threads[thread];
+                if state.barriers[barrier].rounds < running.round {
                     return false;
                 }
-                own.round = 0;
+                running.round = 0;
             }
             EnterOnce(once, end) => match state.onces[once] {
                 Once::New => {
@@ -310,11 +310,11 @@ impl Code {
                 if narrow(state.get(place)) == value {
                     return true;
                 }
-                let own = &mut state.threads[thread];
-                own.at -= 1;
+                let running = &mut state.threads[thread];
+                running.at -= 1;
                 return match count {
-                    Some((register, most)) if own.registers[register] < most => {
-                        own.registers[register] += 1;
+                    Some((register, most)) if running.registers[register] < most => {
+                        running.registers[register] += 1;
                         true
                     }
                     Some(_) | None => false,
@@ -354,9 +354,12 @@ fn wake_in_time(mut state: State, condvar: usize, thread: usize) -> Vec<State> {
     if let Some(position) = position {
         waiting.remove(position);
     }
-    let own = &mut state.threads[thread];
-    own.registers[0] = u64::from(position.is_none());
-    let left = own.spurious.checked_sub(1).filter(|_| position.is_some());
+    let running = &mut state.threads[thread];
+    running.registers[0] = u64::from(position.is_none());
+    let left = running
+        .spurious
+        .checked_sub(1)
+        .filter(|_| position.is_some());
     let spurious = left.map(|left| {
         let mut state = state.clone();
         state.threads[thread].registers[0] = 1;

@@ -116,11 +116,11 @@ impl Source<'_> {
                 then,
             } => {
                 let relation = if *is_equal { "==" } else { "!=" };
-                let own = self.get(thread, *register);
+                let left = self.get(thread, *register);
                 self.held(
                     depth,
                     thread,
-                    (&format!("if ({own} {relation} {value}) {{"), ""),
+                    (&format!("if ({left} {relation} {value}) {{"), ""),
                     then,
                 );
             }
@@ -370,10 +370,10 @@ impl Source<'_> {
             Expected::Register(register) => match self.register(thread, register) {
                 Some(own) => call(&format!("({of_type} *)&{own}")),
                 None => {
-                    let own = self.get(thread, register);
+                    let initial = self.get(thread, register);
                     let call = call(&format!("({of_type} *)&expected"));
                     let back = self.set(thread, register, "expected");
-                    format!("{{ uint64_t expected = {own}; {call} {back} }}")
+                    format!("{{ uint64_t expected = {initial}; {call} {back} }}")
                 }
             },
         };

@@ -8,17 +8,17 @@ use crate::probe::{Probe, Reached};
 use crate::program::{Interrupt, Outcome, Program, planned};
 
 /// The probe that [`explore()`](crate::explore()) passes to a strategy.
-pub(crate) struct Beside<'a, P: ?Sized, O: ?Sized> {
+pub(crate) struct ProbeRuns<'a, P: ?Sized, O: ?Sized> {
     pub(crate) program: &'a mut P,
     pub(crate) observer: &'a mut O,
     /// Whether the program has left the current state of the execution.
     pub(crate) has_run: bool,
 }
 
-impl<'a, P: ?Sized, O: ?Sized> Beside<'a, P, O> {
+impl<'a, P: ?Sized, O: ?Sized> ProbeRuns<'a, P, O> {
     /// Returns a probe that has not run the program.
-    pub(crate) fn new(program: &'a mut P, observer: &'a mut O) -> Beside<'a, P, O> {
-        Beside {
+    pub(crate) fn new(program: &'a mut P, observer: &'a mut O) -> ProbeRuns<'a, P, O> {
+        ProbeRuns {
             program,
             observer,
             has_run: false,
@@ -26,7 +26,7 @@ impl<'a, P: ?Sized, O: ?Sized> Beside<'a, P, O> {
     }
 }
 
-impl<P: Program + ?Sized, O: Observer + ?Sized> Probe for Beside<'_, P, O> {
+impl<P: Program + ?Sized, O: Observer + ?Sized> Probe for ProbeRuns<'_, P, O> {
     fn state(&mut self) -> Result<Fingerprint, Interrupt> {
         debug_assert!(!self.has_run, "the current state is requested first");
         self.fingerprint()
@@ -62,7 +62,7 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Probe for Beside<'_, P, O> {
     }
 }
 
-impl<P: Program + ?Sized, O: Observer + ?Sized> Beside<'_, P, O> {
+impl<P: Program + ?Sized, O: Observer + ?Sized> ProbeRuns<'_, P, O> {
     fn begin(&mut self, prefix: &[Step]) -> Result<(), Interrupt> {
         self.has_run = true;
         self.program.reset();
