@@ -62,7 +62,8 @@ impl Subject {
             },
             (false, words) => return Subject::in_corpus(options, words),
         };
-        match options.algorithm.compares_states() {
+        // A program that is built already may be one in Rust, whose parts can report their states.
+        match has_source && options.algorithm.compares_states() {
             true => Err(Refusal::Option {
                 option: "--algorithm context-sensitive",
                 why: "this is for programs that report their states, which programs in C and C++ do not",

@@ -1,9 +1,9 @@
 //! Reuse of heap blocks (ABA): a thread that keeps an address may find a new object there.
 //!
-//! With `Config::reuse`, an allocation chooses new memory or any block of its size that was freed
+//! With `Conditions::reuse`, an allocation chooses new memory or any block of its size that was freed
 //! while threads ran. Frees and allocations of one size are writes of one object once some
 //! execution contains both. Before that, they are not events. As in C11, a free happens before the
-//! allocation that gets the block. Without `Config::reuse`, blocks are never reused. With it, they
+//! allocation that gets the block. Without `Conditions::reuse`, blocks are never reused. With it, they
 //! are reused at most the configured number of times. Further reuse is reported as left out if one
 //! thread has read an address (atomically, or plainly with interleaving), another thread frees that
 //! block, and blocks of its size are allocated.
