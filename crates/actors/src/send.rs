@@ -84,7 +84,7 @@ impl<M: Message> Pid<M> {
 }
 
 impl<M: Message> Inbox<M> {
-    /// Delivers one message: the code of the network's thread for it.
+    /// Delivers one message. Each message has a network thread, which runs this function.
     fn bring(&self, posted: Posted, message: M) {
         posted.wait();
         let text = || format!("{message:?} is delivered to {}", self.control.id);

@@ -196,7 +196,8 @@ fn of_environment(name: &str) -> Result<Option<i64>, Refusal> {
     }
 }
 
-/// Checks whether a word matches its template. Records the values of the inputs in it.
+/// Checks whether a command-line argument matches its template. Adds the input values found in the
+/// argument to `inputs`.
 fn fits(word: &str, template: &str, inputs: &mut Inputs) -> bool {
     let parts = template
         .split_once('{')

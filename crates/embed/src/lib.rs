@@ -28,7 +28,9 @@ pub fn shared_library(name: TokenStream) -> TokenStream {
         Some(None) => "::core::option::Option::None".to_owned(),
         None => format!("::core::compile_error!(\"there is no dependency {name}\")"),
     };
-    expression.parse().expect("an expression has tokens")
+    expression
+        .parse()
+        .expect("the generated expression consists of valid tokens")
 }
 
 /// Returns the library of a dependency from the compiler's arguments: `--extern NAME=PATH`.

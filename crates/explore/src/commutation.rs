@@ -54,8 +54,8 @@ impl Window {
         }
     }
 
-    /// Builds f.v.e for the race (f, e), reversed v.e.f, where v are the events between them that
-    /// happen before e. `None` if an event had alternatives. `footprints[i]` is that of event i.
+    /// Builds the window of the race (f, e): f.v.e, and v.e.f as its reversal. v is the sequence of
+    /// events between f and e that happen before e. `None` if an event had alternatives. `footprints[i]` is that of event i.
     pub(crate) fn of_race(
         race: Race,
         execution: &Execution,

@@ -56,7 +56,8 @@ fn call(name: &Ident, sig: &Signature) -> TokenStream {
     }
 }
 
-/// Checks that the function can be run repeatedly.
+/// Checks that the function can be a model: it has no arguments and no generic parameters, is safe,
+/// and has no other `#[test]`.
 fn check(sig: &Signature, attrs: &[Attribute]) -> Result<()> {
     let refuse = |span: &dyn quote::ToTokens, message: &str| {
         Err(Error::new_spanned(span.to_token_stream(), message))

@@ -286,8 +286,8 @@ pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
     does()
 }
 
-/// Calls `tries`, an action that may fail and change nothing. A thread that returns here without an
-/// effect in between, and would fail again, stops.
+/// Calls `tries`, an action that may fail and change nothing. If a thread comes back to this call
+/// without an effect in between, and the action would fail again, the thread stops.
 ///
 /// # Safety
 ///
