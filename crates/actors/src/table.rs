@@ -287,16 +287,16 @@ impl<K: Key, V: Value> Rows<K, V> {
     /// each row reports its own state.
     fn report_state(rows: &Arc<Rows<K, V>>) {
         let is_alive = Arc::clone(&rows.is_alive);
-        let reported = Arc::clone(&is_alive);
+        let shown = Arc::clone(&is_alive);
         runtime::report_state_of(is_alive.object(), move || {
-            reported.silently(|reported| *reported)
+            shown.silently(|is_alive| *is_alive)
         });
-        let (reported, is_scanned) = (
+        let (all_rows, is_scanned) = (
             Arc::clone(rows),
             rows.all.is_coarse(Coarsening::Scanned, false),
         );
         runtime::report_state_of(rows.all.object(), move || {
-            is_scanned.then(|| reported.present())
+            is_scanned.then(|| all_rows.present())
         });
     }
 }

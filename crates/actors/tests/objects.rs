@@ -415,7 +415,7 @@ fn the_main_thread_reports_its_results() {
     }
     let state_after = |order| {
         let model = model_after(awaited, order);
-        model.fingerprint().expect("all tell their state")
+        model.fingerprint().expect("all report their states")
     };
     assert_ne!(state_after([1, 2]), state_after([2, 1]));
     assert_eq!(state_after([1, 2]), state_after([1, 2]));

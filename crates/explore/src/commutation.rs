@@ -43,19 +43,20 @@ impl Window {
     /// Builds a window of two threads' steps from one state. In the reversed order, the first step
     /// comes last.
     pub(crate) fn of_pair(pair: [(Sleeper, Option<Footprint>); 2]) -> Window {
-        let [first, second] = [&pair[0], &pair[1]].map(|(performed, _)| Step::of(performed.thread));
+        let [first, second] = [&pair[0], &pair[1]].map(|(sleeper, _)| Step::of(sleeper.thread));
         let footprints = pair.into_iter();
         Window {
             straight: vec![first, second],
             reversed: vec![second, first],
             footprints: footprints
-                .map(|(performed, footprint)| Some((performed.op, footprint?)))
+                .map(|(sleeper, footprint)| Some((sleeper.op, footprint?)))
                 .collect(),
         }
     }
 
     /// Builds the window of the race (f, e): f.v.e, and v.e.f as its reversal. v is the sequence of
-    /// events between f and e that happen before e. `None` if an event had alternatives. `footprints[i]` is that of event i.
+    /// events between f and e that happen before e. `None` if an event had alternatives.
+    /// `footprints[i]` is that of event i.
     pub(crate) fn of_race(
         race: Race,
         execution: &Execution,
@@ -126,7 +127,7 @@ impl Commutations {
         let situation = window.situation();
         let known = situation
             .as_ref()
-            .and_then(|known| self.find(known))
+            .and_then(|situation| self.find(situation))
             .cloned();
         let is_swapped = window.is_swapped();
         let orders = match known {

@@ -60,7 +60,7 @@ impl Comparing {
             return Ok(());
         }
         let prefix = self.execution().schedule();
-        let performed = Sleeper {
+        let stepping = Sleeper {
             thread: step.thread,
             op,
         };
@@ -68,7 +68,7 @@ impl Comparing {
         let windows: Vec<Window> = dependent
             .map(|&sleeper| {
                 let first = (sleeper, probe.footprint(sleeper.thread));
-                Window::of_pair([first, (performed, footprint.clone())])
+                Window::of_pair([first, (stepping, footprint.clone())])
             })
             .collect();
         let mut kept = Vec::new();
@@ -94,7 +94,7 @@ impl Comparing {
             let first = race.first.index();
             let window = Window::of_race(race, self.execution(), &self.footprints);
             let window =
-                window.filter(|race| !self.search.path()[first].is_covered(race.reversed()));
+                window.filter(|window| !self.search.path()[first].is_covered(window.reversed()));
             let Some(window) = window else { continue };
             let prefix = &schedule[..first];
             if let Some(reversed) = self.commutations.reversed(prefix, &window, probe)? {

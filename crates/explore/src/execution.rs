@@ -419,13 +419,13 @@ impl Execution {
 
     /// Checks whether all events that happen before this event lie before `position`.
     pub(crate) fn is_initial_from(&self, event: EventId, position: usize) -> bool {
-        let of_event = self.event(event).thread();
+        let own_thread = self.event(event).thread();
         self.clocks
             .row(event)
             .iter()
             .enumerate()
             .all(|(thread, &known)| {
-                known == 0 || thread == of_event.index() || {
+                known == 0 || thread == own_thread.index() || {
                     self.positions[thread][known as usize - 1].index() < position
                 }
             })

@@ -146,7 +146,7 @@ impl Outcome {
     pub fn of(pending: &[Pending], mut goes_on: impl FnMut(ThreadId) -> bool) -> Outcome {
         let mut outcome = Outcome::Completed;
         for (index, thread) in pending.iter().enumerate() {
-            let of_thread = match thread {
+            let outcome_of_thread = match thread {
                 Pending::Failed => Outcome::Failed,
                 Pending::Halted(Halt::Assume | Halt::Bound(_)) => Outcome::Halted,
                 Pending::Halted(Halt::Await) if goes_on(ThreadId::from_index(index)) => {
@@ -156,7 +156,7 @@ impl Outcome {
                 Pending::Waiting(_) => Outcome::Deadlock,
                 Pending::NotStarted | Pending::Finished | Pending::Enabled(_) => Outcome::Completed,
             };
-            outcome = outcome.min(of_thread);
+            outcome = outcome.min(outcome_of_thread);
         }
         outcome
     }

@@ -124,7 +124,7 @@ fn count_with<S: Clone + Eq + Hash + 'static>(
 ) -> Count {
     let mut count = Count::default();
     let mut strategy = algorithm.strategy(options);
-    explore(program, &mut strategy, &mut count).expect("it tells its state");
+    explore(program, &mut strategy, &mut count).expect("it reports its state");
     count
 }
 

@@ -95,8 +95,8 @@ fn code_flow(interleaving: &Interleaving) -> Value {
         .collect();
     let flow = |(thread, name): (usize, &String)| {
         let rows = interleaving.rows.iter().enumerate();
-        let of_thread = rows.filter(|(_, row)| row.thread == thread);
-        let locations: Vec<Value> = of_thread
+        let rows_of_thread = rows.filter(|(_, row)| row.thread == thread);
+        let locations: Vec<Value> = rows_of_thread
             .map(|(number, row)| event(number, row, deciding.contains(&number)))
             .collect();
         (!locations.is_empty()).then(|| json!({ "id": harmless(name), "locations": locations }))

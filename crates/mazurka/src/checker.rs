@@ -332,12 +332,6 @@ impl Checker {
         self
     }
 
-    /// Sets whether plain accesses of native programs are events. By default, they must not race.
-    pub fn interleave_plain(mut self, interleaves: bool) -> Checker {
-        self.settings.config.conditions.interleaves_plain = interleaves;
-        self
-    }
-
     /// Limits how often a thread of a native program passes the same reading place. In a model,
     /// limits how often a thread repeats a spin loop without progress while others observe effects
     /// that the loop undoes (default once; two threads may do so forever). The thread stops at the

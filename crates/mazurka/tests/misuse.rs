@@ -16,7 +16,7 @@ fn failure_message(report: &Report, kind: FailureKind) -> &str {
 /// Returns the panic message of the code.
 fn panic_of<R>(code: impl FnOnce() -> R) -> String {
     let Err(payload) = catch_unwind(AssertUnwindSafe(code)) else {
-        panic!("nothing was told");
+        panic!("nothing was reported");
     };
     let text = payload
         .downcast_ref::<&str>()

@@ -274,11 +274,6 @@ impl Channel {
         self.senders == 0
     }
 
-    /// Checks whether the receiver is dropped.
-    pub fn has_no_receiver(&self) -> bool {
-        self.receiver_drop.is_some()
-    }
-
     /// Checks whether enough receives have a place for the send to have room.
     fn has_room(&self, ticket: Ticket) -> bool {
         match self.capacity {

@@ -130,7 +130,7 @@ fn what_a_thread_panicked_with_is_a_part_of_the_state() {
         ] {
             model.step(step).expect("the thread is enabled");
         }
-        model.fingerprint().expect("all tell their state")
+        model.fingerprint().expect("all report their states")
     });
     assert_ne!(zero, one);
 }
@@ -149,7 +149,7 @@ fn a_state_does_not_depend_on_whether_a_thread_waited() {
         for thread in threads.map(ThreadId) {
             model.step(Step::of(thread)).expect("the thread is enabled");
         }
-        model.fingerprint().expect("all tell their state")
+        model.fingerprint().expect("all report their states")
     });
     assert_eq!(ends[0], ends[1]);
 }

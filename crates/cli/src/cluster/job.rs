@@ -125,7 +125,13 @@ pub fn written(value: &impl Serialize) -> Vec<u8> {
 }
 
 impl Job {
-    /// Returns the job with this id, if it exists.
+    /// Checks whether a job with this id exists, even if another version of this command wrote it in
+    /// a way that this version cannot read.
+    pub fn exists(cluster: &Cluster, id: &str) -> Result<bool, ClusterError> {
+        Ok(cluster.record(&job(id))?.is_some())
+    }
+
+    /// Returns the job with this id, if it exists and can be read.
     pub fn of(cluster: &Cluster, id: &str) -> Result<Option<Job>, ClusterError> {
         let record = cluster.record(&job(id))?;
         Ok(record.and_then(|(content, _)| read(&content)))

@@ -175,7 +175,7 @@ impl Workshop {
                 Some(hand) => next = self.serve(&id, &hand, message)?,
                 // Errands of a job that is gone are dropped. Errands that cannot be done here go to
                 // another worker.
-                None if Job::of(&self.cluster, &id)?.is_none() => self.cluster.settle(&message)?,
+                None if !Job::exists(&self.cluster, &id)? => self.cluster.settle(&message)?,
                 None => {}
             }
         }

@@ -159,7 +159,7 @@ fn robust_mutexes_return_the_results_of_all_interleavings() {
         results.extend(all);
     }
     for result in "0bdne".chars() {
-        assert!(results.contains(result), "{result} is never told");
+        assert!(results.contains(result), "no lock returns {result}");
     }
 }
 

@@ -106,8 +106,8 @@ impl Checker {
         Ok(self)
     }
 
-    /// Carries out errands until one of them makes the report. Calls `brought` after each of the other
-    /// errands.
+    /// Carries out errands until one of them makes the report. Calls `on_result` after each of the
+    /// other errands.
     ///
     /// # Errors
     /// Returns an error if the search is over without a report, or if the process that gives the
@@ -117,7 +117,7 @@ impl Checker {
         mut self,
         errands: &Errands,
         program: impl Fn() + 'static,
-        mut brought: impl FnMut(),
+        mut on_result: impl FnMut(),
     ) -> Result<Report, CheckError> {
         let gone = |error| {
             CheckError::Misfit(format!(
@@ -130,7 +130,7 @@ impl Checker {
             match self.run_errand(&words, &mut sliced)? {
                 Brought::Slice(words) => {
                     errands.bring(&words).map_err(gone)?;
-                    brought();
+                    on_result();
                 }
                 Brought::Report(report) => return Ok(*report),
             }

@@ -113,13 +113,13 @@ impl<'e> Order<'e> {
     }
 
     /// Checks whether all events of other threads that happen before the event are done.
-    fn is_ready(&self, event: EventId, of_event: usize) -> bool {
+    fn is_ready(&self, event: EventId, own_thread: usize) -> bool {
         self.execution
             .clock(event)
             .iter()
             .zip(&self.done)
             .enumerate()
-            .all(|(thread, (&needed, &done))| thread == of_event || needed <= done)
+            .all(|(thread, (&needed, &done))| thread == own_thread || needed <= done)
     }
 }
 

@@ -85,12 +85,12 @@ impl Types<'_> {
                     | constants::DW_TAG_atomic_type
             );
             if !is_nameless_qualifier {
-                let of_entry = || self.information.own_name(id.unit, &entry);
+                let name_of_entry = || self.information.own_name(id.unit, &entry);
                 return self
                     .table
                     .name(self.information, id)
                     .cloned()
-                    .or_else(of_entry);
+                    .or_else(name_of_entry);
             }
             id = self.information.type_of(id.unit, &entry)?;
         }
