@@ -233,6 +233,7 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
         coverage: Coverage::default(),
         tree: None,
         algorithm: order.algorithm.parse().unwrap_or_default(),
+        memory: order.conditions.memory,
         jobs: 1,
         elapsed_s: 0.0,
         compile_s: None,

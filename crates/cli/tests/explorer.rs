@@ -404,6 +404,7 @@ fn it_ends_when_it_is_interrupted_and_refuses_what_it_cannot_do() {
     schedule.steps = vec![report::SavedStep {
         thread: "0.0".to_owned(),
         choices: vec![0],
+        reads: Vec::new(),
     }];
     schedule.save(&folder.path().join("unfit.json")).unwrap();
     for arguments in [

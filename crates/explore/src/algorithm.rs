@@ -2,7 +2,9 @@
 
 use crate::bounded::Bounded;
 use crate::comparing::Comparing;
+use crate::const_text::is_same;
 use crate::execution::ThreadId;
+use crate::graph::{GraphSearch, MemoryModel};
 use crate::parsimonious::Parsimonious;
 use crate::preemptions::{Growing, Preemptions};
 use crate::random::{Pct, RandomWalk};
@@ -47,6 +49,8 @@ pub struct Options {
     pub seed: u64,
     /// The bound on preemptions in an execution, if there is one.
     pub preemptions: Option<Preemptions>,
+    /// The memory model. Under any other than `Sc`, algorithms that prove search execution graphs.
+    pub memory: MemoryModel,
 }
 
 impl Algorithm {
@@ -117,6 +121,7 @@ impl Algorithm {
     pub fn is_divisible(self, options: Options) -> bool {
         match self {
             Algorithm::Random | Algorithm::Pct => true,
+            _ if options.memory.is_weak() => false,
             Algorithm::Exhaustive | Algorithm::Parsimonious => options.preemptions.is_none(),
             Algorithm::Sleep
             | Algorithm::Classic
@@ -140,15 +145,6 @@ impl Algorithm {
 /// The message of [`Algorithm::named`]. Constants cannot join names.
 const UNKNOWN: &str = "there is no such algorithm; the algorithms are exhaustive, sleep, classic, \
     source, context-sensitive, optimal, parsimonious, random, pct";
-
-/// Compares texts in constants, where `==` is not available.
-const fn is_same(one: &[u8], other: &[u8]) -> bool {
-    match (one, other) {
-        ([], []) => true,
-        ([first, one @ ..], [second, other @ ..]) => *first == *second && is_same(one, other),
-        ([], [..]) | ([..], []) => false,
-    }
-}
 
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -190,6 +186,9 @@ impl Algorithm {
             None => {}
         }
         match self {
+            _ if options.memory.is_weak() && self.proves() => {
+                Box::new(GraphSearch::new(options.memory, false))
+            }
             Algorithm::Exhaustive => Box::new(Search::<Exhaustive>::new()),
             Algorithm::Sleep => Box::new(Search::<Sleep>::new()),
             Algorithm::Classic => Box::new(Search::<Classic>::new()),
@@ -228,7 +227,7 @@ impl Algorithm {
     pub fn resume(self, options: Options, saved: &[u8]) -> Result<Box<dyn Strategy>, Unreadable> {
         self.read(options, saved)
             .map_err(|error| Unreadable(error.to_string()))
-            .and_then(|strategy| match strategy.execution().is_consistent() {
+            .and_then(|strategy| match strategy.is_consistent() {
                 true => Ok(strategy),
                 false => Err(Unreadable("it is inconsistent".to_owned())),
             })
@@ -248,6 +247,9 @@ impl Algorithm {
             None => {}
         }
         Ok(match self {
+            _ if options.memory.is_weak() && self.proves() => {
+                Box::new(whole::<GraphSearch>(saved)?)
+            }
             Algorithm::Exhaustive => Box::new(whole::<Search<Exhaustive>>(saved)?),
             Algorithm::Sleep => Box::new(whole::<Search<Sleep>>(saved)?),
             Algorithm::Classic => Box::new(whole::<Search<Classic>>(saved)?),

@@ -14,7 +14,7 @@ mod waiting;
 
 pub use id::{EventId, ObjectId, ThreadId, ValueId};
 pub(crate) use op::access_at;
-pub use op::{Access, Op, OpKind, Request, Schedule, Step};
+pub use op::{Access, MemoryOrder, Op, OpKind, ReadsFrom, Request, Schedule, Step};
 pub use performed::Performed;
 pub use prefix::{Accesses, Constraint, Point};
 pub(crate) use tail::Tail;
@@ -122,9 +122,19 @@ pub struct Execution {
     positions: Vec<Vec<EventId>>,
     /// Indexed by object.
     last: Vec<Last>,
+    /// Whether reads may read old values, so that clocks and races mean nothing and are left out.
+    is_weak: bool,
 }
 
 impl Execution {
+    /// Returns an empty execution whose reads may read old values. It has neither clocks nor races.
+    pub(crate) fn weak() -> Execution {
+        Execution {
+            is_weak: true,
+            ..Execution::default()
+        }
+    }
+
     /// Returns the number of events.
     pub fn len(&self) -> usize {
         self.events.len()
@@ -269,7 +279,9 @@ impl Execution {
         }
         let events = &mut self.positions[step.thread.index()];
         let index = events.len() as u32 + 1;
-        self.clocks.push(events.last().copied(), step.thread, index);
+        if !self.is_weak {
+            self.clocks.push(events.last().copied(), step.thread, index);
+        }
         events.push(id);
         if !performed.edges.is_empty() || !performed.next_edges.is_empty() {
             self.push_edges(performed);
@@ -294,6 +306,7 @@ impl Execution {
             next_edges_end: self.next_edges.len() as u32,
         });
         match (op.access, previous.write) {
+            _ if self.is_weak => return,
             (Access::None, _) => return,
             (Access::Read, Some(write)) => self.follow(write, id),
             (Access::Read, None) => {}
@@ -306,6 +319,9 @@ impl Execution {
     fn push_edges(&mut self, performed: &Performed<'_>) {
         self.edges.extend_from_slice(performed.edges);
         self.next_edges.extend_from_slice(performed.next_edges);
+        if self.is_weak {
+            return;
+        }
         for &edge in performed.edges {
             self.clocks.join(edge);
         }
@@ -368,16 +384,76 @@ impl Execution {
         while self.events.len() > len {
             let event = self.events.pop().expect("the execution is longer than len");
             self.positions[event.thread().index()].pop();
-            if event.op.is_access() {
+            if event.op.is_access() && !self.is_weak {
                 self.last[event.op.object.index()] = event.previous;
             }
         }
-        self.clocks.truncate(len);
+        if !self.is_weak {
+            self.clocks.truncate(len);
+        }
         let (edges, next_edges) = self.ends_of_edges(len);
         self.edges.truncate(edges);
         self.next_edges.truncate(next_edges);
         self.races
             .truncate(self.races.partition_point(|race| race.second.index() < len));
+    }
+
+    /// Returns the synchronization edges to the next event of the thread that are known already.
+    pub(crate) fn next_edges_of(&self, thread: ThreadId) -> impl Iterator<Item = EventId> + '_ {
+        let previous = self.last_of(thread);
+        let known = previous.map_or(0, |previous| self.ends_of_edges(previous.index()).1);
+        let next = self.next_edges[known..].iter();
+        let own = next.filter(move |next| next.0 == thread);
+        own.map(|&(_, edge)| edge)
+    }
+
+    /// Removes events of a weak execution. `place` is the new position of each event that stays,
+    /// and no event that stays has an edge from an event that is removed. Sources are renumbered
+    /// like edges.
+    pub(crate) fn retain(&mut self, place: &[Option<EventId>]) {
+        debug_assert!(
+            self.is_weak,
+            "only weak executions lose events in the middle"
+        );
+        let old = std::mem::replace(self, Execution::weak());
+        let moved =
+            |event: EventId| place[event.index()].expect("an edge is from an event that stays");
+        self.make_room_for(old.positions.len());
+        for (id, event) in old.events() {
+            if place[id.index()].is_none() {
+                continue;
+            }
+            let (start, next_start) = old.ends_of_edges(id.index());
+            let edges = &old.edges[start..event.edges_end as usize];
+            self.edges.extend(edges.iter().map(|&edge| moved(edge)));
+            let next = &old.next_edges[next_start..event.next_edges_end as usize];
+            self.next_edges
+                .extend(next.iter().map(|&(thread, edge)| (thread, moved(edge))));
+            let own = &mut self.positions[event.thread().index()];
+            own.push(EventId::at(self.events.len()));
+            self.events.push(Event {
+                step: Step {
+                    reads_from: event
+                        .step
+                        .reads_from
+                        .event()
+                        .map_or(event.step.reads_from, |write| ReadsFrom::from(moved(write))),
+                    ..event.step
+                },
+                edges_end: self.edges.len() as u32,
+                next_edges_end: self.next_edges.len() as u32,
+                ..*event
+            });
+        }
+    }
+
+    /// Changes what an event of a weak execution says about its source.
+    pub(crate) fn set_source(&mut self, id: EventId, source: ReadsFrom) {
+        self.events[id.index()].step.reads_from = source;
+    }
+
+    fn make_room_for(&mut self, threads: usize) {
+        self.positions.resize_with(threads, Vec::new);
     }
 
     /// Returns where the columns of edges end after the given number of events.

@@ -9,9 +9,11 @@ mod algorithm;
 mod bounded;
 mod commutation;
 mod comparing;
+mod const_text;
 pub mod execution;
 mod fingerprint;
 mod footprint;
+mod graph;
 mod observer;
 mod parsimonious;
 mod preemptions;
@@ -29,11 +31,12 @@ pub use algorithm::{Algorithm, Options, UnknownAlgorithm, Unreadable};
 pub use bounded::Bounded;
 pub use comparing::Comparing;
 pub use execution::{
-    Access, Accesses, Constraint, Event, EventId, Execution, ObjectId, Op, OpKind, Performed,
-    Point, Race, Request, Schedule, Step, ThreadId, ValueId, Waiting,
+    Access, Accesses, Constraint, Event, EventId, Execution, MemoryOrder, ObjectId, Op, OpKind,
+    Performed, Point, Race, ReadsFrom, Request, Schedule, Step, ThreadId, ValueId, Waiting,
 };
 pub use fingerprint::Fingerprint;
 pub use footprint::Footprint;
+pub use graph::{GraphSearch, MemoryModel, UnknownMemoryModel};
 pub use observer::Observer;
 pub use parsimonious::Parsimonious;
 pub use preemptions::{Growing, NoBound, Preemptions};

@@ -1,7 +1,7 @@
 //! The first seam: a program that can be run repeatedly.
 
 use crate::execution::{
-    Event, EventId, Execution, Op, Performed, Request, Step, ThreadId, ValueId,
+    Event, EventId, Execution, Op, Performed, ReadsFrom, Request, Step, ThreadId, ValueId,
 };
 use crate::fingerprint::Fingerprint;
 use crate::footprint::Footprint;
@@ -233,9 +233,13 @@ impl Event {
         op: Op,
         values: (ValueId, ValueId),
     ) -> Result<(), Divergence> {
+        // What a store overwrites depends on the order of execution if reads may read old values.
+        let overwrites =
+            [ReadsFrom::NEWEST, ReadsFrom::OVERWRITTEN].contains(&self.step.reads_from);
+        let before = if overwrites { values.0 } else { self.before };
         let found = if self.op != op {
             Found::Op(op)
-        } else if (self.before, self.after) != values {
+        } else if (before, self.after) != values {
             Found::Value
         } else {
             return Ok(());

@@ -1,7 +1,7 @@
 //! The second seam: the choice of the next step.
 
 use crate::execution::Performed;
-use crate::execution::{Execution, Step};
+use crate::execution::{EventId, Execution, ObjectId, Step};
 use crate::probe::Probe;
 use crate::program::{Divergence, Interrupt, Outcome, Pending};
 
@@ -54,6 +54,11 @@ pub trait Strategy {
     /// Returns the current execution.
     fn execution(&self) -> &Execution;
 
+    /// Checks whether the data of a search that was read from a file fits together.
+    fn is_consistent(&self) -> bool {
+        self.execution().is_consistent()
+    }
+
     /// Estimates how much of the search is done, from 0 to 1. Returns `None` for an endless search.
     fn estimate(&self) -> Option<f64> {
         None
@@ -67,6 +72,12 @@ pub trait Strategy {
     /// the next executions are left, or if the parts of the search depend on each other.
     fn give_away(&mut self) -> Option<Part> {
         None
+    }
+
+    /// Returns the writes of the object in coherence order, if the strategy decides about it. If
+    /// not, that is the order of the execution, and the result is empty.
+    fn coherence(&self, _object: ObjectId) -> Vec<EventId> {
+        Vec::new()
     }
 
     /// Saves the state of the search between two executions, for [`Algorithm::resume`].
@@ -117,6 +128,10 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
         (**self).returns()
     }
 
+    fn is_consistent(&self) -> bool {
+        (**self).is_consistent()
+    }
+
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
         (**self).extend(pending)
     }
@@ -151,6 +166,10 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
 
     fn give_away(&mut self) -> Option<Part> {
         (**self).give_away()
+    }
+
+    fn coherence(&self, object: ObjectId) -> Vec<EventId> {
+        (**self).coherence(object)
     }
 
     fn save(&self) -> Vec<u8> {

@@ -9,8 +9,9 @@ use syn::punctuated::Punctuated;
 use syn::{Error, Ident, LitBool, LitInt, LitStr, Result, Token};
 
 /// The known options and the kinds of their values.
-const KNOWN: [(&str, Takes); 15] = [
+const KNOWN: [(&str, Takes); 16] = [
     ("algorithm", Takes::Algorithm),
+    ("memory", Takes::Memory),
     ("max_executions", Takes::Number),
     ("time_limit", Takes::Time),
     ("preemptions", Takes::Bound),
@@ -31,6 +32,7 @@ const KNOWN: [(&str, Takes); 15] = [
 #[derive(Clone, Copy)]
 enum Takes {
     Algorithm,
+    Memory,
     Number,
     /// A number, or a range `n..` in which the bound grows.
     Bound,
@@ -74,6 +76,7 @@ impl Parse for TestOption {
         };
         let call = match takes {
             Takes::Algorithm => algorithm(&name, input),
+            Takes::Memory => memory(&name, input),
             Takes::Number => number(&name, input),
             Takes::Bound => bound(&name, input),
             Takes::Time => time(&name, input),
@@ -89,6 +92,15 @@ fn algorithm(name: &Ident, input: ParseStream) -> Result<TokenStream> {
     // `mazurka` knows the names. The compiler evaluates a constant even if it only checks the test.
     Ok(quote_spanned! {text.span()=> .#name({
         const CHOSEN: ::mazurka::Algorithm = ::mazurka::Algorithm::named(#text);
+        CHOSEN
+    })})
+}
+
+fn memory(name: &Ident, input: ParseStream) -> Result<TokenStream> {
+    let text: LitStr = value(name, input, "the name of a memory model, such as \"rc11\"")?;
+    // As for an algorithm.
+    Ok(quote_spanned! {text.span()=> .#name({
+        const CHOSEN: ::mazurka::MemoryModel = ::mazurka::MemoryModel::named(#text);
         CHOSEN
     })})
 }
@@ -213,7 +225,7 @@ mod tests {
         for (options, part) in [
             (
                 "preemption = 2",
-                "there is no option `preemption`; the options are algorithm, max_executions",
+                "there is no option `preemption`; the options are algorithm, memory, max_executions",
             ),
             (
                 "algorithm = optimal",

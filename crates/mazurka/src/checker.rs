@@ -42,7 +42,7 @@ pub use measured::Measured;
 pub use verification::{Preference, Verified};
 
 use checkpoint::{State, refused_if_contradictory};
-use explore::{Algorithm, Observer, Preemptions};
+use explore::{Algorithm, MemoryModel, Observer, Preemptions};
 use report::{FailureKind, Interleaving, Position, Report, ScheduleFile, Suppression, Visit};
 use runtime::contained;
 use runtime::native::{Memory, Native, SourceMap};
@@ -143,6 +143,38 @@ impl Checker {
     /// ```
     pub fn preemptions(mut self, preemptions: impl Into<Preemptions>) -> Checker {
         self.settings.options.preemptions = Some(preemptions.into());
+        self
+    }
+
+    /// Sets the memory model (default [`MemoryModel::Sc`]). Under a weaker model, an atomic load may
+    /// return an old value if the orderings of the accesses and fences allow this. The search over
+    /// execution graphs replaces the algorithm.
+    ///
+    /// ```
+    /// use mazurka::sync::Arc;
+    /// use mazurka::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    /// use mazurka::{Checker, MemoryModel, Verdict, thread};
+    ///
+    /// // Each thread sets its flag and then checks that of the other. Both may see an old value.
+    /// let store_buffering = || {
+    ///     let flags = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+    ///     let other = thread::spawn({
+    ///         let flags = Arc::clone(&flags);
+    ///         move || {
+    ///             flags[0].store(true, Relaxed);
+    ///             flags[1].load(Relaxed)
+    ///         }
+    ///     });
+    ///     flags[1].store(true, Relaxed);
+    ///     let seen = flags[0].load(Relaxed);
+    ///     assert!(other.join().unwrap() || seen);
+    /// };
+    /// assert_eq!(Checker::new().check(store_buffering).verdict, Verdict::Verified);
+    /// let report = Checker::new().memory(MemoryModel::Rc11).check(store_buffering);
+    /// assert_eq!(report.verdict, Verdict::Bug);
+    /// ```
+    pub fn memory(mut self, memory: MemoryModel) -> Checker {
+        self.settings.config.conditions.memory = memory;
         self
     }
 

@@ -111,7 +111,7 @@ pub use checker::{CheckError, Checker, Jobs, Preference, Verified};
 #[doc(hidden)]
 pub use checker::{Division, Errand, Measured, shorter_errand};
 pub use choice::{assume, choose, explore, note, skip_branch, stop_exploring};
-pub use explore::{Algorithm, Observer, Preemptions};
+pub use explore::{Algorithm, MemoryModel, Observer, Preemptions};
 #[doc(hidden)]
 pub use future::block_on::block_on_spuriously;
 pub use goal::Goal;
@@ -149,6 +149,7 @@ pub use input::input;
 /// | option | |
 /// | --- | --- |
 /// | `algorithm = "optimal"` | [`Checker::algorithm`], by its name on the command line |
+/// | `memory = "rc11"` | [`Checker::memory`], by its name on the command line |
 /// | `max_executions = 1000`, `time_limit = "30s"` | stop there |
 /// | `preemptions = 2`, `preemptions = 0..` | [`Checker::preemptions`] |
 /// | `max_events = 500`, `timeouts = 3` | [`Checker::max_events`], [`Checker::timeouts`] |

@@ -10,7 +10,7 @@ pub use returned::Returned;
 pub(crate) use runner::name_of_test;
 
 use crate::{Algorithm, CheckError, Checker, Report, ScheduleFile, Verdict};
-use explore::Preemptions;
+use explore::{MemoryModel, Preemptions};
 use report::{Failure, Limit, Omission, Style};
 use runner::Runner;
 use std::path::Path;
@@ -82,6 +82,11 @@ impl TestCase {
             true => case,
             false => case.permit(Limit::Algorithm).permit(Limit::Executions),
         }
+    }
+
+    /// Like [`Checker::memory`].
+    pub fn memory(self, memory: MemoryModel) -> TestCase {
+        self.checked(|checker| checker.memory(memory))
     }
 
     /// Like [`Checker::max_executions`]. Reaching the limit does not fail the test.

@@ -12,7 +12,7 @@ use crate::quantity::counted;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of pairs that are marked.
-const PAIRS: usize = 3;
+pub(crate) const PAIRS: usize = 3;
 /// The narrowest column that is still readable.
 const NARROWEST: usize = 14;
 /// The number of characters of an operation's text that are shown.
@@ -24,6 +24,7 @@ impl Interleaving {
         let shown = Shown::new(self, style);
         let mut lines = shown.table(style);
         lines.extend(shown.conflict(style));
+        lines.extend(shown.unseen(style));
         lines.extend(shown.races(style));
         lines.extend(shown.ends(style));
         lines
@@ -52,10 +53,13 @@ impl<'a> Shown<'a> {
     fn new(interleaving: &'a Interleaving, style: Style) -> Shown<'a> {
         let mut pairs: Vec<Racing> = interleaving.races.iter().take(PAIRS).copied().collect();
         pairs.sort_by_key(|pair| (pair.first, pair.second));
+        let unseen = interleaving.unseen.iter().take(PAIRS);
+        let unseen = unseen.flat_map(|pair| [pair.write, pair.read]);
         let letters: BTreeSet<usize> = pairs
             .iter()
             .chain(&interleaving.conflict)
             .flat_map(|pair| [pair.first, pair.second])
+            .chain(unseen)
             .collect();
         let rows = match style.all_events {
             true => (0..interleaving.rows.len()).collect(),
@@ -325,6 +329,7 @@ mod tests {
                     second: 6,
                 },
             ],
+            unseen: Vec::new(),
             conflict: None,
             objects: Vec::new(),
             ends: vec!["panicked".to_owned(), String::new(), String::new()],
@@ -347,6 +352,7 @@ mod tests {
                 first: 17,
                 second: rows.len() / 2,
             }],
+            unseen: Vec::new(),
             conflict: None,
             objects: Vec::new(),
             ends: (0..threads)

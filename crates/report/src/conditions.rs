@@ -2,6 +2,7 @@
 //! and a schedule file contain the same options.
 
 use crate::quantity::count;
+use explore::MemoryModel;
 use serde::{Deserialize, Serialize};
 
 /// The conditions of a run that affect executions of the program.
@@ -47,6 +48,8 @@ pub struct Conditions {
     /// findings of the search (changes of the shares of an `Arc` always are events), and everything
     /// that cannot be enforced is a failure.
     pub is_enforceable: bool,
+    /// The memory model, which determines what a read may read.
+    pub memory: MemoryModel,
 }
 
 /// Many executions have more of these rounds, but they seldom show anything new.
@@ -64,6 +67,7 @@ impl Default for Conditions {
             interleaves_plain: false,
             unroll: None,
             is_enforceable: false,
+            memory: MemoryModel::Sc,
         }
     }
 }
@@ -77,7 +81,7 @@ impl Conditions {
     }
 
     /// Returns the name and the value of each condition, as text.
-    pub fn described(&self) -> [(&'static str, String); 9] {
+    pub fn described(&self) -> [(&'static str, String); 10] {
         let Conditions {
             max_events,
             timeouts,
@@ -88,10 +92,12 @@ impl Conditions {
             interleaves_plain,
             unroll,
             is_enforceable,
+            memory,
         } = *self;
         let number = |limit: u32| count(limit.into());
         let either = |is_so, one: &str, other: &str| if is_so { one } else { other }.to_owned();
         [
+            ("memory model", memory.name().to_owned()),
             ("limit on operations per thread", number(max_events)),
             ("limit on timeouts per thread", number(timeouts)),
             (

@@ -17,6 +17,9 @@ pub struct Interleaving {
     /// The two unordered accesses of a data race, if that is the failure.
     #[serde(default)]
     pub conflict: Option<Racing>,
+    /// Writes that a read did not see although they came before it, under a weak memory model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<Unseen>,
     /// The objects of the events, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objects: Vec<String>,
@@ -74,6 +77,19 @@ pub struct Racing {
     pub first: usize,
     /// The index of the later row.
     pub second: usize,
+}
+
+/// A write that a read did not see.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Unseen {
+    /// The row of the write.
+    pub write: usize,
+    /// The row of the read.
+    pub read: usize,
+    /// A later write of the first thread and a read of it by the second thread, which would have
+    /// made the write visible with stronger orderings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<Racing>,
 }
 
 /// The reason why an execution fails, as far as executions were examined.

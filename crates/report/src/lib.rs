@@ -43,7 +43,7 @@ pub use condition::{Condition, Inputs};
 pub use conditions::Conditions;
 pub use control::{harmless, harmless_json};
 pub use coverage::{Coverage, Line};
-pub use interleaving::{Interleaving, Racing, Row, Why};
+pub use interleaving::{Interleaving, Racing, Row, Unseen, Why};
 pub use layout::{Style, wrap};
 pub use omission::{LeftOut, Omission};
 pub use order::{Answer, Errands, INPUT, ORDER, ORDER_IN_FILE, Order, Shortcut, Verify};

@@ -4,7 +4,7 @@ use crate::{
     Coverage, Interleaving, LeftOut, Omission, Restart, ScheduleFile, Suppressed, Suppression,
     Tree, Why,
 };
-use explore::{Algorithm, Bound};
+use explore::{Algorithm, Bound, MemoryModel};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -86,6 +86,9 @@ pub struct Report {
     pub tree: Option<Tree>,
     /// The algorithm of the search.
     pub algorithm: Algorithm,
+    /// The memory model of the search.
+    #[serde(default)]
+    pub memory: MemoryModel,
     /// The number of jobs.
     #[serde(default = "one")]
     pub jobs: usize,

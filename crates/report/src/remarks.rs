@@ -1,8 +1,8 @@
 //! The remarks below the columns of an interleaving: decisive events, and the final states of
 //! threads.
 
-use crate::columns::Shown;
-use crate::interleaving::{Racing, Row};
+use crate::columns::{PAIRS, Shown};
+use crate::interleaving::{Racing, Row, Unseen};
 use crate::layout::{Ink, Style, length, pad, wrap};
 use crate::quantity::counted;
 
@@ -23,6 +23,38 @@ impl Shown<'_> {
             self.sentence(pair.second)
         );
         lines.extend(self.pair(pair, "-", &sentence, style));
+        lines
+    }
+
+    /// Returns the remarks on reads of old values.
+    pub(crate) fn unseen(&self, style: Style) -> Vec<String> {
+        let unseen = self.interleaving.unseen.iter().take(PAIRS);
+        let mut lines = Vec::new();
+        for &Unseen {
+            write,
+            read,
+            through,
+        } in unseen
+        {
+            if lines.is_empty() {
+                let heading = "The memory model lets a read get an old value:";
+                lines.extend([String::new(), style.paint(Ink::Bold, heading)]);
+            }
+            let [newer, old] = [write, read].map(|row| self.sentence(row));
+            let why = through.map_or_else(String::new, |pair| {
+                let [store, load] = [pair.first, pair.second].map(|row| self.sentence(row));
+                format!(
+                    ". {load} reads from {store}, but only an Acquire load of a Release store makes \
+                     visible what came before the store"
+                )
+            });
+            let pair = Racing {
+                first: write,
+                second: read,
+            };
+            let sentence = format!("{old} does not see {newer}{why}");
+            lines.extend(self.pair(pair, "↛", &sentence, style));
+        }
         lines
     }
 

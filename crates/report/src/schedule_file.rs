@@ -26,7 +26,7 @@ const SCHEDULE: Kind = Kind {
 ///     coarse: Vec::new(),
 ///     recipe: None,
 ///     by_accesses: false,
-///     steps: vec![SavedStep { thread: "0".to_owned(), choices: vec![0, 0] }],
+///     steps: vec![SavedStep { thread: "0".to_owned(), choices: vec![0, 0], reads: Vec::new() }],
 /// };
 /// let text = schedule.to_json();
 /// assert_eq!(ScheduleFile::from_json(&text).unwrap(), schedule);
@@ -80,6 +80,10 @@ pub struct SavedStep {
     pub thread: String,
     /// The chosen alternatives, one per step.
     pub choices: Vec<u32>,
+    /// What each step reads, one number per step; empty if all of them read the last write
+    /// ([`ReadsFrom::code`](explore::ReadsFrom::code)).
+    #[serde(default)]
+    pub reads: Vec<u32>,
 }
 
 impl ScheduleFile {
@@ -136,10 +140,12 @@ mod tests {
                 SavedStep {
                     thread: "0".to_owned(),
                     choices: vec![0, 0, 0],
+                    reads: Vec::new(),
                 },
                 SavedStep {
                     thread: "0.1".to_owned(),
                     choices: vec![1],
+                    reads: Vec::new(),
                 },
             ],
         }

@@ -59,9 +59,13 @@ impl Report {
                     Some(kinds) => format!(" other than those turned off ({kinds})"),
                     None => String::new(),
                 };
+                let (verified, executions) = match self.memory.is_weak() {
+                    true => (&*format!("verified under {}:", self.memory), "execution"),
+                    false => ("verified:", "interleaving"),
+                };
                 format!(
-                    "{} no interleaving of {name} has a bug{but}",
-                    style.paint(Ink::Good, "verified:")
+                    "{} no {executions} of {name} has a bug{but}",
+                    style.paint(Ink::Good, verified)
                 )
             }
             (Verdict::Bounded, _) => format!(
@@ -202,10 +206,13 @@ impl Report {
             1 => String::new(),
             jobs => format!(", {}", counted(jobs as u64, "job")),
         };
+        let searched = match self.memory.is_weak() {
+            true => "execution graphs".to_owned(),
+            false => self.algorithm.to_string(),
+        };
         lines.push(format!(
-            "{}{memory} with {}{jobs}{compiling}",
+            "{}{memory} with {searched}{jobs}{compiling}",
             duration(self.elapsed_s),
-            self.algorithm
         ));
         let lines = lines.iter();
         lines
@@ -286,7 +293,7 @@ impl Failure {
 mod tests {
     use super::*;
     use crate::{Conditions, Coverage, FailureKind, Interleaving, Row, SavedStep, ScheduleFile};
-    use explore::Algorithm;
+    use explore::{Algorithm, MemoryModel};
     use std::collections::BTreeMap;
 
     fn verified() -> Report {
@@ -314,6 +321,7 @@ mod tests {
             coverage: Coverage::default(),
             tree: None,
             algorithm: Algorithm::Parsimonious,
+            memory: MemoryModel::Sc,
             jobs: 1,
             elapsed_s: 0.2134,
             compile_s: None,
@@ -338,6 +346,7 @@ mod tests {
                 steps: vec![SavedStep {
                     thread: "0".to_owned(),
                     choices: vec![0],
+                    reads: Vec::new(),
                 }],
             },
             saved_as: Some("lost-update.schedule.json".to_owned()),
@@ -352,6 +361,7 @@ mod tests {
                     ..Row::default()
                 }],
                 races: Vec::new(),
+                unseen: Vec::new(),
                 conflict: None,
                 objects: Vec::new(),
                 ends: vec!["panicked".to_owned()],
@@ -462,6 +472,7 @@ mod tests {
             "events",
             "max_depth",
             "algorithm",
+            "memory",
             "elapsed_s",
             "peak_rss_bytes",
         ] {

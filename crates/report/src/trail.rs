@@ -305,6 +305,7 @@ fn saved(steps: &[u64], threads: &[String]) -> Option<Vec<SavedStep>> {
         Some(SavedStep {
             thread: threads.get(thread(&run[0]))?.clone(),
             choices: run.iter().map(|step| *step as u32).collect(),
+            reads: Vec::new(),
         })
     })
     .collect()

@@ -50,7 +50,7 @@ use crate::engine::life::life;
 use crate::engine::names::Names;
 use crate::engine::watch::Watch;
 use crate::guests::{Guests, Objects};
-use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, ValueId};
+use explore::{EventId, Execution, ObjectId, Op, Pending, ReadsFrom, ThreadId, ValueId};
 use objects::Coarsening;
 use report::Restart;
 use std::collections::VecDeque;
@@ -71,6 +71,8 @@ pub(crate) struct Engine {
     pub(crate) choice: u32,
     /// The current operation as it is performed.
     pub(crate) op: Op,
+    /// The write that the current operation reads from, or its place in coherence order.
+    pub(crate) reads_from: ReadsFrom,
     pub(crate) before: ValueId,
     pub(crate) after: ValueId,
     pub(crate) edges: Vec<EventId>,

@@ -24,6 +24,7 @@ use crate::rust::local::{self, Locals};
 use crate::rust::object::Condition;
 use crate::rust::owner::Owned;
 use crate::rust::plain::State as PlainState;
+use crate::rust::versions::Versions;
 use crate::trace::failure::Failures;
 use crate::trace::recorder::Recorder;
 use crate::trace::sampling::Sampled;
@@ -54,6 +55,8 @@ pub(crate) struct Guests {
     /// Whether a destructor of a static was stopped, so that values that it owned may remain.
     pub(crate) has_lost_statics: bool,
     pub(crate) plain: Pool<PlainState>,
+    /// The values of atomic variables that a read may get.
+    pub(crate) versions: Versions,
     pub(crate) statics: Vec<Static>,
     /// Memory of forgotten values of statics, with the address of the static.
     pub(crate) spare_statics: Vec<(usize, *mut ())>,
@@ -142,6 +145,7 @@ impl Guest for Guests {
             ending: None,
             has_lost_statics: false,
             plain: Pool::default(),
+            versions: Versions::default(),
             statics: Vec::new(),
             spare_statics: Vec::new(),
             residents: Residents::default(),
@@ -178,6 +182,7 @@ impl Guest for Guests {
     fn clear(engine: &mut Engine, left: usize) {
         engine.guests.savepoints.begin();
         engine.guests.plain.clear();
+        engine.guests.versions.clear();
         engine.forget_statics();
         engine.guests.has_lost_statics = false;
         engine.clear_owned();

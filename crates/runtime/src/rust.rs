@@ -42,6 +42,7 @@ pub(crate) mod settle;
 pub(crate) mod shared;
 pub(crate) mod state;
 pub(crate) mod thread;
+pub(crate) mod versions;
 
 /// The objects of `mazurka::sync` that need no mirror.
 pub mod sync {

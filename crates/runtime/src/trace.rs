@@ -8,12 +8,15 @@ pub(crate) mod refinement;
 pub(crate) mod results;
 pub(crate) mod sampling;
 pub(crate) mod source;
+pub(crate) mod unseen;
 
 use crate::engine::Engine;
 use crate::trace::recorder::states::{States, ends_wait};
 use crate::trace::recorder::{Recorded, distinct};
-use explore::{Access, EventId, Execution, ObjectId, OpKind, Outcome, Point, Race, ThreadId};
-use report::{FailureKind, Interleaving, Racing, Row};
+use explore::{
+    Access, EventId, Execution, ObjectId, OpKind, Outcome, Point, Race, ReadsFrom, ThreadId,
+};
+use report::{FailureKind, Interleaving, Racing, Row, Unseen};
 use std::collections::BTreeMap;
 
 /// A failure as shown to users.
@@ -90,7 +93,20 @@ impl Engine {
             first: events[race.first.index()],
             second: events[race.second.index()],
         };
-        let races = deciding::by_weight(execution, failed);
+        // In an execution of a graph, the order of the steps says little.
+        let races = match unseen::is_weak(execution) {
+            true => Vec::new(),
+            false => deciding::by_weight(execution, failed),
+        };
+        let unseen = unseen::unseen(execution).into_iter().map(|unseen| Unseen {
+            write: events[unseen.write.index()],
+            read: events[unseen.read.index()],
+            through: unseen.through.map(|(store, load)| Racing {
+                first: events[store.index()],
+                second: events[load.index()],
+            }),
+        });
+        let unseen = unseen.collect();
         let threads = columns.iter().map(|&thread| self.thread_name(thread));
         let ends = columns.iter().map(|&thread| self.end_of(thread));
         Trace {
@@ -101,6 +117,7 @@ impl Engine {
                 rows,
                 objects,
                 races: races.iter().copied().map(racing).collect(),
+                unseen,
                 conflict: match touches[..] {
                     [first, second] => Some(Racing { first, second }),
                     _ => None,
@@ -244,7 +261,10 @@ impl Engine {
             });
             if recorded.variable.is_some() {
                 if event.op.kind != OpKind::Store {
-                    rows[number].reads = written.get(&object).copied();
+                    rows[number].reads = match event.step.reads_from {
+                        ReadsFrom::LAST => written.get(&object).copied(),
+                        source => source.event().map(|write| events[write.index()]),
+                    };
                 }
                 if event.op.access == Access::Write {
                     written.insert(object, number);

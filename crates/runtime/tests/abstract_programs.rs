@@ -3,8 +3,8 @@
 //! `MAZURKA_SEED` repeats a run.
 
 use explore::{
-    Algorithm, Interrupt, Observer, Options, Outcome, Pending, Performed, Step, Strategy, ThreadId,
-    explore,
+    Algorithm, Interrupt, MemoryModel, MemoryOrder, Observer, Options, Outcome, Pending, Performed,
+    Step, Strategy, ThreadId, explore,
 };
 use report::Conditions;
 use runtime::*;
@@ -12,7 +12,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::rc::Rc;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::Ordering::{self, SeqCst};
 use std::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 use testkit::Machine;
@@ -175,34 +175,35 @@ impl Runner {
         let object = action.objects.first().copied().unwrap_or(0);
         let value = |index: usize| self.value(action.values[index]);
         let shared = &*self.shared;
+        let [order, on_failure] = [action.order, action.on_failure].map(ordering);
         match action.verb {
-            Verb::Load => return shared.variables[object].load(SeqCst),
-            Verb::Store => shared.variables[object].store(value(0), SeqCst),
+            Verb::Load => return shared.variables[object].load(order),
+            Verb::Store => shared.variables[object].store(value(0), order),
             Verb::FetchAdd => {
                 let add = value(0);
-                return shared.variables[object].modify("add", SeqCst, |x| x.wrapping_add(add));
+                return shared.variables[object].modify("add", order, |x| x.wrapping_add(add));
             }
             Verb::Swap => {
                 let new = value(0);
-                return shared.variables[object].modify("swap", SeqCst, |_| new);
+                return shared.variables[object].modify("swap", order, |_| new);
             }
             Verb::CompareExchange => {
                 let (current, new) = (value(0), value(1));
                 let result =
-                    shared.variables[object].compare_exchange(current, new, SeqCst, SeqCst);
+                    shared.variables[object].compare_exchange(current, new, order, on_failure);
                 return result.unwrap_or_else(|old| old);
             }
             Verb::WeakCompareExchange => {
                 let (current, new) = (value(0), value(1));
                 if choose(2) == 1 {
-                    shared.variables[object].load(SeqCst);
+                    shared.variables[object].load(on_failure);
                     return 0;
                 }
                 let result =
-                    shared.variables[object].compare_exchange(current, new, SeqCst, SeqCst);
+                    shared.variables[object].compare_exchange(current, new, order, on_failure);
                 return u64::from(result.is_ok());
             }
-            Verb::Fence => fence(SeqCst),
+            Verb::Fence => fence(order),
             Verb::Let => return value(0),
             Verb::Yield => {}
             Verb::Choose => return u64::from(choose(value(0).max(1) as u32)),
@@ -380,7 +381,18 @@ impl Observer for Enough {
     }
 }
 
-fn search<P, F>(program: P, end: F) -> Option<Found>
+/// Returns the ordering of the standard library.
+fn ordering(order: MemoryOrder) -> Ordering {
+    match order {
+        MemoryOrder::Relaxed => Ordering::Relaxed,
+        MemoryOrder::Acquire => Ordering::Acquire,
+        MemoryOrder::Release => Ordering::Release,
+        MemoryOrder::AcqRel => Ordering::AcqRel,
+        MemoryOrder::SeqCst | MemoryOrder::Object => Ordering::SeqCst,
+    }
+}
+
+fn search<P, F>(program: P, memory: MemoryModel, end: F) -> Option<Found>
 where
     P: explore::Program,
     F: Fn(&P, Outcome) -> End,
@@ -391,7 +403,11 @@ where
         found: RefCell::default(),
     };
     loop {
-        let mut strategy = Algorithm::Optimal.strategy(Options::default());
+        let options = Options {
+            memory,
+            ..Options::default()
+        };
+        let mut strategy = Algorithm::Optimal.strategy(options);
         match explore(&mut noting, &mut strategy, &mut Enough(0)) {
             Ok(explore::End::Exhausted) => return Some(noting.found.into_inner()),
             Ok(explore::End::Stopped) => return None,
@@ -401,8 +417,8 @@ where
     }
 }
 
-fn on_the_machine(program: &Program) -> Option<Found> {
-    search(Machine::new(program), |machine, outcome| {
+fn on_the_machine(program: &Program, memory: MemoryModel) -> Option<Found> {
+    search(Machine::new(program), memory, |machine, outcome| {
         let end = machine.end();
         let registers = end
             .threads
@@ -413,19 +429,20 @@ fn on_the_machine(program: &Program) -> Option<Found> {
     })
 }
 
-fn as_coroutines(program: &Rc<Program>) -> Option<Found> {
+fn as_coroutines(program: &Rc<Program>, memory: MemoryModel) -> Option<Found> {
     let seen: Rc<Seen> = Rc::default();
     let (observed, body_program) = (Rc::clone(&seen), Rc::clone(program));
     let config = Config {
         conditions: Conditions {
             max_events: u32::MAX,
             timeouts: u32::MAX,
+            memory,
             ..Conditions::default()
         },
         ..Config::default()
     };
     let model = Model::new(config, move || main_thread(&body_program, &observed));
-    let found = search(model, |_, outcome| {
+    let found = search(model, memory, |_, outcome| {
         let shared = seen.shared.borrow();
         let variables = shared
             .iter()
@@ -464,8 +481,7 @@ fn is_coarsened_late(program: &Program) -> bool {
     ])
 }
 
-#[test]
-fn coroutines_do_what_the_machine_does() {
+fn seed() -> u64 {
     let seed = std::env::var("MAZURKA_SEED")
         .ok()
         .and_then(|seed| seed.parse().ok());
@@ -476,7 +492,12 @@ fn coroutines_do_what_the_machine_does() {
         now.as_nanos() as u64
     });
     println!("MAZURKA_SEED={seed}");
-    let mut random = Random::new(seed);
+    seed
+}
+
+#[test]
+fn coroutines_do_what_the_machine_does() {
+    let mut random = Random::new(seed());
     let mut compared = 0;
     for suite in &SUITES {
         for _ in 0..10 {
@@ -484,10 +505,10 @@ fn coroutines_do_what_the_machine_does() {
             if !program.is_sound() || !is_comparable(&program) {
                 continue;
             }
-            let Some(machine) = on_the_machine(&program) else {
+            let Some(machine) = on_the_machine(&program, MemoryModel::Sc) else {
                 continue;
             };
-            let coroutines = as_coroutines(&program);
+            let coroutines = as_coroutines(&program, MemoryModel::Sc);
             let text = format!("{}: {program}", suite.name);
             let coroutines = coroutines.unwrap_or_else(|| panic!("{text}: too many executions"));
             // In the machine, the result of a timed wait is known before the mutex is locked again.
@@ -500,4 +521,28 @@ fn coroutines_do_what_the_machine_does() {
         }
     }
     assert!(compared > 100, "only {compared} programs were compared");
+}
+
+#[test]
+fn coroutines_read_old_values_like_the_machine() {
+    let mut random = Random::new(seed());
+    let mut compared = 0;
+    for suite in testkit::weak::SUITES {
+        for _ in 0..12 {
+            let program = Rc::new(suite.program(&mut random));
+            if !program.is_sound() || !is_comparable(&program) {
+                continue;
+            }
+            for memory in [MemoryModel::Tso, MemoryModel::Ra, MemoryModel::Rc11] {
+                let Some(machine) = on_the_machine(&program, memory) else {
+                    continue;
+                };
+                let coroutines = as_coroutines(&program, memory);
+                let text = format!("{}, {memory}: {program}", suite.name);
+                assert_eq!(coroutines, Some(machine), "{text}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 200, "only {compared} programs were compared");
 }

@@ -123,10 +123,7 @@ fn what_a_thread_panicked_with_is_a_part_of_the_state() {
         model.reset();
         for step in [
             Step::of(ThreadId::MAIN),
-            Step {
-                thread: ThreadId(1),
-                choice,
-            },
+            Step::choosing(ThreadId(1), choice),
         ] {
             model.step(step).expect("the thread is enabled");
         }

@@ -2,6 +2,7 @@
 
 mod divided;
 mod final_states;
+mod graphs;
 mod preemptions;
 mod verified_prefixes;
 
@@ -94,6 +95,10 @@ pub fn check(
     let Some(expected) = Expected::new(program, effort).map_err(objects)? else {
         return Ok(None);
     };
+    let graphs = || graphs::are_traces(program, &expected);
+    catch_unwind(AssertUnwindSafe(graphs))
+        .unwrap_or_else(|panic| Err(message(&*panic)))
+        .map_err(objects)?;
     let mut tally = Tally {
         traces: expected.traces.len() as u64,
         ..Tally::default()

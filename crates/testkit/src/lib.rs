@@ -27,6 +27,7 @@ mod renamed;
 pub mod shrink;
 pub mod suite;
 mod trace;
+pub mod weak;
 
 pub use c_source::NotInC;
 pub use machine::{Final, Machine, Place};

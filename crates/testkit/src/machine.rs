@@ -15,8 +15,8 @@ use crate::program::{Action, Program, Sort, Verb};
 use crate::trace::Record;
 use effect::Event;
 use explore::{
-    EventId, Fingerprint, Footprint, Interrupt, Op, OpKind, Outcome, Pending, Performed, Step,
-    ThreadId, ValueId,
+    Access, EventId, Fingerprint, Footprint, Interrupt, Op, OpKind, Outcome, Pending, Performed,
+    ReadsFrom, Step, ThreadId, ValueId,
 };
 use objects::{Barrier, Channel, Condvar, Mutex, Object, Once, Park, RwLock, Ticket};
 use std::rc::Rc;
@@ -27,6 +27,8 @@ pub struct Machine {
     plan: Rc<Plan>,
     threads: Vec<Thread>,
     variables: Vec<u64>,
+    /// The event that wrote the value of each variable.
+    writers: Vec<Option<EventId>>,
     mutexes: Vec<Mutex>,
     rwlocks: Vec<RwLock>,
     condvars: Vec<Condvar>,
@@ -87,6 +89,7 @@ impl Machine {
         let mut machine = Machine {
             threads: vec![Thread::default(); plan.is_root.len()],
             variables: vec![0; plan.variables],
+            writers: vec![None; plan.variables],
             mutexes: vec![Mutex::default(); plan.mutexes],
             rwlocks: vec![RwLock::default(); plan.rwlocks.len()],
             condvars: vec![Condvar::default(); plan.condvars],
@@ -142,6 +145,7 @@ impl Machine {
             }
         }
         self.variables.fill(0);
+        self.writers.fill(None);
         self.mutexes.iter_mut().for_each(|mutex| mutex.clear(()));
         self.rwlocks.iter_mut().for_each(|lock| lock.clear(false));
         self.condvars
@@ -231,13 +235,38 @@ impl Machine {
     /// Returns the value of the variable that an operation accesses, or the default for other
     /// objects.
     fn token(&self, op: Op) -> ValueId {
-        let is_variable = matches!(
-            op.kind,
-            OpKind::Load | OpKind::Store | OpKind::ReadModifyWrite | OpKind::CompareExchange
-        );
-        match is_variable {
-            true => ValueId(self.variables[op.object.index()]),
-            false => ValueId::default(),
+        variable_of(op).map_or(ValueId::default(), |variable| {
+            ValueId(self.variables[variable])
+        })
+    }
+
+    /// Puts the value that an access to a variable reads from into memory. Returns the content of
+    /// memory before.
+    fn read_from(&mut self, op: Op, from: ReadsFrom) -> Option<u64> {
+        let variable = variable_of(op)?;
+        let memory = self.variables[variable];
+        if from == ReadsFrom::INITIAL {
+            self.variables[variable] = 0;
+        } else if let Some(write) = from.event() {
+            self.variables[variable] = self.records[write.index()].after.0;
+        }
+        Some(memory)
+    }
+
+    /// Ends an access to a variable: its write stays in memory only if the write is the newest.
+    fn write_behind(&mut self, op: Op, from: ReadsFrom, memory: Option<u64>) {
+        let (Some(variable), Some(memory)) = (variable_of(op), memory) else {
+            return;
+        };
+        let is_newest = op.access == Access::Write
+            && match from {
+                ReadsFrom::LAST | ReadsFrom::NEWEST => true,
+                ReadsFrom::OVERWRITTEN => false,
+                from => self.writers[variable] == from.event(),
+            };
+        match is_newest {
+            true => self.writers[variable] = Some(EventId::at(self.records.len() - 1)),
+            false => self.variables[variable] = memory,
         }
     }
 
@@ -270,6 +299,15 @@ impl Machine {
             self.run_on(number);
         }
     }
+}
+
+/// Returns the variable that an operation accesses.
+fn variable_of(op: Op) -> Option<usize> {
+    let is_variable = matches!(
+        op.kind,
+        OpKind::Load | OpKind::Store | OpKind::ReadModifyWrite | OpKind::CompareExchange
+    );
+    is_variable.then(|| op.object.index())
 }
 
 impl Thread {
@@ -345,7 +383,10 @@ impl explore::Program for Machine {
             "the operation has fewer alternatives"
         );
         let edges = self.edges(number);
+        let memory = self.read_from(request.op, step.reads_from);
         let before = self.token(request.op);
+        let mut op = request.op;
+        op.access = request.access_at(before);
         let event = EventId::at(self.records.len());
         self.next_edges.clear();
         if self.phase(number) == Phase::Thread(phase::Thread::Spawn) {
@@ -359,13 +400,14 @@ impl explore::Program for Machine {
             step,
             index: thread.events,
             alternatives: request.alternatives,
-            op: request.op,
+            op,
             before,
             after: before,
             edges,
         });
         self.perform(number, step.choice);
         let after = self.token(request.op);
+        self.write_behind(op, step.reads_from, memory);
         self.announce_all();
         self.records
             .last_mut()

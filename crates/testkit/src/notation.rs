@@ -13,6 +13,7 @@
 use crate::program::{
     Action, Condition, Program, REGISTERS, Register, Sort, Statement, Value, signatures,
 };
+use explore::MemoryOrder;
 use std::fmt;
 use std::str::FromStr;
 
@@ -32,6 +33,25 @@ impl fmt::Display for Condition {
     }
 }
 
+/// The orderings that a program can name.
+const ORDERS: [(&str, MemoryOrder); 5] = [
+    ("rlx", MemoryOrder::Relaxed),
+    ("acq", MemoryOrder::Acquire),
+    ("rel", MemoryOrder::Release),
+    ("ar", MemoryOrder::AcqRel),
+    ("sc", MemoryOrder::SeqCst),
+];
+
+fn order(name: &str) -> Option<MemoryOrder> {
+    let found = ORDERS.iter().find(|(own, _)| *own == name);
+    found.map(|&(_, order)| order)
+}
+
+fn order_name(order: MemoryOrder) -> &'static str {
+    let found = ORDERS.iter().find(|&&(_, own)| own == order);
+    found.expect("actions have the orderings of C").0
+}
+
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let signature = self.verb.signature();
@@ -39,6 +59,12 @@ impl fmt::Display for Action {
             write!(f, "r{register} = ")?;
         }
         f.write_str(signature.name)?;
+        if (self.order, self.on_failure) != (MemoryOrder::SeqCst, MemoryOrder::SeqCst) {
+            write!(f, ".{}", order_name(self.order))?;
+        }
+        if self.on_failure != self.order {
+            write!(f, ".{}", order_name(self.on_failure))?;
+        }
         for (sort, object) in signature.sorts.iter().zip(&self.objects) {
             write!(f, " {}{object}", sort.letter())?;
         }
@@ -259,9 +285,14 @@ impl<'a> Words<'a> {
             }
             None => (None, first),
         };
+        let mut words = name.split('.');
+        let name = words.next().unwrap_or_default();
         let signature = signatures()
             .find(|signature| signature.name == name)
             .ok_or_else(|| unexpected("a statement", name))?;
+        let orders = words
+            .map(|word| order(word).ok_or_else(|| unexpected("an ordering", word)))
+            .collect::<Result<Vec<MemoryOrder>, _>>()?;
         if into.is_some() && !signature.has_result {
             return Err(unexpected("something with a result", name));
         }
@@ -273,11 +304,15 @@ impl<'a> Words<'a> {
         let values = (0..signature.values)
             .map(|_| self.value())
             .collect::<Result<_, _>>()?;
+        let order = orders.first().copied().unwrap_or_default();
+        let on_failure = orders.get(1).copied().unwrap_or(order);
         Ok(Action {
             verb: signature.verb,
             into,
             objects,
             values,
+            order,
+            on_failure,
         })
     }
 

@@ -144,7 +144,7 @@ fn steps(machine: &Machine) -> Vec<Step> {
     for (index, pending) in machine.pending().iter().enumerate() {
         let ways = pending.enabled().map_or(0, |request| request.alternatives);
         let thread = ThreadId::from_index(index);
-        steps.extend((0..ways).map(|choice| Step { thread, choice }));
+        steps.extend((0..ways).map(|choice| Step::choosing(thread, choice)));
     }
     steps
 }

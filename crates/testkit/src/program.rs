@@ -5,6 +5,7 @@
 //! are skipped. Whether an action is meaningless depends only on the thread's own state.
 
 use crate::entry::{self, Act, Kind};
+use explore::MemoryOrder;
 
 /// A program.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -71,6 +72,10 @@ pub struct Action {
     pub objects: Vec<usize>,
     /// The values.
     pub values: Vec<Value>,
+    /// The ordering of an atomic access or of a fence.
+    pub order: MemoryOrder,
+    /// The ordering of a compare-exchange that fails.
+    pub on_failure: MemoryOrder,
 }
 
 /// A sort of objects.

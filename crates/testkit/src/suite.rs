@@ -294,5 +294,7 @@ fn about_thread(verb: Verb, thread: usize) -> Statement {
         into: None,
         objects: vec![thread],
         values: Vec::new(),
+        order: explore::MemoryOrder::SeqCst,
+        on_failure: explore::MemoryOrder::SeqCst,
     })
 }

@@ -27,7 +27,7 @@ pub(crate) fn records(execution: &Execution, original: &[usize]) -> Vec<Record> 
     let record = |(id, event): (EventId, &explore::Event)| Record {
         step: Step {
             thread: ThreadId::from_index(original[event.thread().index()]),
-            choice: event.step.choice,
+            ..event.step
         },
         index: event.index,
         alternatives: event.alternatives,

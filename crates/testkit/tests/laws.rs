@@ -10,7 +10,7 @@ use testkit::{Oracle, Program};
 
 /// Programs on which a wrong rule of an algorithm fails (docs/book/src/algorithms.md, and found by
 /// this test), each with its number of traces if known.
-const TRAPS: [(&str, Option<usize>); 22] = [
+const TRAPS: [(&str, Option<usize>); 23] = [
     // The augmenting sets of sleep expressions begin with the head.
     (
         "store x0 1 | load x0; load x1 | store x1 1 | load x1; load x0",
@@ -106,6 +106,11 @@ const TRAPS: [(&str, Option<usize>); 22] = [
     (
         "r0 = trylock m0; unlock m0; lock m0; store x0 1 | store x0 0; r3 = trylock m0; unlock m0",
         None,
+    ),
+    // A signal that is placed before another signal by a revisit has several alternatives.
+    (
+        "signal c0 | lock m0; wait c0 m0; unlock m0 | lock m0; wait c0 m0; unlock m0 | signal c0",
+        Some(56),
     ),
 ];
 

@@ -1,6 +1,8 @@
 //! The options for the conditions of a run.
 
+use super::values::memory;
 use clap::{Args, ValueEnum};
+use explore::MemoryModel;
 use report::Conditions;
 
 /// Treatment of plain (non-atomic) accesses in C and C++.
@@ -36,6 +38,9 @@ pub struct SharedConditions {
 pub struct CheckConditions {
     #[command(flatten)]
     pub shared: SharedConditions,
+    /// Memory model: sc, tso, ra or rc11. Under a weaker model than sc, loads may return old values
+    #[arg(long, value_name = "MODEL", default_value = MemoryModel::Sc.name(), value_parser = memory())]
+    pub memory: MemoryModel,
     /// Stop a thread in C or C++ after N iterations of a loop
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
@@ -63,6 +68,7 @@ impl CheckConditions {
     /// Returns the conditions of the run.
     pub fn all(&self) -> Conditions {
         Conditions {
+            memory: self.memory,
             unroll: self.unroll,
             spurious: self.spurious,
             reuse: self.reuse,

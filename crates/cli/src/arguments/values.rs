@@ -1,7 +1,7 @@
 //! Parsers for the values of options.
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
-use explore::Algorithm;
+use explore::{Algorithm, MemoryModel};
 use report::{Input, Omission, Shortcut};
 use std::ffi::OsString;
 
@@ -55,4 +55,9 @@ pub(super) fn omission() -> impl TypedValueParser<Value = Omission> {
 pub(super) fn algorithm() -> impl TypedValueParser<Value = Algorithm> {
     PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name))
         .map(|name| name.parse().expect("only names of algorithms are possible"))
+}
+
+pub(super) fn memory() -> impl TypedValueParser<Value = MemoryModel> {
+    PossibleValuesParser::new(MemoryModel::ALL.map(MemoryModel::name))
+        .map(|name| name.parse().expect("only names of models are possible"))
 }

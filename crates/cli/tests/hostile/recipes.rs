@@ -18,6 +18,7 @@ fn schedule(recipe: Recipe) -> ScheduleFile {
         steps: vec![SavedStep {
             thread: "0".to_owned(),
             choices: vec![0],
+            reads: Vec::new(),
         }],
     }
 }

@@ -7,19 +7,23 @@ impl Execution {
     /// Checks whether all derived data matches the events. Clocks, races and positions are computed
     /// again, in no more memory than the execution itself uses.
     pub(crate) fn is_consistent(&self) -> bool {
-        let mut again = Execution::default();
+        let mut again = match self.is_weak {
+            true => Execution::weak(),
+            false => Execution::default(),
+        };
         if let Some(threads) = self.positions.len().checked_sub(1) {
             again.positions.resize_with(threads + 1, Vec::new);
             again.clocks.widen(threads + 1);
         }
-        let has_room = self.clocks.has_rows(self.events.len())
-            && self.clocks.stride() == again.clocks.stride();
+        let has_room = self.is_weak
+            || self.clocks.has_rows(self.events.len())
+                && self.clocks.stride() == again.clocks.stride();
         has_room
             && self
                 .events
                 .iter()
                 .all(|event| self.repeats(event, &mut again))
-            && again.clocks == self.clocks
+            && (self.is_weak || again.clocks == self.clocks)
             && again.edges == self.edges
             && again.next_edges == self.next_edges
             && again.races == self.races
@@ -48,7 +52,7 @@ impl Execution {
             return false;
         };
         let is_known = event.thread().index() < self.positions.len()
-            && (!event.op.is_access() || event.op.object.index() < self.last.len())
+            && (self.is_weak || !event.op.is_access() || event.op.object.index() < self.last.len())
             && event.step.choice < event.alternatives
             && edges.iter().all(|&edge| known(edge))
             && next_edges.iter().all(|&(_, edge)| edge.index() <= position);
@@ -56,10 +60,10 @@ impl Execution {
             return false;
         }
         let request = crate::Request {
-            op: event.op,
             expects: event.expects,
             alternatives: event.alternatives,
             yields: event.yields,
+            ..crate::Request::plain(event.op)
         };
         let performed = Performed {
             before: event.before,

@@ -1,6 +1,6 @@
 //! Operations and their dependence.
 
-use super::id::{ObjectId, ThreadId, ValueId};
+use super::id::{EventId, ObjectId, ThreadId, ValueId};
 use serde::{Deserialize, Serialize};
 
 /// How an operation accesses its object.
@@ -196,6 +196,10 @@ pub struct Request {
     /// The number of ways in which the operation can be performed, at least 1. An operation with
     /// several alternatives is a write or has no access.
     pub alternatives: u32,
+    /// The ordering of an atomic access or of a fence.
+    pub order: MemoryOrder,
+    /// The ordering of a compare-exchange that fails.
+    pub on_failure: MemoryOrder,
     /// Whether the thread has yielded right before the operation (`yield_now`). If so, a step of
     /// another thread is not a preemption, and other threads run first by default.
     pub yields: bool,
@@ -211,6 +215,8 @@ impl Request {
         },
         expects: None,
         alternatives: 1,
+        order: MemoryOrder::SeqCst,
+        on_failure: MemoryOrder::SeqCst,
         yields: false,
     };
 
@@ -218,9 +224,7 @@ impl Request {
     pub fn plain(op: Op) -> Request {
         Request {
             op,
-            expects: None,
-            alternatives: 1,
-            yields: false,
+            ..Request::UNKNOWN
         }
     }
 
@@ -240,19 +244,111 @@ pub(crate) fn access_at(recorded: Access, expects: Option<ValueId>, value: Value
     }
 }
 
-/// One scheduling decision: the thread to run, and the alternative of its operation.
+/// One scheduling decision: the thread to run, the alternative of its operation, and what the
+/// operation reads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Step {
     /// The thread to run.
     pub thread: ThreadId,
     /// The number of the alternative, from 0.
     pub choice: u32,
+    /// The write that the operation reads from.
+    pub reads_from: ReadsFrom,
 }
 
 impl Step {
     /// Returns the first alternative of the thread's operation.
-    pub fn of(thread: ThreadId) -> Step {
-        Step { thread, choice: 0 }
+    pub const fn of(thread: ThreadId) -> Step {
+        Step::choosing(thread, 0)
+    }
+
+    /// Returns an alternative of the thread's operation.
+    pub const fn choosing(thread: ThreadId, choice: u32) -> Step {
+        Step {
+            thread,
+            choice,
+            reads_from: ReadsFrom::LAST,
+        }
+    }
+}
+
+/// The write that a read reads from, or the place of a write in the coherence order of its object.
+///
+/// Under sequential consistency a read always reads the last write before it, and a write always
+/// comes last in coherence order. Under a weaker memory model, the strategy decides.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct ReadsFrom(u32);
+
+impl ReadsFrom {
+    /// The last write before the event in the execution, or the last place.
+    pub const LAST: ReadsFrom = ReadsFrom(0);
+    /// The initial value of the object.
+    pub const INITIAL: ReadsFrom = ReadsFrom(1);
+    /// A store that is the newest of its object so far, whatever the execution order is.
+    pub const NEWEST: ReadsFrom = ReadsFrom(2);
+    /// A store that another store has already overwritten: the memory does not change.
+    pub const OVERWRITTEN: ReadsFrom = ReadsFrom(3);
+
+    /// Returns a write of the current execution as the source.
+    pub fn from(event: EventId) -> ReadsFrom {
+        ReadsFrom(event.0 + 4)
+    }
+
+    /// Returns the number that stands for this in files.
+    pub fn code(self) -> u32 {
+        self.0
+    }
+
+    /// Returns what the number stands for.
+    pub fn of_code(code: u32) -> ReadsFrom {
+        ReadsFrom(code)
+    }
+
+    /// Returns the write of the current execution that is the source, if it is one.
+    pub fn event(self) -> Option<EventId> {
+        self.0.checked_sub(4).map(EventId)
+    }
+}
+
+/// The ordering of an atomic access or of a fence.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
+pub enum MemoryOrder {
+    /// Orders nothing.
+    Relaxed,
+    /// A read that synchronizes with the release that it reads from.
+    Acquire,
+    /// A write with which the acquire that reads it synchronizes.
+    Release,
+    /// Both.
+    AcqRel,
+    /// Both, in one order of all accesses of this kind.
+    #[default]
+    SeqCst,
+    /// An access of a synchronization object: it is in the order of the accesses with `SeqCst`, and
+    /// synchronizes by the edges that the object reports.
+    Object,
+}
+
+impl MemoryOrder {
+    /// Checks whether a read with this ordering acquires.
+    pub fn acquires(self) -> bool {
+        matches!(
+            self,
+            MemoryOrder::Acquire | MemoryOrder::AcqRel | MemoryOrder::SeqCst
+        )
+    }
+
+    /// Checks whether a write with this ordering releases.
+    pub fn releases(self) -> bool {
+        matches!(
+            self,
+            MemoryOrder::Release | MemoryOrder::AcqRel | MemoryOrder::SeqCst
+        )
+    }
+
+    /// Checks whether the access is in the total order of sequentially consistent accesses.
+    pub fn is_total(self) -> bool {
+        matches!(self, MemoryOrder::SeqCst | MemoryOrder::Object)
     }
 }
 

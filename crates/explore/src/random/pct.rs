@@ -90,7 +90,7 @@ impl Strategy for Pct {
             alternatives => self.generator.below(alternatives as usize) as u32,
         };
         self.request = request;
-        self.step = Step { thread, choice };
+        self.step = Step::choosing(thread, choice);
         Ok(Decision::Run(self.step))
     }
 

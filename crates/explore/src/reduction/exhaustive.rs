@@ -16,7 +16,7 @@ impl Reduction for Exhaustive {
     fn begin(&self, node: &mut Node<Vec<Step>>, enabled: Enabled<'_>) -> Option<Step> {
         node.plan
             .extend(enabled.iter().flat_map(|(thread, request)| {
-                (0..request.alternatives).map(move |choice| Step { thread, choice })
+                (0..request.alternatives).map(move |choice| Step::choosing(thread, choice))
             }));
         node.plan.reverse();
         node.plan.pop()

@@ -121,10 +121,7 @@ impl WakeupTree {
     /// Returns the step with which the first branch begins.
     pub fn first_step(&self) -> Option<Step> {
         let event = self.branches.first()?.event;
-        Some(Step {
-            thread: event.thread,
-            choice: event.choice.unwrap_or(0),
-        })
+        Some(Step::choosing(event.thread, event.choice.unwrap_or(0)))
     }
 
     /// Removes the first branch.

@@ -2,6 +2,7 @@
 
 use super::CheckError;
 use super::settings::Settings;
+use explore::Algorithm;
 
 impl Settings {
     /// Rejects options that contradict each other or leave nothing to check.
@@ -11,12 +12,35 @@ impl Settings {
                 "only the algorithms random and pct use a seed; choose one of them or omit the seed",
             ));
         }
+        if self.is_weak() {
+            self.fits_weak_memory()?;
+        }
         if self.max_executions == Some(0) {
             return Err(CheckError::Contradiction(
                 "a limit of 0 executions leaves nothing to check",
             ));
         }
         self.has_room()
+    }
+
+    /// Rejects options for searches over interleavings.
+    fn fits_weak_memory(&self) -> Result<(), CheckError> {
+        if self.algorithm != Algorithm::default() {
+            return Err(CheckError::Contradiction(
+                "a memory model other than sc has its own search; omit the algorithm, or choose the memory model sc",
+            ));
+        }
+        if self.options.preemptions.is_some() {
+            return Err(CheckError::Contradiction(
+                "preemptions are bounded under sequential consistency only; omit the bound, or choose the memory model sc",
+            ));
+        }
+        if self.config.native.is_some() {
+            return Err(CheckError::Contradiction(
+                "programs in C and C++ are checked under sequential consistency only; choose the memory model sc",
+            ));
+        }
+        Ok(())
     }
 
     /// Rejects a limit that lets threads perform no operations.

@@ -46,6 +46,7 @@ impl Search {
         let is_wanted = outcome == Outcome::Completed
             && (self.earlier + self.tally.complete()).is_power_of_two()
             && self.settings.config.native.is_none()
+            && !self.settings.is_weak()
             && !self.contains_a_race()
             && !self.model.is_known_to_hide();
         if !is_wanted {

@@ -51,6 +51,7 @@ impl Search {
         if verdict == Verdict::Verified {
             match self.tally.executions {
                 0 => warnings.push(NEVER_COMPLETE.to_owned()),
+                _ if self.settings.is_weak() => {}
                 _ => warnings.extend(seen.warnings(self.tally.runs())),
             }
         }
@@ -88,6 +89,7 @@ impl Search {
             coverage: seen.coverage(),
             tree: None,
             algorithm: self.settings.algorithm,
+            memory: self.settings.config.conditions.memory,
             jobs: 1,
             compile_s: None,
             elapsed_s: self.brake.elapsed_s(),
@@ -126,7 +128,11 @@ impl Search {
     /// Refines the schedule to operations, and groups each thread's turns if it still fails.
     fn of_operations(&mut self, sighting: Sighting) -> Result<Sighting, CheckError> {
         let schedule = self.model.refine(&sighting.schedule).map_err(diverged)?;
-        let grouped = self.grouped(&schedule, &sighting.symptom)?;
+        // Steps that read old values name writes by their positions, which grouping changes.
+        let grouped = match self.settings.is_weak() {
+            true => None,
+            false => self.grouped(&schedule, &sighting.symptom)?,
+        };
         Ok(Sighting {
             schedule: grouped.unwrap_or(schedule),
             ..sighting
@@ -158,7 +164,7 @@ impl Search {
                 });
             }
         };
-        let (why, passing) = match self.settings.explains {
+        let (why, passing) = match self.settings.explains && !self.settings.is_weak() {
             true => self.explain(&schedule, &trace.rows, &trace.races),
             false => (None, None),
         };

@@ -127,7 +127,7 @@ pub(super) fn indivisible(settings: &Settings) -> Option<String> {
     if !algorithm.is_divisible(Options::default()) {
         return Some(format!("a search with {algorithm}"));
     }
-    let is_bounded = !algorithm.is_divisible(settings.options);
+    let is_bounded = !algorithm.is_divisible(settings.options());
     is_bounded.then(|| "a search with a preemption bound".to_owned())
 }
 
@@ -274,7 +274,7 @@ fn begun(
     jobs: usize,
 ) -> (Ledger, f64) {
     let Some((mut state, strategy)) = saved else {
-        let strategy = settings.algorithm.strategy(settings.options).save();
+        let strategy = settings.algorithm.strategy(settings.options()).save();
         let names = Arc::<Names>::default();
         let parts = vec![Part::whole(Arc::clone(&names), strategy)];
         let ledger = Ledger::new(jobs, settings, parts, names, (Found::default(), None));
@@ -369,7 +369,7 @@ pub(super) fn conclude(
 ) -> Result<Report, CheckError> {
     let names = Names::clone(&known.names);
     let model = Model::with_names(settings.config.clone(), names, program);
-    let strategy = settings.algorithm.strategy(settings.options);
+    let strategy = settings.algorithm.strategy(settings.options());
     let mut search = Search::of(settings, observer, model, strategy, before_s)?;
     let found = known.found;
     search.tally = found.tally;

@@ -33,7 +33,7 @@ impl Checker {
         program: impl Fn() + 'static,
     ) -> Result<Vec<Measured>, CheckError> {
         let settings = &self.settings;
-        let strategy = settings.algorithm.strategy(settings.options).save();
+        let strategy = settings.algorithm.strategy(settings.options()).save();
         let mut sliced = Sliced::new(program);
         let mut measured = Vec::new();
         let mut waiting = vec![(None, Part::whole(Arc::<Names>::default(), strategy))];

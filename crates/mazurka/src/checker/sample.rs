@@ -25,7 +25,7 @@ impl Search {
 
     fn run_sample(&mut self) -> Tree {
         let settings = &self.settings;
-        let mut strategy = settings.algorithm.strategy(settings.options);
+        let mut strategy = settings.algorithm.strategy(settings.options());
         let most = settings
             .limit()
             .map_or(MOST, |limit| MOST.min(limit as usize));

@@ -122,7 +122,7 @@ impl Search {
         let Checker { settings, observer } = checker;
         let config = settings.config.clone();
         let Some((state, strategy)) = saved else {
-            let strategy = settings.algorithm.strategy(settings.options);
+            let strategy = settings.algorithm.strategy(settings.options());
             let model = Model::new(config, program);
             return Search::of(settings, observer, model, strategy, 0.0);
         };
@@ -261,7 +261,8 @@ impl Search {
             model: &mut self.model,
             brake: &mut self.brake,
             trail: self.trail.as_mut(),
-            covered: Some(&self.covered),
+            // Coverage is that of races, which only an execution of interleavings has.
+            covered: (!self.settings.is_weak()).then_some(&self.covered),
             kept: None,
             looks: false,
         };
@@ -346,7 +347,7 @@ impl Search {
             }
             Interrupt::Coarsened => {
                 let why = self.model.restart().unwrap_or(Restart::FirstExecution);
-                self.strategy = self.settings.algorithm.strategy(self.settings.options);
+                self.strategy = self.settings.algorithm.strategy(self.settings.options());
                 let model = &mut self.model;
                 let sightings = &mut self.failures.sightings;
                 sightings.retain_mut(|sighting| refit(sighting, model));
@@ -469,7 +470,7 @@ impl Search {
 
 /// Restores a strategy from its saved state.
 pub(super) fn resumed(settings: &Settings, saved: &[u8]) -> Result<Box<dyn Strategy>, CheckError> {
-    let strategy = settings.algorithm.resume(settings.options, saved);
+    let strategy = settings.algorithm.resume(settings.options(), saved);
     strategy.map_err(|error| CheckError::Unreadable {
         path: settings.resume.clone().unwrap_or_default(),
         reason: error.to_string(),

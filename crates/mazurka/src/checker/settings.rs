@@ -92,6 +92,19 @@ impl Settings {
         shared_words(path).map(Some)
     }
 
+    /// Checks whether execution graphs are searched.
+    pub fn is_weak(&self) -> bool {
+        self.config.conditions.memory.is_weak()
+    }
+
+    /// Returns the options of the strategy.
+    pub fn options(&self) -> Options {
+        Options {
+            memory: self.config.conditions.memory,
+            ..self.options
+        }
+    }
+
     /// Returns the effective limit on executions.
     pub fn limit(&self) -> Option<u64> {
         match (self.max_executions, self.time_limit) {

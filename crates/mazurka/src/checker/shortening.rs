@@ -57,8 +57,12 @@ impl Search {
 
     /// Returns the number of executions allowed.
     fn budget(&self, first: &Sighting) -> u64 {
-        // A thread that blocks the whole process delays each execution.
-        if self.settings.keeps_going || first.symptom.kind == FailureKind::Misuse {
+        // A thread that blocks the whole process delays each execution. Under a weak memory model the
+        // order of the steps says little.
+        if self.settings.keeps_going
+            || first.symptom.kind == FailureKind::Misuse
+            || self.settings.is_weak()
+        {
             return 0;
         }
         let runs = self.tally.runs();

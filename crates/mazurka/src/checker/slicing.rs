@@ -163,7 +163,7 @@ impl Search {
     /// Returns the part with a new strategy and the present names, so that it starts from the
     /// beginning.
     fn begun(&self, part: Part) -> Part {
-        let strategy = self.settings.algorithm.strategy(self.settings.options);
+        let strategy = self.settings.algorithm.strategy(self.settings.options());
         Part {
             names: self.arc_of_names(),
             strategy: strategy.save(),

@@ -125,7 +125,7 @@ impl Search {
         let mut offers = Vec::new();
         for choice in 0..alternatives {
             let mut longer = schedule.clone();
-            longer.push(Step { thread, choice });
+            longer.push(Step::choosing(thread, choice));
             let trace = self.traced(&longer)?;
             let row = trace.rows.last().map(|&row| &trace.interleaving.rows[row]);
             offers.extend(row.map(|row| Offer {

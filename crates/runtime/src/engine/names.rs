@@ -11,13 +11,14 @@ mod sites;
 
 use addresses::Addresses;
 pub(crate) use addresses::{MOST_COMPARED, Range};
-use explore::{ObjectId, Schedule, Step, ThreadId};
+use explore::{ObjectId, ReadsFrom, Schedule, Step, ThreadId};
 use objects::{Coarsening, Object};
 use report::SavedStep;
 use serde::{Deserialize, Serialize};
 pub(crate) use sites::{Region, Resident, Site};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::iter;
 
 /// The maximum number of parts of an object.
 pub(crate) const MOST_PARTS: u32 = 4;
@@ -197,9 +198,17 @@ impl Names {
     pub fn save(&self, schedule: &Schedule) -> Vec<SavedStep> {
         schedule
             .chunk_by(|a, b| a.thread == b.thread)
-            .map(|run| SavedStep {
-                thread: self.spawn_path(run[0].thread),
-                choices: run.iter().map(|step| step.choice).collect(),
+            .map(|run| {
+                let is_last = |step: &Step| step.reads_from == ReadsFrom::LAST;
+                let reads = match run.iter().all(is_last) {
+                    true => Vec::new(),
+                    false => run.iter().map(|step| step.reads_from.code()).collect(),
+                };
+                SavedStep {
+                    thread: self.spawn_path(run[0].thread),
+                    choices: run.iter().map(|step| step.choice).collect(),
+                    reads,
+                }
             })
             .collect()
     }
@@ -209,7 +218,19 @@ impl Names {
         let mut schedule = Schedule::new();
         for saved in steps {
             let thread = self.thread(&saved.thread)?;
-            schedule.extend(saved.choices.iter().map(|&choice| Step { thread, choice }));
+            let reads = saved.reads.iter().map(|&code| ReadsFrom::of_code(code));
+            let reads = reads.chain(iter::repeat(ReadsFrom::LAST));
+            schedule.extend(
+                saved
+                    .choices
+                    .iter()
+                    .zip(reads)
+                    .map(|(&choice, reads_from)| Step {
+                        thread,
+                        choice,
+                        reads_from,
+                    }),
+            );
         }
         Ok(schedule)
     }
@@ -451,7 +472,8 @@ mod tests {
             fresh
                 .load(&[SavedStep {
                     thread: "1.x".to_owned(),
-                    choices: vec![0]
+                    choices: vec![0],
+                    reads: Vec::new(),
                 }])
                 .is_err()
         );

@@ -14,7 +14,7 @@ use crate::engine::granularity::StepGranularity;
 use crate::engine::guest::{Comparison, Guest};
 use crate::engine::place::Place;
 use crate::guests::{Guests, Wait};
-use explore::{Bound, Halt, Op, Request};
+use explore::{Bound, Halt, MemoryOrder, Op, Request};
 use std::panic::{Location, resume_unwind};
 use std::ptr::{self, NonNull};
 
@@ -77,6 +77,22 @@ pub(crate) fn perform<R>(op: Op, location: Place, effect: impl FnOnce(&mut Engin
         |engine| engine.announce(Request::plain(op), location),
         effect,
     )
+}
+
+/// Performs an atomic access or a fence with this ordering.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn perform_ordered<R>(
+    op: Op,
+    order: MemoryOrder,
+    location: Place,
+    effect: impl FnOnce(&mut Engine) -> R,
+) -> R {
+    let request = Request {
+        order,
+        ..Request::plain(op)
+    };
+    visible(|engine| engine.announce(request, location), effect)
 }
 
 /// Announces and performs an operation.

@@ -8,7 +8,7 @@ use crate::engine::life::Life;
 use crate::engine::names::Names;
 use crate::engine::{Engine, ExecutionLife, forget_panic};
 use crate::guests::Guests;
-use explore::{ObjectId, ThreadId, ValueId};
+use explore::{ObjectId, ReadsFrom, ThreadId, ValueId};
 use std::ptr;
 
 impl Engine {
@@ -25,6 +25,7 @@ impl Engine {
                 .map(|_| ControlWords::now().without_exceptions()),
             choice: 0,
             op: objects::Thread::SPAWN.on(ObjectId::NONE),
+            reads_from: ReadsFrom::LAST,
             before: ValueId::default(),
             after: ValueId::default(),
             edges: Vec::new(),

@@ -132,6 +132,7 @@ impl Engine {
         }
         self.op = request.op;
         self.choice = step.choice;
+        self.reads_from = step.reads_from;
         self.before = ValueId::default();
         self.after = ValueId::default();
         self.life.next_edges.clear();

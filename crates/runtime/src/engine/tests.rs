@@ -53,14 +53,8 @@ fn two_adds() -> (Model, Rc<Cell<u64>>) {
     (model, result)
 }
 
-const MAIN: Step = Step {
-    thread: ThreadId(0),
-    choice: 0,
-};
-const CHILD: Step = Step {
-    thread: ThreadId(1),
-    choice: 0,
-};
+const MAIN: Step = Step::of(ThreadId(0));
+const CHILD: Step = Step::of(ThreadId(1));
 
 /// Performs the steps. Returns the execution.
 fn run(model: &mut Model, steps: &[Step]) -> Result<Execution, Interrupt> {

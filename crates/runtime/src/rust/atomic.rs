@@ -8,11 +8,12 @@ pub use real::Real;
 
 use crate::engine::Engine;
 use crate::engine::dependence::DependsOn;
-use crate::engine::perform::{clean_after_first_use, perform, silently, visible};
+use crate::engine::perform::{clean_after_first_use, perform_ordered, silently, visible};
 use crate::engine::place::Place;
 use crate::memory::value_id;
 use crate::rust::outside::outside;
 use crate::rust::settle::{Settle, Settling, settled};
+use crate::rust::versions::memory_order;
 use crate::watch::seen::Seen;
 use explore::{Access, ObjectId, Op, OpKind, Request, ValueId};
 use std::cell::{Cell, UnsafeCell};
@@ -216,8 +217,9 @@ impl<V: Value> Atomic<V> {
         outside!(self.load_outside());
         let atomic = self.here();
         let load = op(OpKind::Load, Access::Read, atomic.object());
-        perform(load, Location::caller(), |engine| {
-            let value = atomic.own();
+        let order_of_load = memory_order(order);
+        perform_ordered(load, order_of_load, Location::caller(), |engine| {
+            let value = atomic.read(engine);
             engine.note(value.token(), value.token());
             if engine.watch.is_on() {
                 loaded(engine, value, order);
@@ -233,9 +235,10 @@ impl<V: Value> Atomic<V> {
         outside!(self.store_outside(value));
         let atomic = self.here();
         let store = op(OpKind::Store, Access::Write, atomic.object());
-        perform(store, Location::caller(), |engine| {
+        let order_of_store = memory_order(order);
+        perform_ordered(store, order_of_store, Location::caller(), |engine| {
             engine.note(atomic.own().token(), value.token());
-            atomic.set(value);
+            atomic.write(engine, value);
             if engine.watch.is_on() {
                 stored(engine, value, order);
             }
@@ -250,11 +253,12 @@ impl<V: Value> Atomic<V> {
         outside!(self.modify_outside(change));
         let atomic = self.here();
         let modify = op(OpKind::ReadModifyWrite, Access::Write, atomic.object());
-        perform(modify, Location::caller(), |engine| {
-            let old = atomic.own();
+        let both = memory_order(order);
+        perform_ordered(modify, both, Location::caller(), |engine| {
+            let old = atomic.read(engine);
             let new = change(old);
             engine.note(old.token(), new.token());
-            atomic.set(new);
+            atomic.write(engine, new);
             if engine.watch.is_on() {
                 modified(engine, name, old, new, order);
             }
@@ -281,17 +285,24 @@ impl<V: Value> Atomic<V> {
             let op = op(OpKind::CompareExchange, Access::Write, atomic.object());
             let mut request = Request {
                 expects: Some(expects),
+                order: memory_order(success),
+                on_failure: memory_order(failure),
                 ..Request::plain(op)
             };
             request.op.access = request.access_at(atomic.own().token());
             engine.announce_conditional(request, DependsOn::Value, location);
         };
         visible(announce, |engine| {
-            let old = atomic.own();
+            let old = atomic.read(engine);
             let is_equal = old.token() == expects;
             let after = if is_equal { new } else { old };
             engine.note(old.token(), after.token());
-            atomic.set(after);
+            if is_equal {
+                engine.op.access = Access::Write;
+                atomic.write(engine, new);
+            } else {
+                engine.op.access = Access::Read;
+            }
             if engine.watch.is_on() {
                 exchanged(engine, [old, current, new], is_equal, [success, failure]);
             }
@@ -358,19 +369,29 @@ impl<V: Value> Debug for Atomic<V> {
     }
 }
 
+/// Returns the ordering for people, after `before`, if the memory model distinguishes orderings.
+fn shown(engine: &Engine, order: Ordering, before: &str) -> String {
+    match engine.watch.records && engine.config.conditions.memory.is_weak() {
+        true => format!("{before}{order:?}"),
+        false => String::new(),
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
     let object = engine.op.object;
     engine.see(Seen::Value(object, value.token()));
     if engine.watch.races {
+        engine.take_version();
         engine
             .guests
             .happens_before
             .load(engine.running, object, order);
     }
+    let order = shown(engine, order, "");
     engine.record_values([value], 0, |name, [value]| {
-        format!("{name}.load() -> {value}")
+        format!("{name}.load({order}) -> {value}")
     });
 }
 
@@ -390,8 +411,12 @@ fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
             .guests
             .happens_before
             .store(engine.running, engine.op.object, order, false);
+        engine.keep_version();
     }
-    engine.record_values([value], 0, |name, [value]| format!("{name}.store({value})"));
+    let order = shown(engine, order, ", ");
+    engine.record_values([value], 0, |name, [value]| {
+        format!("{name}.store({value}{order})")
+    });
 }
 
 #[cold]
@@ -399,6 +424,7 @@ fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
 fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, order: Ordering) {
     wrote(engine);
     if engine.watch.races {
+        engine.take_version();
         engine
             .guests
             .happens_before
@@ -407,9 +433,11 @@ fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, orde
             .guests
             .happens_before
             .publish(engine.running, engine.op.object, order);
+        engine.keep_version();
     }
+    let order = shown(engine, order, " ");
     engine.record_values([old, new], 1, |name, [old, new]| {
-        format!("{name}.{operation}: {old} -> {new}")
+        format!("{name}.{operation}{order}: {old} -> {new}")
     });
 }
 
@@ -422,6 +450,7 @@ fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orde
     let object = engine.op.object;
     wrote(engine);
     if engine.watch.races {
+        engine.take_version();
         engine.guests.happens_before.load(
             engine.running,
             object,
@@ -432,12 +461,14 @@ fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orde
                 .guests
                 .happens_before
                 .publish(engine.running, object, success);
+            engine.keep_version();
         }
     }
     let afterwards = if is_equal { 2 } else { 0 };
+    let order = shown(engine, if is_equal { success } else { failure }, ", ");
     engine.record_values(values, afterwards, |name, [old, current, new]| {
         let result = if is_equal { "Ok" } else { "Err" };
-        format!("{name}.compare_exchange({current}, {new}) -> {result}({old})")
+        format!("{name}.compare_exchange({current}, {new}{order}) -> {result}({old})")
     });
 }
 
@@ -446,7 +477,7 @@ fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orde
 pub fn fence(order: Ordering) {
     outside!(enforce::fence());
     let fence = op(OpKind::Fence, Access::None, ObjectId::NONE);
-    perform(fence, Location::caller(), |engine| {
+    perform_ordered(fence, memory_order(order), Location::caller(), |engine| {
         if engine.watch.races {
             engine.guests.happens_before.fence(engine.running, order);
         }

@@ -4,7 +4,9 @@
 use crate::engine::Engine;
 use crate::engine::granularity::StepGranularity;
 use crate::engine::model::Model;
-use explore::{Access, Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
+use explore::{
+    Access, EventId, Interrupt, OpKind, Pending, Program, ReadsFrom, Schedule, Step, ThreadId,
+};
 use report::FailureKind;
 
 impl Model {
@@ -47,7 +49,14 @@ impl Model {
         schedule: &Schedule,
     ) -> Result<(), Interrupt> {
         self.step_through(refined, ThreadId::MAIN)?;
+        // The positions of the steps among all operations, because reads name writes by position.
+        let mut places: Vec<EventId> = Vec::new();
         for &step in schedule {
+            let source = step.reads_from.event();
+            let source = source.and_then(|write| places.get(write.index()));
+            let reads_from = source.map_or(step.reads_from, |&write| ReadsFrom::from(write));
+            let step = Step { reads_from, ..step };
+            places.push(EventId::at(refined.len()));
             self.step(step)?;
             refined.push(step);
             self.step_through(refined, step.thread)?;

@@ -100,7 +100,7 @@ impl Engine {
     #[cold]
     fn watch_effect(&mut self, thread: ThreadId) {
         let op = self.op;
-        if op.access == Access::Write {
+        if op.access == Access::Write && self.is_newest() {
             if self.life.values.len() <= op.object.index() {
                 self.life.values.resize(op.object.index() + 1, None);
             }

@@ -54,7 +54,7 @@ clone_in_place!(Sequence {
     heads,
     execution
 });
-clone_in_place!(HappensBefore { threads, variables, bytes, left, execution } spare);
+clone_in_place!(HappensBefore { threads, variables, bytes, left, versions, execution } spare);
 
 impl Clock {
     fn at(&self, thread: ThreadId) -> u32 {
@@ -102,6 +102,8 @@ pub(crate) struct HappensBefore {
     bytes: FxHashMap<usize, Vec<(u8, Sequence)>>,
     /// Clocks that events have stored, sorted by event.
     left: Vec<(EventId, Clock)>,
+    /// The release sequences that events have written, if reads may read old values.
+    versions: FxHashMap<EventId, Sequence>,
     /// Clocks to be reused.
     spare: Vec<Clock>,
     execution: u64,
@@ -182,6 +184,7 @@ impl HappensBefore {
     pub(crate) fn clear(&mut self) {
         self.execution += 1;
         self.bytes.clear();
+        self.versions.clear();
         for (_, clock) in self.left.drain(..) {
             self.spare.push(clock);
         }
@@ -283,6 +286,23 @@ impl HappensBefore {
                 }
             }
         }
+    }
+
+    /// Makes the release sequence of a write the current one of its variable. `None` stands for the
+    /// initial value.
+    pub(crate) fn take_version(&mut self, object: ObjectId, write: Option<EventId>) {
+        let version = write.and_then(|write| self.versions.get(&write)).cloned();
+        let execution = self.execution;
+        self.for_each(ThreadId::MAIN, object.into(), |_, sequence| {
+            *sequence = version.clone().unwrap_or_default();
+            sequence.execution = execution;
+        });
+    }
+
+    /// Keeps the current release sequence of a variable as that of the write `event`.
+    pub(crate) fn keep_version(&mut self, object: ObjectId, event: EventId) {
+        let version = self.variables[object.index()].clone();
+        self.versions.insert(event, version);
     }
 
     /// Performs an atomic load.

@@ -50,7 +50,7 @@ type ReadState = Box<dyn Fn() -> Fingerprint>;
 /// let mut state_after = |throws: [u32; 2]| {
 ///     let thread = ThreadId(1);
 ///     model.reset();
-///     throws.map(|choice| model.step(Step { thread, choice }).map(drop).unwrap());
+///     throws.map(|choice| model.step(Step::choosing(thread, choice)).map(drop).unwrap());
 ///     model.fingerprint().unwrap()
 /// };
 /// assert_eq!(state_after([1, 4]), state_after([3, 2]));

@@ -19,6 +19,7 @@ impl Laws<'_> {
         let options = Options {
             seed: random.number(),
             preemptions: Some(Preemptions::AtMost(preemptions as u32)),
+            ..Options::default()
         };
         let within = self.expected.within.get(preemptions as usize);
         let is_complete = algorithm.proves() && within.is_some();

@@ -199,7 +199,7 @@ impl Runs {
             let any = 0..request.alternatives;
             for choice in only.map_or(any, |only| only..only + 1) {
                 let mut next = machine.clone();
-                next.step(Step { thread, choice })
+                next.step(Step::choosing(thread, choice))
                     .expect("a machine is never interrupted");
                 self.follow(&next, may_go);
             }

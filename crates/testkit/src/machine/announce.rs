@@ -39,10 +39,15 @@ impl Machine {
         let phase = self.phase(number);
         let thread = &self.threads[number];
         let begins = thread.status == Status::Running && thread.phase == 0;
-        let request = Request {
+        let mut request = Request {
             yields: begins && self.plan.codes[number].yields(&thread.local),
             ..Request::plain(self.op(number, phase))
         };
+        if matches!(phase, Phase::Variable(_) | Phase::Fence) {
+            let action = self.action(number);
+            request.order = action.order;
+            request.on_failure = action.on_failure;
+        }
         let local = &self.threads[number].local;
         if phase == Phase::Variable(phase::Variable::CompareExchange) && !self.threads[number].flag
         {

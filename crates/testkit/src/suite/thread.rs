@@ -78,6 +78,8 @@ impl RandomThread<'_> {
             into,
             objects: objects.to_vec(),
             values,
+            order: explore::MemoryOrder::SeqCst,
+            on_failure: explore::MemoryOrder::SeqCst,
         })
     }
 

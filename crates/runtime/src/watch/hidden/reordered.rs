@@ -79,7 +79,7 @@ impl Model {
         self.reset();
         for (at, &id) in order.iter().enumerate() {
             let event = execution.event(id);
-            let Step { thread, choice } = event.step;
+            let Step { thread, choice, .. } = event.step;
             self.begin_late(|late| late == thread);
             // The thread's parent may have no event before, and the thread may wait for the end of
             // a thread without events.

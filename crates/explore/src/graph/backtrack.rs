@@ -1,0 +1,329 @@
+//! Backtracking: the next alternative at the last point of the execution that has one.
+
+use super::clocks::knows;
+use super::events::{At, Graph, Node, Operation, Shape};
+use super::frame::{Added, Frame, Left, Written};
+use super::search::GraphSearch;
+use crate::execution::{EventId, ReadsFrom, ThreadId, ValueId};
+
+impl GraphSearch {
+    /// Takes the next step that the frame leads to. Returns false if it leads to none now.
+    pub(super) fn advance(&mut self) -> bool {
+        let frame = self.frames.last().expect("there is a frame");
+        let steps = frame.steps;
+        self.truncate(steps);
+        let frame = self.frames.last_mut().expect("there is a frame");
+        match &mut frame.left {
+            Left::Choices {
+                thread,
+                next,
+                alternatives,
+            } => {
+                let (thread, choice) = (*thread, *next);
+                if choice == *alternatives {
+                    self.frames.pop();
+                    return false;
+                }
+                *next += 1;
+                self.forced.push_back(Added {
+                    choice,
+                    ..Added::by(thread)
+                });
+                true
+            }
+            Left::Sources {
+                operation,
+                thread,
+                after,
+                positions,
+            } => {
+                let Some(position) = positions.pop() else {
+                    self.frames.pop();
+                    return false;
+                };
+                let (operation, thread, after) = (*operation, *thread, after.clone());
+                self.read_from(operation, thread, after, position)
+            }
+            Left::Write {
+                write,
+                positions,
+                reads: None,
+            } => {
+                let write = write.clone();
+                if let Some(position) = positions.pop() {
+                    return self.stand_behind(&write, position);
+                }
+                let at = self.push_step(&write);
+                let found = self.graph.revisitable(at);
+                self.graph.truncate(steps);
+                if let Some(Frame {
+                    left: Left::Write { reads, .. },
+                    ..
+                }) = self.frames.last_mut()
+                {
+                    *reads = Some(found);
+                }
+                false
+            }
+            Left::Write {
+                write,
+                reads: Some(reads),
+                ..
+            } => {
+                let read = reads.pop();
+                let write = write.clone();
+                match read {
+                    Some(read) => self.revisit(write, read),
+                    None => {
+                        self.frames.pop();
+                        return !write.is_half_done && self.choose_next(write);
+                    }
+                }
+                false
+            }
+            Left::Revisit {
+                write,
+                read,
+                node,
+                positions,
+                position,
+                alternatives,
+                ..
+            } => {
+                if write.choice + 1 < *alternatives {
+                    write.choice += 1;
+                } else {
+                    *position = positions.pop();
+                }
+                let Some(position) = *position else {
+                    self.leave_revisit();
+                    return false;
+                };
+                let (write, read, stamp) = (write.clone(), *read, node.stamp);
+                let at = At {
+                    thread: write.thread,
+                    index: self.graph.next_of(write.thread).index
+                        + u32::from(write.operation.shape == Shape::ReadModifyWrite),
+                };
+                self.forced.push_back(Added {
+                    choice: write.choice,
+                    rf: write.rf,
+                    position,
+                    opens: false,
+                    ..Added::by(write.thread)
+                });
+                self.forced.push_back(Added {
+                    rf: Some(at),
+                    stamp: Some(stamp),
+                    ..Added::by(read.thread)
+                });
+                true
+            }
+        }
+    }
+
+    /// Lets the thread's next operation read from the write at this position, if that is possible.
+    /// Returns whether its code can go on.
+    fn read_from(
+        &mut self,
+        operation: Operation,
+        thread: ThreadId,
+        after: Vec<At>,
+        position: usize,
+    ) -> bool {
+        let rf = self.graph.write_at(operation.object, position);
+        let steps = self.graph.steps.len();
+        let first = self.graph.next_of(thread);
+        self.graph.steps.push(first);
+        let read = self.push_read(&operation, thread, &after, rf, None);
+        let node = self.graph.node(read);
+        let rival = match node.is_rmw {
+            true => self.graph.rmw_of(operation.object, rf, Some(read)),
+            false => None,
+        };
+        let is_hopeless = rival.is_some_and(|rival| knows(&node.clocks.porf, rival));
+        let is_permitted = !is_hopeless && self.memory.permits(&self.graph, &[read]);
+        self.graph.truncate(steps);
+        if !is_permitted {
+            return false;
+        }
+        if rival.is_none() {
+            self.forced.push_back(Added {
+                rf,
+                ..Added::by(thread)
+            });
+            return true;
+        }
+        let write = Written {
+            operation,
+            thread,
+            after,
+            rf,
+            choice: 0,
+            alternatives: 1,
+            value: ValueId::default(),
+            is_half_done: true,
+        };
+        let left = Left::Write {
+            write,
+            positions: Vec::new(),
+            reads: None,
+        };
+        self.frames.push(Frame { steps, left });
+        false
+    }
+
+    /// Lets a write stand behind this position, if that is possible.
+    fn stand_behind(&mut self, write: &Written, position: usize) -> bool {
+        let steps = self.graph.steps.len();
+        let at = self.push_step(write);
+        self.graph.place(at, position);
+        let is_permitted = self.memory.permits(&self.graph, &[at]);
+        self.graph.truncate(steps);
+        if is_permitted {
+            self.forced.push_back(Added {
+                choice: write.choice,
+                rf: write.rf,
+                position,
+                opens: false,
+                ..Added::by(write.thread)
+            });
+        }
+        is_permitted
+    }
+
+    /// Performs the next alternative of an operation with a write, if there is one.
+    fn choose_next(&mut self, write: Written) -> bool {
+        let choice = write.choice + 1;
+        let is_there = choice < write.alternatives;
+        if is_there {
+            self.forced.push_back(Added {
+                choice,
+                rf: write.rf,
+                position: self.graph.object(write.operation.object).co.len(),
+                ..Added::by(write.thread)
+            });
+        }
+        is_there
+    }
+
+    /// Prepares the graphs in which the read reads from the write, if they are reached this way.
+    fn revisit(&mut self, write: Written, read: At) {
+        let steps = self.graph.steps.len();
+        let at = self.push_step(&write);
+        let node = self.graph.node(read).clone();
+        let restricted = self.graph.restricted(read, at);
+        self.graph.truncate(steps);
+        let Some(restricted) = restricted else {
+            return;
+        };
+        let graph = std::mem::replace(&mut self.graph, restricted.graph);
+        let execution = self.execution.clone();
+        let is_rmw = write.operation.shape == Shape::ReadModifyWrite;
+        let floor = self.floor(&write.operation, write.thread, &write.after);
+        let positions = match is_rmw {
+            false => self.places(&write.operation, floor),
+            true if self
+                .graph
+                .rmw_of(write.operation.object, write.rf, None)
+                .is_some() =>
+            {
+                Vec::new()
+            }
+            true => vec![self.graph.position(write.operation.object, write.rf)],
+        };
+        let positions: Vec<usize> = positions
+            .into_iter()
+            .filter(|&position| self.is_permitted_revisit(&write, read, &node, position))
+            .collect();
+        if positions.is_empty() {
+            self.graph = graph;
+            return;
+        }
+        self.execution.retain(&restricted.places[..steps]);
+        self.renew_sources();
+        self.frames.push(Frame {
+            steps: self.graph.steps.len(),
+            left: Left::Revisit {
+                write,
+                read,
+                node: Box::new(node),
+                positions,
+                position: None,
+                alternatives: 1,
+                removed: Box::new((graph, execution)),
+            },
+        });
+    }
+
+    fn is_permitted_revisit(
+        &mut self,
+        write: &Written,
+        read: At,
+        node: &Node,
+        position: usize,
+    ) -> bool {
+        let steps = self.graph.steps.len();
+        let object = write.operation.object;
+        let at = self.push_step(write);
+        self.graph.place(at, position);
+        let floor = self.floor(&node.operation, read.thread, &node.after);
+        let is_permitted = floor <= position + 1 && {
+            self.graph.steps.push(read);
+            let again = self.push_read(
+                &node.operation,
+                read.thread,
+                &node.after,
+                Some(at),
+                Some(node.stamp),
+            );
+            debug_assert_eq!((again, node.operation.object), (read, object));
+            self.memory.permits(&self.graph, &[at, again])
+        };
+        self.graph.truncate(steps);
+        is_permitted
+    }
+
+    /// Brings back what the revisit has removed.
+    fn leave_revisit(&mut self) {
+        let Some(Frame {
+            left: Left::Revisit { removed, .. },
+            ..
+        }) = self.frames.pop()
+        else {
+            unreachable!("the last frame is a revisit");
+        };
+        let (graph, execution) = *removed;
+        let next_stamp = self.graph.next_stamp;
+        self.graph = Graph {
+            next_stamp,
+            ..graph
+        };
+        self.execution = execution;
+    }
+
+    /// Computes which stores of the execution are the newest of their objects when they are
+    /// performed.
+    fn renew_sources(&mut self) {
+        for position in 0..self.graph.steps.len() {
+            let id = EventId::at(position);
+            let first = self.graph.steps[position];
+            if self.graph.node(first).operation.shape == Shape::Store {
+                let source = self.source_of_store(first, position);
+                self.execution.set_source(id, source);
+            }
+        }
+    }
+
+    /// Returns whether a store is newer than all writes of the steps before it.
+    pub(super) fn source_of_store(&self, write: At, steps: usize) -> ReadsFrom {
+        let object = self.graph.node(write).operation.object;
+        let place = self.graph.position(object, Some(write));
+        let later = &self.graph.object(object).co[place..];
+        let is_before = |&later: &At| self.graph.step_of(later).index() < steps;
+        match later.iter().any(is_before) {
+            true => ReadsFrom::OVERWRITTEN,
+            false => ReadsFrom::NEWEST,
+        }
+    }
+}

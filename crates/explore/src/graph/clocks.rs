@@ -1,0 +1,138 @@
+//! Vector clocks of the events of a graph. They are computed once, when an event is added.
+
+use super::events::{At, Graph, Node, Part, Shape};
+use crate::execution::{MemoryOrder, ObjectId};
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+/// For each thread, the number of its events that are known.
+pub(super) type Clock = SmallVec<[u32; 6]>;
+
+/// The clocks of an event.
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Clocks {
+    /// The events that happen before it (hb), and the event itself.
+    pub(super) hb: Clock,
+    /// The events before it in (po ∪ rf ∪ synchronization edges)⁺, and the event itself.
+    pub(super) porf: Clock,
+    /// What an acquire fence takes up here.
+    met: Clock,
+    /// The hb of the last release fence of the thread.
+    fence: Clock,
+    /// What this write itself releases.
+    released: Clock,
+    /// What a read that acquires takes up from this write.
+    message: Clock,
+}
+
+/// Makes `clock` know all that `other` knows.
+pub(super) fn join(clock: &mut Clock, other: &Clock) {
+    if clock.len() < other.len() {
+        clock.resize(other.len(), 0);
+    }
+    for (own, &other) in clock.iter_mut().zip(other) {
+        *own = (*own).max(other);
+    }
+}
+
+/// Checks whether the clock knows the event.
+pub(super) fn knows(clock: &Clock, at: At) -> bool {
+    clock
+        .get(at.thread.index())
+        .is_some_and(|&own| own > at.index)
+}
+
+fn set(clock: &mut Clock, at: At) {
+    if clock.len() <= at.thread.index() {
+        clock.resize(at.thread.index() + 1, 0);
+    }
+    clock[at.thread.index()] = at.index + 1;
+}
+
+impl Graph {
+    /// Returns the clocks of an event that is added.
+    pub(super) fn clocks_of(&self, at: At, node: &Node) -> Clocks {
+        let mut clocks = self.clocks_before(at, &node.after);
+        if let (Part::Read, Some(source)) = (node.part, node.rf) {
+            let write = self.node(source);
+            join(&mut clocks.porf, &write.clocks.porf);
+            if node.order != MemoryOrder::Object {
+                join(&mut clocks.met, &write.clocks.message);
+            }
+            if node.order.acquires() {
+                join(&mut clocks.hb, &write.clocks.message);
+            }
+        }
+        let is_fence = node.operation.shape == Shape::Fence;
+        if is_fence && node.order.acquires() {
+            let met = clocks.met.clone();
+            join(&mut clocks.hb, &met);
+        }
+        set(&mut clocks.hb, at);
+        set(&mut clocks.porf, at);
+        if is_fence && node.order.releases() {
+            clocks.fence = clocks.hb.clone();
+        }
+        if node.part == Part::Write && node.order != MemoryOrder::Object {
+            self.release(at, node, &mut clocks);
+        }
+        clocks
+    }
+
+    /// Returns the clocks of the thread right before an event with these synchronization edges.
+    pub(super) fn clocks_before(&self, at: At, after: &[At]) -> Clocks {
+        let own = self.threads.get(at.thread.index());
+        let previous = at.index.checked_sub(1).zip(own);
+        let mut clocks = match previous {
+            Some((index, own)) => {
+                let mut clocks = own[index as usize].clocks.clone();
+                clocks.released = Clock::new();
+                clocks.message = Clock::new();
+                clocks
+            }
+            None => Clocks::default(),
+        };
+        for &edge in after {
+            let other = &self.node(edge).clocks;
+            join(&mut clocks.hb, &other.hb);
+            join(&mut clocks.porf, &other.porf);
+        }
+        clocks
+    }
+
+    /// Computes what the readers of a write that acquire take up. (C11, C++11: release sequences)
+    fn release(&self, at: At, node: &Node, clocks: &mut Clocks) {
+        let mut released = match node.order.releases() {
+            true => clocks.hb.clone(),
+            false => clocks.fence.clone(),
+        };
+        let own = self.threads.get(at.thread.index());
+        let earlier = own.map_or(&[][..], |own| &own[..at.index as usize]);
+        if self.is_c11 {
+            for other in earlier {
+                if other.part == Part::Write && other.operation.object == node.operation.object {
+                    join(&mut released, &other.clocks.released);
+                }
+            }
+        }
+        let mut message = released.clone();
+        if let (true, Some(read)) = (node.is_rmw, earlier.last())
+            && let Some(source) = read.rf
+        {
+            join(&mut message, &self.node(source).clocks.message);
+        }
+        clocks.released = released;
+        clocks.message = message;
+    }
+
+    /// Returns the first position in coherence order that coherence permits for an access with this
+    /// knowledge: no write before it is hidden.
+    pub(super) fn floor(&self, object: ObjectId, clock: &Clock) -> usize {
+        let own = self.object(object);
+        let written = own.co.iter().rposition(|&write| knows(clock, write));
+        let written = written.map_or(0, |position| position + 1);
+        let reads = own.reads.iter().filter(|&&read| knows(clock, read));
+        let read = reads.map(|&read| self.position(object, self.node(read).rf));
+        written.max(read.max().unwrap_or(0))
+    }
+}

@@ -1,0 +1,289 @@
+//! The events of a graph, with rf and co.
+
+use super::clocks::Clocks;
+use crate::execution::{
+    Access, EventId, MemoryOrder, ObjectId, OpKind, Request, ThreadId, ValueId,
+};
+use serde::{Deserialize, Serialize};
+
+/// An event, by its thread and its number in this thread, from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub(super) struct At {
+    pub(super) thread: ThreadId,
+    pub(super) index: u32,
+}
+
+/// What an operation does to its object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum Shape {
+    Load,
+    Store,
+    /// Reads and then writes at once. An access to a synchronization object is of this kind, so
+    /// that all of them are in one order.
+    ReadModifyWrite,
+    Fence,
+    Choice,
+    /// Spawns, waits, and other operations without an access.
+    Other,
+}
+
+impl Shape {
+    pub(super) fn of(request: &Request) -> Shape {
+        match (request.op.kind, request.op.access) {
+            (OpKind::Load, Access::Read) => Shape::Load,
+            // A compare-exchange that fails spuriously.
+            (OpKind::CompareExchange, Access::Read) if request.expects.is_none() => Shape::Load,
+            (OpKind::Store, Access::Write) => Shape::Store,
+            (OpKind::Fence, _) => Shape::Fence,
+            (_, Access::None) if request.alternatives > 1 => Shape::Choice,
+            (_, Access::None) => Shape::Other,
+            (_, Access::Read | Access::Write) => Shape::ReadModifyWrite,
+        }
+    }
+}
+
+/// The part of an operation that an event is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum Part {
+    Read,
+    Write,
+    Other,
+}
+
+/// The properties of an operation that its announcement determines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Operation {
+    pub(super) shape: Shape,
+    pub(super) object: ObjectId,
+    pub(super) order: MemoryOrder,
+    pub(super) on_failure: MemoryOrder,
+    /// The value with which a compare-exchange writes.
+    pub(super) expects: Option<ValueId>,
+}
+
+impl Operation {
+    pub(super) fn of(request: &Request) -> Operation {
+        let shape = Shape::of(request);
+        let is_atomic = matches!(
+            request.op.kind,
+            OpKind::Load
+                | OpKind::Store
+                | OpKind::ReadModifyWrite
+                | OpKind::CompareExchange
+                | OpKind::Fence
+        );
+        let order = |order| match is_atomic {
+            true => order,
+            false => MemoryOrder::Object,
+        };
+        Operation {
+            shape,
+            object: request.op.object,
+            order: order(match (shape, request.op.kind) {
+                (Shape::Load, OpKind::CompareExchange) => request.on_failure,
+                _ => request.order,
+            }),
+            on_failure: order(request.on_failure),
+            expects: request.expects,
+        }
+    }
+
+    /// Checks whether a read-modify-write that reads this value writes.
+    pub(super) fn writes(&self, value: ValueId) -> bool {
+        self.shape == Shape::ReadModifyWrite
+            && self.expects.is_none_or(|expected| expected == value)
+    }
+}
+
+/// An event of a graph.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct Node {
+    pub(super) operation: Operation,
+    pub(super) part: Part,
+    /// The ordering that applies to this part.
+    pub(super) order: MemoryOrder,
+    /// Whether the event is a part of a read-modify-write that writes.
+    pub(super) is_rmw: bool,
+    /// The position in the order in which events were added. A revisited read keeps its stamp.
+    pub(super) stamp: u64,
+    /// The write that a read reads from. `None` stands for the initial value.
+    pub(super) rf: Option<At>,
+    /// The alternative of a choice, or of the operation of a write.
+    pub(super) choice: u32,
+    /// The value that a write has written.
+    pub(super) value: ValueId,
+    /// Synchronization edges.
+    pub(super) after: Vec<At>,
+    pub(super) clocks: Clocks,
+}
+
+/// The reads and writes of an object.
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Object {
+    /// The writes in coherence order. The initial value comes before them.
+    pub(super) co: Vec<At>,
+    pub(super) reads: Vec<At>,
+}
+
+/// A graph that grows event by event.
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Graph {
+    pub(super) threads: Vec<Vec<Node>>,
+    pub(super) objects: Vec<Object>,
+    /// The first event of each step, in the order of execution, which extends po, rf and the
+    /// synchronization edges.
+    pub(super) steps: Vec<At>,
+    pub(super) next_stamp: u64,
+    /// Whether later stores of a thread continue its release sequence, as in C11 and C17.
+    pub(super) is_c11: bool,
+}
+
+impl Graph {
+    /// Checks whether all events that the graph refers to are in it.
+    pub(super) fn is_closed(&self) -> bool {
+        let is_there = |at: &At| {
+            let thread = self.threads.get(at.thread.index());
+            thread.is_some_and(|nodes| (at.index as usize) < nodes.len())
+        };
+        let mut nodes = self.threads.iter().flatten();
+        let mut objects = self.objects.iter();
+        self.steps.iter().all(is_there)
+            && nodes.all(|node| node.rf.iter().chain(&node.after).all(is_there))
+            && objects.all(|object| object.co.iter().chain(&object.reads).all(is_there))
+    }
+}
+
+impl Graph {
+    pub(super) fn node(&self, at: At) -> &Node {
+        &self.threads[at.thread.index()][at.index as usize]
+    }
+
+    pub(super) fn next_of(&self, thread: ThreadId) -> At {
+        let index = self.threads.get(thread.index()).map_or(0, Vec::len) as u32;
+        At { thread, index }
+    }
+
+    pub(super) fn object(&self, object: ObjectId) -> &Object {
+        static NONE: Object = Object {
+            co: Vec::new(),
+            reads: Vec::new(),
+        };
+        self.objects.get(object.index()).unwrap_or(&NONE)
+    }
+
+    /// Returns all events, thread by thread.
+    pub(super) fn all(&self) -> impl Iterator<Item = (At, &Node)> + '_ {
+        let threads = self.threads.iter().enumerate();
+        threads.flat_map(|(thread, nodes)| {
+            let thread = ThreadId::from_index(thread);
+            let nodes = nodes.iter().enumerate();
+            nodes.map(move |(index, node)| {
+                let index = index as u32;
+                (At { thread, index }, node)
+            })
+        })
+    }
+
+    /// Returns the position of a write in coherence order, from 1. The initial value has 0.
+    pub(super) fn position(&self, object: ObjectId, write: Option<At>) -> usize {
+        let Some(write) = write else {
+            return 0;
+        };
+        let co = &self.object(object).co;
+        let found = co.iter().rposition(|&own| own == write);
+        found.expect("a write that is read is in coherence order") + 1
+    }
+
+    /// Returns the write at a position of the coherence order.
+    pub(super) fn write_at(&self, object: ObjectId, position: usize) -> Option<At> {
+        Some(self.object(object).co[position.checked_sub(1)?])
+    }
+
+    /// Checks whether a read-modify-write other than `except` that writes reads from this write.
+    pub(super) fn rmw_of(
+        &self,
+        object: ObjectId,
+        write: Option<At>,
+        except: Option<At>,
+    ) -> Option<At> {
+        let mut reads = self.object(object).reads.iter();
+        let is_rmw = |&&read: &&At| {
+            let node = self.node(read);
+            node.is_rmw && node.rf == write && Some(read) != except
+        };
+        reads.find(is_rmw).copied()
+    }
+
+    /// Adds an event at the end of its thread, and computes its clocks. A write is not yet in
+    /// coherence order.
+    pub(super) fn push(&mut self, thread: ThreadId, node: Node) -> At {
+        if self.threads.len() <= thread.index() {
+            self.threads.resize_with(thread.index() + 1, Vec::new);
+        }
+        let at = self.next_of(thread);
+        if node.part == Part::Read {
+            self.object_mut(node.operation.object).reads.push(at);
+        }
+        let clocks = self.clocks_of(at, &node);
+        self.threads[thread.index()].push(Node { clocks, ..node });
+        at
+    }
+
+    /// Places a write directly behind a position of the coherence order.
+    pub(super) fn place(&mut self, write: At, position: usize) {
+        let object = self.node(write).operation.object;
+        self.object_mut(object).co.insert(position, write);
+    }
+
+    /// Removes the last event of a thread.
+    pub(super) fn pop(&mut self, thread: ThreadId) {
+        let own = &mut self.threads[thread.index()];
+        let node = own.pop().expect("the thread has an event");
+        let at = At {
+            thread,
+            index: own.len() as u32,
+        };
+        let object = node.operation.object;
+        match node.part {
+            Part::Read => self.object_mut(object).reads.retain(|&own| own != at),
+            Part::Write => self.object_mut(object).co.retain(|&own| own != at),
+            Part::Other => {}
+        }
+    }
+
+    /// Removes all steps from this position on.
+    pub(super) fn truncate(&mut self, steps: usize) {
+        for position in (steps..self.steps.len()).rev() {
+            let At { thread, index } = self.steps[position];
+            while self.threads[thread.index()].len() > index as usize {
+                self.pop(thread);
+            }
+        }
+        self.steps.truncate(steps);
+    }
+
+    /// Returns the step of an event.
+    pub(super) fn step_of(&self, at: At) -> EventId {
+        let found = self
+            .steps
+            .iter()
+            .rposition(|first| first.thread == at.thread && first.index <= at.index);
+        EventId::at(found.expect("every event belongs to a step"))
+    }
+
+    /// Returns the last event of a step.
+    pub(super) fn last_of_step(&self, step: EventId) -> At {
+        let first = self.steps[step.index()];
+        let node = self.node(first);
+        let index = first.index + u32::from(node.is_rmw);
+        At { index, ..first }
+    }
+
+    fn object_mut(&mut self, object: ObjectId) -> &mut Object {
+        if self.objects.len() <= object.index() {
+            self.objects
+                .resize_with(object.index() + 1, Object::default);
+        }
+        &mut self.objects[object.index()]
+    }
+}

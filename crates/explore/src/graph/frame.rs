@@ -1,0 +1,93 @@
+//! What the search has still to explore.
+
+use super::events::{At, Graph, Node, Operation};
+use crate::execution::{Execution, ThreadId, ValueId};
+use serde::{Deserialize, Serialize};
+
+/// A step that is added to the graph.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Added {
+    pub(super) thread: ThreadId,
+    pub(super) choice: u32,
+    /// The write that it reads from. `None` stands for the initial value.
+    pub(super) rf: Option<At>,
+    /// For a store, the position of the coherence order behind which it stands.
+    pub(super) position: usize,
+    /// The stamp of a read that was revisited.
+    pub(super) stamp: Option<u64>,
+    /// Whether other places and backward revisits of its write are explored from here on.
+    pub(super) opens: bool,
+}
+
+impl Added {
+    pub(super) fn by(thread: ThreadId) -> Added {
+        Added {
+            thread,
+            choice: 0,
+            rf: None,
+            position: 0,
+            stamp: None,
+            opens: true,
+        }
+    }
+}
+
+/// What is left to explore at a point of the execution.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Frame {
+    /// The number of steps before the point.
+    pub(super) steps: usize,
+    pub(super) left: Left,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Left {
+    /// Sources of a read: positions in coherence order, the next one last.
+    Sources {
+        operation: Operation,
+        thread: ThreadId,
+        after: Vec<At>,
+        positions: Vec<usize>,
+    },
+    /// Alternatives of a choice.
+    Choices {
+        thread: ThreadId,
+        next: u32,
+        alternatives: u32,
+    },
+    /// Places of a write and then the reads that it may revisit. The next ones come last.
+    Write {
+        write: Written,
+        positions: Vec<usize>,
+        reads: Option<Vec<At>>,
+    },
+    /// The places at which a write stands while a read that was there before reads from it. What
+    /// the revisit has removed comes back afterwards.
+    Revisit {
+        write: Written,
+        read: At,
+        node: Box<Node>,
+        positions: Vec<usize>,
+        /// The place of the write in the current graph.
+        position: Option<usize>,
+        /// The alternatives of the write's operation, if the write is half done: only then is its
+        /// operation performed for the first time here.
+        alternatives: u32,
+        removed: Box<(Graph, Execution)>,
+    },
+}
+
+/// A write as the last event of a graph.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Written {
+    pub(super) operation: Operation,
+    pub(super) thread: ThreadId,
+    pub(super) after: Vec<At>,
+    pub(super) rf: Option<At>,
+    pub(super) choice: u32,
+    pub(super) alternatives: u32,
+    pub(super) value: ValueId,
+    /// Whether the code behind the operation must not run, because another read-modify-write has
+    /// read from the same write.
+    pub(super) is_half_done: bool,
+}

@@ -1,0 +1,229 @@
+//! The memory models: which graphs are consistent.
+
+use super::clocks::{Clock, Clocks, knows};
+use super::events::{At, Graph, Node, Part, Shape};
+use crate::const_text::is_same;
+use crate::execution::MemoryOrder;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// A memory model.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryModel {
+    /// Sequential consistency: all accesses are in one order.
+    #[default]
+    Sc,
+    /// Total store order, the model of x86 (Owens, Sarkar, Sewell, TPHOLs 2009): stores are
+    /// buffered.
+    Tso,
+    /// Release and acquire: every atomic access acquires or releases, and nothing is stronger.
+    Ra,
+    /// The repaired model of C11 (Lahav et al., PLDI 2017). It permits no load buffering.
+    Rc11,
+}
+
+/// A name that is not the name of a memory model.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("there is no memory model {0:?}; the models are {names}", names = MemoryModel::ALL.map(MemoryModel::name).join(", "))]
+pub struct UnknownMemoryModel(pub String);
+
+impl FromStr for MemoryModel {
+    type Err = UnknownMemoryModel;
+
+    fn from_str(name: &str) -> Result<MemoryModel, UnknownMemoryModel> {
+        let mut all = MemoryModel::ALL.into_iter();
+        all.find(|memory| memory.name() == name)
+            .ok_or_else(|| UnknownMemoryModel(name.to_owned()))
+    }
+}
+
+impl fmt::Display for MemoryModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            MemoryModel::Sc => "sequential consistency",
+            MemoryModel::Tso => "TSO",
+            MemoryModel::Ra => "release-acquire",
+            MemoryModel::Rc11 => "RC11",
+        })
+    }
+}
+
+impl MemoryModel {
+    /// All models.
+    pub const ALL: [MemoryModel; 4] = [
+        MemoryModel::Sc,
+        MemoryModel::Tso,
+        MemoryModel::Ra,
+        MemoryModel::Rc11,
+    ];
+
+    /// Returns the name on the command line and in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MemoryModel::Sc => "sc",
+            MemoryModel::Tso => "tso",
+            MemoryModel::Ra => "ra",
+            MemoryModel::Rc11 => "rc11",
+        }
+    }
+
+    /// Returns the model with this name. In a constant, an unknown name is a compile error.
+    ///
+    /// # Panics
+    ///
+    /// Panics if no model has this name.
+    #[track_caller]
+    pub const fn named(name: &str) -> MemoryModel {
+        let mut all = MemoryModel::ALL.as_slice();
+        while let [memory, others @ ..] = all {
+            if is_same(memory.name().as_bytes(), name.as_bytes()) {
+                return *memory;
+            }
+            all = others;
+        }
+        panic!("there is no such memory model; the models are sc, tso, ra, rc11")
+    }
+
+    /// Checks whether reads may read other writes than the last one.
+    pub const fn is_weak(self) -> bool {
+        !matches!(self, MemoryModel::Sc)
+    }
+
+    /// Returns the ordering under which an access counts in this model.
+    pub(super) fn order(self, order: MemoryOrder) -> MemoryOrder {
+        match (self, order) {
+            (MemoryModel::Ra, MemoryOrder::Object) => MemoryOrder::Object,
+            (MemoryModel::Ra, _) => MemoryOrder::AcqRel,
+            _ => order,
+        }
+    }
+
+    /// Returns what the next event of a thread knows in the sense of coherence.
+    pub(super) fn known(self, at: At, clocks: &Clocks) -> Clock {
+        match self {
+            MemoryModel::Rc11 | MemoryModel::Ra => clocks.hb.clone(),
+            // Coherence with other threads follows from the order of all events.
+            MemoryModel::Sc | MemoryModel::Tso => {
+                let mut own = Clock::from_elem(0, at.thread.index() + 1);
+                own[at.thread.index()] = at.index;
+                own
+            }
+        }
+    }
+
+    /// Checks whether the graph is consistent, given that it is without the last added events, of
+    /// which `changed` are the ones that may close a cycle. Coherence is checked by
+    /// [`Graph::floor`].
+    pub(super) fn permits(self, graph: &Graph, changed: &[At]) -> bool {
+        match self {
+            MemoryModel::Ra => true,
+            MemoryModel::Rc11 => graph.is_psc_acyclic(),
+            MemoryModel::Sc | MemoryModel::Tso => {
+                let is_on_cycle = |&at: &At| graph.is_on_cycle(at, self == MemoryModel::Tso);
+                !changed.iter().any(is_on_cycle)
+            }
+        }
+    }
+}
+
+impl Graph {
+    /// Checks whether the event is on a cycle of program order (or what TSO keeps of it),
+    /// synchronization edges, rf, co and rb.
+    fn is_on_cycle(&self, event: At, is_tso: bool) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut work = Vec::new();
+        self.predecessors(event, is_tso, &mut work);
+        while let Some(at) = work.pop() {
+            if at == event {
+                return true;
+            }
+            if seen.insert(at) {
+                self.predecessors(at, is_tso, &mut work);
+            }
+        }
+        false
+    }
+
+    fn predecessors(&self, at: At, is_tso: bool, found: &mut Vec<At>) {
+        let node = self.node(at);
+        match is_tso {
+            true => self.kept_before(at, node, found),
+            false => {
+                found.extend(node.after.iter());
+                let index = at.index.checked_sub(1);
+                found.extend(index.map(|index| At { index, ..at }));
+            }
+        }
+        let object = node.operation.object;
+        match node.part {
+            // The thread itself may read a store before it leaves the buffer.
+            Part::Read => {
+                let is_external = |write: &At| !is_tso || write.thread != at.thread;
+                found.extend(node.rf.filter(is_external));
+            }
+            Part::Write => {
+                let co = &self.object(object).co;
+                let Some(position) = co.iter().rposition(|&own| own == at) else {
+                    return;
+                };
+                let previous = self.write_at(object, position);
+                found.extend(previous);
+                let reads = self.object(object).reads.iter();
+                found.extend(reads.filter(|&&read| self.node(read).rf == previous && read != at));
+            }
+            Part::Other => {}
+        }
+    }
+
+    /// Adds the events of the thread that TSO keeps before this event, and the synchronization
+    /// edges to them and to the event.
+    fn kept_before(&self, at: At, node: &Node, found: &mut Vec<At>) {
+        found.extend(node.after.iter());
+        if is_no_instruction(node) {
+            return;
+        }
+        let own = &self.threads[at.thread.index()];
+        let may_be_early = node.part == Part::Read && !is_locked(node);
+        for index in (0..at.index).rev() {
+            let earlier = &own[index as usize];
+            let is_barrier = is_barrier(earlier);
+            let may_be_late = earlier.part == Part::Write
+                && !is_locked(earlier)
+                && earlier.order != MemoryOrder::SeqCst;
+            if is_barrier || !(is_no_instruction(earlier) || may_be_early && may_be_late) {
+                found.push(At { index, ..at });
+            }
+            if is_barrier {
+                return;
+            }
+            found.extend(earlier.after.iter());
+        }
+    }
+}
+
+/// Checks whether the access locks the bus: a read-modify-write, even one that fails.
+fn is_locked(node: &Node) -> bool {
+    node.operation.shape == Shape::ReadModifyWrite
+}
+
+/// Checks whether the event is a fence that x86 does not need.
+fn is_no_instruction(node: &Node) -> bool {
+    node.operation.shape == Shape::Fence && node.order != MemoryOrder::SeqCst
+}
+
+/// Checks whether no store is delayed across the event.
+fn is_barrier(node: &Node) -> bool {
+    match node.operation.shape {
+        Shape::Fence => node.order == MemoryOrder::SeqCst,
+        Shape::ReadModifyWrite | Shape::Choice | Shape::Other => true,
+        Shape::Load | Shape::Store => false,
+    }
+}
+
+/// Checks whether `first` happens before `second`.
+pub(super) fn happens_before(first: At, second: At, node: &Node) -> bool {
+    first != second && knows(&node.clocks.hb, first)
+}

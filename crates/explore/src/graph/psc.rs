@@ -1,0 +1,179 @@
+//! The condition on sequentially consistent accesses and fences (RC11: psc is acyclic).
+
+use super::events::{At, Graph, Node, Part, Shape};
+use super::memory_model::happens_before;
+
+/// A relation between the events of a graph, as a matrix of bits.
+#[derive(Clone)]
+struct Relation {
+    rows: Vec<Vec<u64>>,
+}
+
+impl Relation {
+    fn new(size: usize) -> Relation {
+        let words = size.div_ceil(64);
+        Relation {
+            rows: vec![vec![0; words]; size],
+        }
+    }
+
+    /// Returns the pairs for which the condition holds.
+    fn of(size: usize, holds: impl Fn(usize, usize) -> bool) -> Relation {
+        let mut relation = Relation::new(size);
+        for from in 0..size {
+            for to in 0..size {
+                if holds(from, to) {
+                    relation.add(from, to);
+                }
+            }
+        }
+        relation
+    }
+
+    fn add(&mut self, from: usize, to: usize) {
+        self.rows[from][to / 64] |= 1 << (to % 64);
+    }
+
+    fn has(&self, from: usize, to: usize) -> bool {
+        self.rows[from][to / 64] >> (to % 64) & 1 == 1
+    }
+
+    fn or(mut self, other: &Relation) -> Relation {
+        for (own, other) in self.rows.iter_mut().zip(&other.rows) {
+            for (own, other) in own.iter_mut().zip(other) {
+                *own |= other;
+            }
+        }
+        self
+    }
+
+    /// Returns the composition `self; other`.
+    fn then(&self, other: &Relation) -> Relation {
+        let size = self.rows.len();
+        let mut result = Relation::new(size);
+        for from in 0..size {
+            for middle in 0..size {
+                if self.has(from, middle) {
+                    let (row, other) = (&mut result.rows[from], &other.rows[middle]);
+                    row.iter_mut()
+                        .zip(other)
+                        .for_each(|(own, other)| *own |= other);
+                }
+            }
+        }
+        result
+    }
+
+    /// Returns the identity on the events for which the condition holds.
+    fn identity(size: usize, holds: impl Fn(usize) -> bool) -> Relation {
+        Relation::of(size, |from, to| from == to && holds(from))
+    }
+
+    fn closure(mut self) -> Relation {
+        let size = self.rows.len();
+        for middle in 0..size {
+            let through = self.rows[middle].clone();
+            for from in 0..size {
+                if self.has(from, middle) {
+                    let row = self.rows[from].iter_mut();
+                    row.zip(&through).for_each(|(own, other)| *own |= other);
+                }
+            }
+        }
+        self
+    }
+
+    fn is_acyclic(&self) -> bool {
+        let size = self.rows.len();
+        let closure = self.clone().closure();
+        (0..size).all(|event| !closure.has(event, event))
+    }
+}
+
+fn is_total_fence(node: &Node) -> bool {
+    node.operation.shape == Shape::Fence && node.order.is_total()
+}
+
+fn is_total(node: &Node) -> bool {
+    is_total_fence(node) || node.part != Part::Other && node.order.is_total()
+}
+
+impl Graph {
+    /// Checks whether psc is acyclic.
+    pub(super) fn is_psc_acyclic(&self) -> bool {
+        let events: Vec<(At, &Node)> = self.all().collect();
+        let size = events.len();
+        let total = events.iter().filter(|(_, node)| is_total(node)).count();
+        if total < 2 {
+            return true;
+        }
+        let object = |event: usize| {
+            let node = events[event].1;
+            (node.part != Part::Other).then_some(node.operation.object)
+        };
+        let same_object = |a: usize, b: usize| object(a).is_some() && object(a) == object(b);
+        let is_before = |a: usize, b: usize| {
+            events[a].0.thread == events[b].0.thread && events[a].0.index < events[b].0.index
+        };
+        let po = Relation::of(size, is_before);
+        let hb = Relation::of(size, |a, b| {
+            happens_before(events[a].0, events[b].0, events[b].1)
+        });
+        let edge = |a: usize, b: usize| events[b].1.after.contains(&events[a].0);
+        let place = |event: usize| {
+            let (at, node) = events[event];
+            let write = match node.part {
+                Part::Read => node.rf,
+                _ => Some(at),
+            };
+            let co = &self.object(node.operation.object).co;
+            match write {
+                None => Some(0),
+                Some(write) => co
+                    .iter()
+                    .position(|&own| own == write)
+                    .map(|place| place + 1),
+            }
+        };
+        let places: Vec<Option<usize>> = (0..size)
+            .map(|event| object(event).and_then(|_| place(event)))
+            .collect();
+        let part = |event: usize| events[event].1.part;
+        let later = |a: usize, b: usize| {
+            same_object(a, b)
+                && part(b) == Part::Write
+                && a != b
+                && places[a].zip(places[b]).is_some_and(|(a, b)| a < b)
+        };
+        let co = Relation::of(size, |a, b| part(a) == Part::Write && later(a, b));
+        let rb = Relation::of(size, |a, b| part(a) == Part::Read && later(a, b));
+        let rf = Relation::of(size, |a, b| {
+            part(b) == Part::Read && events[b].1.rf == Some(events[a].0)
+        });
+        let skip = Relation::of(size, |a, b| {
+            is_before(a, b) && !same_object(a, b) || edge(a, b)
+        });
+        let all = Relation::identity(size, |_| true);
+        let hb_or_same = hb.clone().or(&all);
+        let within = Relation::of(size, |a, b| {
+            same_object(a, b) && happens_before(events[a].0, events[b].0, events[b].1)
+        });
+        let scb = skip
+            .then(&hb_or_same)
+            .then(&skip)
+            .or(&po)
+            .or(&skip)
+            .or(&within)
+            .or(&co)
+            .or(&rb);
+        let totals = Relation::identity(size, |event| is_total(events[event].1));
+        let fences = Relation::identity(size, |event| is_total_fence(events[event].1));
+        let from = fences.then(&hb_or_same).or(&totals);
+        let to = hb_or_same.then(&fences).or(&totals);
+        let base = from.then(&scb).then(&to);
+        let eco = rf.or(&co).or(&rb).closure();
+        let around = hb.then(&eco).then(&hb).or(&hb);
+        let fence = fences.then(&around).then(&fences);
+        base.or(&fence).is_acyclic()
+    }
+}

@@ -1,0 +1,365 @@
+//! Programs under weak memory models. The verdicts are those of the literature: RC11 (Lahav et al.,
+//! PLDI 2017) and x86-TSO (Owens, Sarkar, Sewell, TPHOLs 2009).
+
+use mazurka::cell::UnsafeCell;
+use mazurka::sync::Arc;
+use mazurka::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
+use mazurka::sync::atomic::{AtomicBool, AtomicUsize, fence};
+use mazurka::{CheckError, Checker, MemoryModel, Report, Style, Verdict, hint, thread};
+
+fn check(memory: MemoryModel, program: impl Fn() + Send + Sync + 'static) -> Report {
+    Checker::new().memory(memory).check(program)
+}
+
+#[track_caller]
+fn is_found(memory: MemoryModel, program: impl Fn() + Send + Sync + 'static) -> bool {
+    let report = check(memory, program);
+    let text = report.text(Style::default());
+    assert!(report.bounds.is_empty(), "{text}");
+    assert_eq!(report.blocked, 0, "{text}");
+    match report.verdict {
+        Verdict::Bug => true,
+        Verdict::Verified => false,
+        Verdict::Bounded => panic!("{text}"),
+    }
+}
+
+/// Variables that threads share, all 0 at first.
+type Shared = Arc<[AtomicUsize; 2]>;
+
+/// Runs two threads. Returns their results.
+fn both<A: Send + 'static, B>(
+    one: impl FnOnce(Shared) -> A + Send + 'static,
+    other: impl FnOnce(Shared) -> B,
+) -> (A, B) {
+    let shared: Shared = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+    let thread = thread::spawn({
+        let shared = Arc::clone(&shared);
+        move || one(shared)
+    });
+    let second = other(shared);
+    (thread.join().unwrap(), second)
+}
+
+fn store_buffering(store: Ordering, load: Ordering, between: Option<Ordering>) {
+    let side = move |mine: usize| {
+        move |shared: Shared| {
+            shared[mine].store(1, store);
+            if let Some(order) = between {
+                fence(order);
+            }
+            shared[1 - mine].load(load)
+        }
+    };
+    assert_ne!(both(side(0), side(1)), (0, 0), "both loads saw old values");
+}
+
+#[test]
+fn store_buffering_needs_sequential_consistency() {
+    use MemoryModel::{Ra, Rc11, Sc, Tso};
+    for (store, load) in [(Relaxed, Relaxed), (Release, Acquire), (SeqCst, Acquire)] {
+        assert!(!is_found(Sc, move || store_buffering(store, load, None)));
+        assert!(is_found(Rc11, move || store_buffering(store, load, None)));
+    }
+    assert!(is_found(Tso, || store_buffering(Relaxed, Relaxed, None)));
+    assert!(is_found(Ra, || store_buffering(SeqCst, SeqCst, None)));
+    for memory in [Tso, Rc11] {
+        assert!(!is_found(memory, || store_buffering(SeqCst, SeqCst, None)));
+        let fenced = || store_buffering(Relaxed, Relaxed, Some(SeqCst));
+        assert!(!is_found(memory, fenced));
+        let fenced = || store_buffering(Relaxed, Relaxed, Some(AcqRel));
+        assert!(is_found(memory, fenced));
+    }
+}
+
+#[test]
+fn load_buffering_is_forbidden() {
+    for memory in MemoryModel::ALL {
+        let found = is_found(memory, || {
+            let side = |mine: usize| {
+                move |shared: Shared| {
+                    let seen = shared[mine].load(Relaxed);
+                    shared[1 - mine].store(1, Relaxed);
+                    seen
+                }
+            };
+            assert_ne!(both(side(0), side(1)), (1, 1));
+        });
+        assert!(!found, "{memory}");
+    }
+}
+
+fn message_passing(store: Ordering, load: Ordering) {
+    let (_, seen) = both(
+        move |shared: Shared| {
+            shared[0].store(1, Relaxed);
+            shared[1].store(1, store);
+        },
+        move |shared: Shared| (shared[1].load(load), shared[0].load(Relaxed)),
+    );
+    assert_ne!(seen, (1, 0), "the flag was seen, but not the message");
+}
+
+#[test]
+fn a_message_needs_release_and_acquire() {
+    for (store, load, is_weak) in [
+        (Relaxed, Relaxed, true),
+        (Release, Relaxed, true),
+        (Relaxed, Acquire, true),
+        (Release, Acquire, false),
+        (SeqCst, SeqCst, false),
+    ] {
+        let program = move || message_passing(store, load);
+        assert_eq!(is_found(MemoryModel::Rc11, program), is_weak);
+        assert!(!is_found(MemoryModel::Tso, program));
+        assert!(!is_found(MemoryModel::Ra, program));
+        assert!(!is_found(MemoryModel::Sc, program));
+    }
+}
+
+/// Two writers, and two readers that see the writes in different orders.
+fn independent_reads(order: Ordering, load: Ordering) {
+    let shared: Shared = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+    let spawn = |body: fn(&Shared, Ordering) -> (usize, usize), order| {
+        let shared = Arc::clone(&shared);
+        thread::spawn(move || body(&shared, order))
+    };
+    let writers = [
+        spawn(|shared, order| (shared[0].store(1, order), (0, 0)).1, order),
+        spawn(|shared, order| (shared[1].store(1, order), (0, 0)).1, order),
+    ];
+    let one = spawn(
+        |shared, load| (shared[0].load(load), shared[1].load(load)),
+        load,
+    );
+    let other = (shared[1].load(load), shared[0].load(load));
+    let one = one.join().unwrap();
+    for writer in writers {
+        writer.join().unwrap();
+    }
+    assert!((one, other) != ((1, 0), (1, 0)), "the readers disagree");
+}
+
+#[test]
+fn readers_agree_on_the_order_of_sequentially_consistent_writes_only() {
+    assert!(is_found(MemoryModel::Rc11, || independent_reads(
+        Release, Acquire
+    )));
+    assert!(is_found(MemoryModel::Ra, || independent_reads(
+        SeqCst, SeqCst
+    )));
+    assert!(!is_found(MemoryModel::Rc11, || independent_reads(
+        SeqCst, SeqCst
+    )));
+    assert!(!is_found(MemoryModel::Tso, || independent_reads(
+        Relaxed, Relaxed
+    )));
+}
+
+/// A lock without help from the system, around memory without any.
+struct SpinLock {
+    is_taken: AtomicBool,
+    value: UnsafeCell<u32>,
+}
+
+// SAFETY: the value is accessed under the lock only. The checker looks for violations.
+unsafe impl Sync for SpinLock {}
+
+fn spin_lock(unlock: Ordering) {
+    let lock = Arc::new(SpinLock {
+        is_taken: AtomicBool::new(false),
+        value: UnsafeCell::new(0),
+    });
+    let work = move |lock: &SpinLock| {
+        while lock.is_taken.swap(true, Acquire) {
+            hint::spin_loop();
+        }
+        lock.value.with_mut(|value| {
+            // SAFETY: the lock is held.
+            unsafe { *value += 1 }
+        });
+        lock.is_taken.store(false, unlock);
+    };
+    let thread = thread::spawn({
+        let lock = Arc::clone(&lock);
+        move || work(&lock)
+    });
+    work(&lock);
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_relaxed_unlock_is_a_data_race() {
+    assert!(!is_found(MemoryModel::Rc11, || spin_lock(Release)));
+    let report = check(MemoryModel::Rc11, || spin_lock(Relaxed));
+    assert_eq!(report.verdict, Verdict::Bug);
+    assert!(report.errors[0].message.contains("data race"));
+}
+
+/// A reference count whose last owner frees the value.
+fn reference_count(fences: bool) {
+    struct Counted {
+        owners: AtomicUsize,
+        value: UnsafeCell<u32>,
+    }
+    // SAFETY: only the last owner accesses the value. The checker looks for violations.
+    unsafe impl Sync for Counted {}
+    let counted = Arc::new(Counted {
+        owners: AtomicUsize::new(2),
+        value: UnsafeCell::new(1),
+    });
+    let drop_one = move |counted: &Counted| {
+        counted.value.with(|_| ());
+        if counted.owners.fetch_sub(1, Release) == 1 {
+            if fences {
+                fence(Acquire);
+            }
+            counted.value.with_mut(|value| {
+                // SAFETY: this is the last owner.
+                unsafe { *value = 0 }
+            });
+        }
+    };
+    let thread = thread::spawn({
+        let counted = Arc::clone(&counted);
+        move || drop_one(&counted)
+    });
+    drop_one(&counted);
+    thread.join().unwrap();
+}
+
+#[test]
+fn freeing_without_an_acquire_fence_is_a_data_race() {
+    assert!(!is_found(MemoryModel::Rc11, || reference_count(true)));
+    assert!(is_found(MemoryModel::Rc11, || reference_count(false)));
+}
+
+/// Mutual exclusion by two flags (Dekker), without a turn: a thread enters if the other does not
+/// want to.
+fn dekker(order: Ordering) {
+    let load = if order == Release { Acquire } else { order };
+    let side = move |mine: usize| {
+        move |shared: Shared| {
+            shared[mine].store(1, order);
+            shared[1 - mine].load(load) == 0
+        }
+    };
+    assert_ne!(both(side(0), side(1)), (true, true), "both have entered");
+}
+
+#[test]
+fn dekkers_flags_need_sequential_consistency() {
+    assert!(is_found(MemoryModel::Rc11, || dekker(Release)));
+    assert!(!is_found(MemoryModel::Rc11, || dekker(SeqCst)));
+}
+
+/// A reader that waits for a flag, however often it sees the old value.
+#[test]
+fn a_loop_that_waits_ends() {
+    for order in [(Relaxed, Relaxed), (Release, Acquire)] {
+        let report = check(MemoryModel::Rc11, move || {
+            both(
+                move |shared: Shared| shared[0].store(1, order.0),
+                move |shared: Shared| {
+                    while shared[0].load(order.1) == 0 {
+                        hint::spin_loop();
+                    }
+                },
+            );
+        });
+        assert_eq!(
+            report.verdict,
+            Verdict::Verified,
+            "{}",
+            report.text(Style::default())
+        );
+    }
+}
+
+#[test]
+fn locks_and_channels_synchronize() {
+    let report = check(MemoryModel::Rc11, || {
+        let value = Arc::new(mazurka::sync::Mutex::new(0));
+        let (sender, receiver) = mazurka::sync::mpsc::channel();
+        let thread = thread::spawn({
+            let value = Arc::clone(&value);
+            move || {
+                *value.lock().unwrap() += 1;
+                sender.send(1).unwrap();
+            }
+        });
+        *value.lock().unwrap() += 1;
+        assert_eq!(receiver.recv(), Ok(1));
+        thread.join().unwrap();
+        assert_eq!(*value.lock().unwrap(), 2);
+    });
+    assert_eq!((report.verdict, report.executions), (Verdict::Verified, 2));
+}
+
+#[test]
+fn a_schedule_repeats_what_was_read() {
+    let program = || message_passing(Relaxed, Relaxed);
+    let report = check(MemoryModel::Rc11, program);
+    let schedule = &report.errors[0].schedule;
+    let text = schedule.to_json();
+    let schedule = mazurka::ScheduleFile::from_json(&text).unwrap();
+    let replayed = Checker::new().replay(&schedule, program).unwrap();
+    assert_eq!(replayed.verdict, Verdict::Bug);
+    assert_eq!(replayed.memory, MemoryModel::Rc11);
+    assert_eq!(replayed.errors[0].message, report.errors[0].message);
+    let shown = report.text(Style::default());
+    assert!(shown.contains("an old value"), "{shown}");
+    assert!(shown.contains("does not see"), "{shown}");
+    println!("{shown}");
+}
+
+#[test]
+fn a_search_is_resumed() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("search");
+    let program = || independent_reads(Release, Acquire);
+    let keeps = || Checker::new().memory(MemoryModel::Rc11).keep_going(true);
+    let whole = keeps().check(program);
+    let first = keeps().max_executions(3).checkpoint(&file).check(program);
+    assert_eq!(first.executions, 3);
+    let both = keeps().resume(&file).check(program);
+    assert_eq!(both.executions, whole.executions);
+    let other = Checker::new()
+        .keep_going(true)
+        .resume(&file)
+        .try_check(program);
+    assert!(
+        matches!(other, Err(CheckError::ForeignCheckpoint { .. })),
+        "{other:?}"
+    );
+}
+
+#[test]
+fn the_verdict_names_the_model() {
+    let report = check(MemoryModel::Rc11, || message_passing(Release, Acquire));
+    let text = report.text(Style::default());
+    assert!(
+        text.starts_with("verified under RC11: no execution"),
+        "{text}"
+    );
+    assert!(text.contains("execution graphs"), "{text}");
+    assert_eq!(serde_json::to_value(&report).unwrap()["memory"], "rc11");
+}
+
+#[test]
+fn what_needs_interleavings_is_refused() {
+    let weak = || Checker::new().memory(MemoryModel::Rc11);
+    for checker in [
+        weak().algorithm(mazurka::Algorithm::Optimal),
+        weak().algorithm(mazurka::Algorithm::Random),
+        weak().preemptions(2),
+    ] {
+        let result = checker.try_check(|| ());
+        assert!(matches!(result, Err(CheckError::Contradiction(_))));
+    }
+}
+
+#[mazurka::test(memory = "rc11", fails = "the flag was seen")]
+fn a_test_chooses_the_model() {
+    message_passing(Relaxed, Relaxed);
+}

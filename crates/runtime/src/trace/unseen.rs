@@ -1,0 +1,62 @@
+//! Reads of old values in an execution under a weak memory model.
+
+use explore::{Access, EventId, Execution, ReadsFrom};
+
+/// A write that a read did not see although it came before the read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Unseen {
+    pub(crate) write: EventId,
+    pub(crate) read: EventId,
+    /// A later write of the first thread, and a read of it by the second thread.
+    pub(crate) through: Option<(EventId, EventId)>,
+}
+
+/// Returns the source of a read: a write, or `None` for the initial value.
+fn source(execution: &Execution, read: EventId) -> Option<Option<EventId>> {
+    let event = execution.event(read);
+    match event.step.reads_from {
+        ReadsFrom::INITIAL => Some(None),
+        source => source.event().map(Some),
+    }
+    .filter(|_| event.op.is_access())
+}
+
+/// Returns the last unseen write of each read, in the order of the reads.
+pub(crate) fn unseen(execution: &Execution) -> Vec<Unseen> {
+    let reads = execution.events().filter_map(|(read, event)| {
+        let source = source(execution, read)?;
+        let first = source.map_or(0, |write| write.index() + 1);
+        let mut newer = (first..read.index()).rev().map(EventId::at);
+        let write = newer.find(|&write| {
+            let other = execution.event(write);
+            other.op.access == Access::Write
+                && other.op.object == event.op.object
+                && other.step.reads_from != ReadsFrom::OVERWRITTEN
+        })?;
+        Some(Unseen {
+            write,
+            read,
+            through: through(execution, write, read),
+        })
+    });
+    reads.collect()
+}
+
+/// Returns the last read by the second thread, before `read`, of a write of the first thread after
+/// `write`.
+fn through(execution: &Execution, write: EventId, read: EventId) -> Option<(EventId, EventId)> {
+    let [writer, reader] = [write, read].map(|event| execution.event(event).thread());
+    let before = (write.index() + 1..read.index()).rev().map(EventId::at);
+    let mut before = before.filter(|&event| execution.event(event).thread() == reader);
+    before.find_map(|load| {
+        let store = source(execution, load)??;
+        let is_later = store > write && execution.event(store).thread() == writer;
+        is_later.then_some((store, load))
+    })
+}
+
+/// Checks whether the execution was found under a weak memory model.
+pub(crate) fn is_weak(execution: &Execution) -> bool {
+    let mut events = execution.events();
+    events.any(|(_, event)| event.step.reads_from != ReadsFrom::LAST)
+}

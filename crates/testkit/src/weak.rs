@@ -1,0 +1,94 @@
+//! Weak memory: programs of variables, fences and choices under axioms, against the search over
+//! execution graphs.
+
+mod axioms;
+mod candidates;
+mod graph;
+mod relation;
+mod suites;
+
+pub use graph::Graph;
+pub use suites::{SUITES, Suite};
+
+use crate::machine::Machine;
+use crate::program::Program;
+use candidates::Model;
+use explore::{End, GraphSearch, MemoryModel, Observer, Outcome, Strategy, explore};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+/// The numbers of one comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Compared {
+    /// Consistent graphs.
+    pub graphs: u64,
+    /// Combinations of runs, sources and orders that the oracle has judged.
+    pub candidates: u64,
+}
+
+/// The graphs that a search has reached.
+struct Reached {
+    graphs: BTreeSet<Graph>,
+    executions: u64,
+    blocked: u64,
+    variables: usize,
+    limit: u64,
+}
+
+impl Observer for Reached {
+    fn ended(&mut self, outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
+        match outcome.is_maximal() {
+            true => self.executions += 1,
+            false => self.blocked += 1,
+        }
+        self.graphs.insert(Graph::of(strategy, self.variables));
+        match self.executions + self.blocked < self.limit {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    }
+}
+
+/// Compares the search with the axioms on one program. Returns `None` if the program is too large
+/// for the oracle.
+pub fn check(
+    program: &Program,
+    memory: MemoryModel,
+    is_c11: bool,
+    most_candidates: u64,
+) -> Result<Option<Compared>, String> {
+    let Some(expected) = candidates::consistent(program, Model { memory, is_c11 }, most_candidates)
+    else {
+        return Ok(None);
+    };
+    let mut reached = Reached {
+        graphs: BTreeSet::new(),
+        executions: 0,
+        blocked: 0,
+        variables: program.count(crate::program::Sort::Variable),
+        limit: 4 * expected.graphs.len() as u64 + 10,
+    };
+    let mut search = GraphSearch::new(memory, is_c11);
+    let end = explore(&mut Machine::new(program), &mut search, &mut reached)
+        .map_err(|interrupt| interrupt.to_string())?;
+    if let Some(missing) = expected.graphs.difference(&reached.graphs).next() {
+        return Err(format!("a consistent graph is missing: {missing:?}"));
+    }
+    if let Some(extra) = reached.graphs.difference(&expected.graphs).next() {
+        return Err(format!("an inconsistent graph is reached: {extra:?}"));
+    }
+    if reached.blocked > 0 {
+        return Err(format!("{} executions are blocked", reached.blocked));
+    }
+    let graphs = expected.graphs.len() as u64;
+    if end != End::Exhausted || reached.executions != graphs {
+        return Err(format!(
+            "{} executions reach {graphs} graphs",
+            reached.executions
+        ));
+    }
+    Ok(Some(Compared {
+        graphs,
+        candidates: expected.candidates,
+    }))
+}
