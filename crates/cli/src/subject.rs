@@ -62,21 +62,14 @@ impl Subject {
             },
             (false, words) => return Subject::in_corpus(options, words),
         };
-        let refused = |option, why| Err(Refusal::Option { option, why });
         // A program that is built already may be one in Rust.
-        if has_source && options.conditions.memory.is_weak() {
-            return refused(
-                "--memory",
-                "programs in C and C++ are checked under sc only",
-            );
+        match has_source && options.algorithm.compares_states() {
+            true => Err(Refusal::Option {
+                option: "--algorithm context-sensitive",
+                why: "this is for programs that report their states, which programs in C and C++ do not",
+            }),
+            false => Ok(Subject::Native(native)),
         }
-        if has_source && options.algorithm.compares_states() {
-            return refused(
-                "--algorithm context-sensitive",
-                "this is for programs that report their states, which programs in C and C++ do not",
-            );
-        }
-        Ok(Subject::Native(native))
     }
 
     /// Returns a program that is already built, or one of the corpus.

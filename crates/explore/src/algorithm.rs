@@ -187,7 +187,7 @@ impl Algorithm {
         }
         match self {
             _ if options.memory.is_weak() && self.proves() => {
-                Box::new(GraphSearch::new(options.memory, false))
+                Box::new(GraphSearch::new(options.memory))
             }
             Algorithm::Exhaustive => Box::new(Search::<Exhaustive>::new()),
             Algorithm::Sleep => Box::new(Search::<Sleep>::new()),

@@ -5,7 +5,6 @@ use crate::heap;
 use explore::OpKind;
 use libc::c_void;
 use runtime::native;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Reports a read of `volatile` memory as an atomic access, because programs use such memory in
 /// this way.
@@ -22,11 +21,11 @@ unsafe fn read_volatile(pointer: *const c_void, length: usize) {
         unsafe {
             native::meet_volatile(pointer.addr(), (*frame).code());
             match length {
-                1 => drop(native::load(pointer.cast::<u8>(), Relaxed, frame)),
-                2 => drop(native::load(pointer.cast::<u16>(), Relaxed, frame)),
-                4 => drop(native::load(pointer.cast::<u32>(), Relaxed, frame)),
-                8 => drop(native::load(pointer.cast::<u64>(), Relaxed, frame)),
-                _ => drop(native::load(pointer.cast::<u128>(), Relaxed, frame)),
+                1 => native::read_volatile(pointer.cast::<u8>(), frame),
+                2 => native::read_volatile(pointer.cast::<u16>(), frame),
+                4 => native::read_volatile(pointer.cast::<u32>(), frame),
+                8 => native::read_volatile(pointer.cast::<u64>(), frame),
+                _ => native::read_volatile(pointer.cast::<u128>(), frame),
             }
         }
     } else {

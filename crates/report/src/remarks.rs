@@ -44,7 +44,7 @@ impl Shown<'_> {
             let why = through.map_or_else(String::new, |pair| {
                 let [store, load] = [pair.first, pair.second].map(|row| self.sentence(row));
                 format!(
-                    ". {load} reads from {store}, but only an Acquire load of a Release store makes \
+                    ". {load} reads from {store}, but only an acquire load of a release store makes \
                      visible what came before the store"
                 )
             });

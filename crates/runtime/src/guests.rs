@@ -158,7 +158,7 @@ impl Guest for Guests {
             warnings: RefCell::default(),
             left_out: RefCell::default(),
             goals: Vec::new(),
-            happens_before: HappensBefore::default(),
+            happens_before: HappensBefore::new(config.conditions.memory),
             recorder: Recorder::default(),
             sampled: Sampled::default(),
             snapshots: Snapshots::default(),

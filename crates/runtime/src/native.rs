@@ -32,7 +32,9 @@ mod visits;
 
 pub use crate::engine::coroutine::make_stacks_executable;
 pub use annotations::{acquire_at, expect_races, ignore, release_at};
-pub use atomics::{compare_exchange, fence, load, load_within, modify, modify_within, store};
+pub use atomics::{
+    compare_exchange, fence, load, load_within, modify, modify_within, read_volatile, store,
+};
 pub(crate) use audit::Audit;
 pub use audit::{HAS_CALLED_LIBRARY, call_program, enter_program, leave_program};
 pub use copies::{copy, copy_at_once, fill, read_on};

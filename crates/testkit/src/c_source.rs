@@ -1,6 +1,6 @@
 //! Prints abstract programs as C with pthreads, for front-ends that check C.
 //!
-//! Variables become sequentially consistent atomics, registers become local variables. Main creates
+//! Variables become atomics, registers become local variables. Main creates
 //! the threads that no thread spawns, and joins the threads that no thread joins. This adds no
 //! conflict, so the C program has the traces of the abstract program. Local variables record which
 //! locks a thread holds.
@@ -10,6 +10,7 @@
 
 use crate::entry::Kind;
 use crate::program::{Action, Condition, Program, REGISTERS, Sort, Statement, Value, Verb};
+use explore::MemoryOrder;
 use std::fmt::Write;
 
 /// The reason why a program cannot be written in C.
@@ -31,7 +32,7 @@ impl Program {
     /// ```
     /// let program: testkit::Program = "store x0 1 | r0 = load x0".parse().unwrap();
     /// let source = program.c_source().unwrap();
-    /// assert!(source.contains("r0 = atomic_load(&x0);"));
+    /// assert!(source.contains("r0 = atomic_load_explicit(&x0, memory_order_seq_cst);"));
     /// ```
     pub fn c_source(&self) -> Result<String, NotInC> {
         for (_, action) in self.actions() {
@@ -299,6 +300,16 @@ fn value(value: Value) -> String {
     }
 }
 
+fn order(order: MemoryOrder) -> &'static str {
+    match order {
+        MemoryOrder::Relaxed => "memory_order_relaxed",
+        MemoryOrder::Acquire => "memory_order_acquire",
+        MemoryOrder::Release => "memory_order_release",
+        MemoryOrder::AcqRel => "memory_order_acq_rel",
+        MemoryOrder::SeqCst | MemoryOrder::Object => "memory_order_seq_cst",
+    }
+}
+
 /// Returns an action in C. `initialiser` is the number of the next initialiser.
 fn line_of(action: &Action, initialiser: usize) -> String {
     let into = action
@@ -307,7 +318,9 @@ fn line_of(action: &Action, initialiser: usize) -> String {
     let mut line = template(action.verb)
         .expect("operations without a counterpart in C were refused")
         .replace("$into ", &into)
-        .replace("$n", &initialiser.to_string());
+        .replace("$n", &initialiser.to_string())
+        .replace("$o", order(action.order))
+        .replace("$f", order(action.on_failure));
     let sorts = action.verb.signature().sorts;
     for (sort, (place, number)) in sorts.iter().zip(["$0", "$1"].iter().zip(&action.objects)) {
         let letter = sort.letter().to_string();
@@ -321,18 +334,18 @@ fn line_of(action: &Action, initialiser: usize) -> String {
 }
 
 /// Returns a verb's template in C, with objects `$0` and `$1`, values `$a` and `$b`, the place of
-/// its result, and the number of an initialiser.
+/// its result, the number of an initialiser, and the orderings `$o` and, on failure, `$f`.
 #[rustfmt::skip]
 fn template(verb: Verb) -> Option<&'static str> {
     use Verb::*;
     Some(match verb {
-        Load => "$into atomic_load(&$0);",
-        Store => "atomic_store(&$0, $a);",
-        FetchAdd => "$into atomic_fetch_add(&$0, $a);",
-        Swap => "$into atomic_exchange(&$0, $a);",
-        CompareExchange => "seen = $a; atomic_compare_exchange_strong(&$0, &seen, $b); $into seen;",
-        WeakCompareExchange => "seen = $a; $into atomic_compare_exchange_weak(&$0, &seen, $b);",
-        Fence => "atomic_thread_fence(memory_order_seq_cst);",
+        Load => "$into atomic_load_explicit(&$0, $o);",
+        Store => "atomic_store_explicit(&$0, $a, $o);",
+        FetchAdd => "$into atomic_fetch_add_explicit(&$0, $a, $o);",
+        Swap => "$into atomic_exchange_explicit(&$0, $a, $o);",
+        CompareExchange => "seen = $a; atomic_compare_exchange_strong_explicit(&$0, &seen, $b, $o, $f); $into seen;",
+        WeakCompareExchange => "seen = $a; $into atomic_compare_exchange_weak_explicit(&$0, &seen, $b, $o, $f);",
+        Fence => "atomic_thread_fence($o);",
         Let => "$into $a;",
         Yield => ";",
         Choose => "$into mazurka_choose($a);",

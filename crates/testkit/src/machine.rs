@@ -25,6 +25,8 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub struct Machine {
     plan: Rc<Plan>,
+    /// Whether later stores of a thread continue its release sequence, as in C11 and C17.
+    is_c11: bool,
     threads: Vec<Thread>,
     variables: Vec<u64>,
     /// The event that wrote the value of each variable.
@@ -87,6 +89,7 @@ impl Machine {
     pub fn new(program: &Program) -> Machine {
         let plan = Plan::new(program);
         let mut machine = Machine {
+            is_c11: false,
             threads: vec![Thread::default(); plan.is_root.len()],
             variables: vec![0; plan.variables],
             writers: vec![None; plan.variables],
@@ -109,6 +112,15 @@ impl Machine {
         };
         machine.begin();
         machine
+    }
+
+    /// Returns the machine whose stores continue the release sequences of their threads if
+    /// `is_c11`.
+    #[must_use]
+    pub fn with_release_sequences(mut self, is_c11: bool) -> Machine {
+        self.is_c11 = is_c11;
+        self.announce_all();
+        self
     }
 
     /// Returns the events performed so far.

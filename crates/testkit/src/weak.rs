@@ -68,8 +68,9 @@ pub fn check(
         variables: program.count(crate::program::Sort::Variable),
         limit: 4 * expected.graphs.len() as u64 + 10,
     };
-    let mut search = GraphSearch::new(memory, is_c11);
-    let end = explore(&mut Machine::new(program), &mut search, &mut reached)
+    let mut search = GraphSearch::new(memory);
+    let mut machine = Machine::new(program).with_release_sequences(is_c11);
+    let end = explore(&mut machine, &mut search, &mut reached)
         .map_err(|interrupt| interrupt.to_string())?;
     if let Some(missing) = expected.graphs.difference(&reached.graphs).next() {
         return Err(format!("a consistent graph is missing: {missing:?}"));

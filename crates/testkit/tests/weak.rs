@@ -84,7 +84,7 @@ impl Observer for Count {
 fn executions(program: &str, memory: MemoryModel) -> u64 {
     let mut count = Count(0);
     let mut machine = Machine::new(&program.parse().unwrap());
-    let mut search = GraphSearch::new(memory, false);
+    let mut search = GraphSearch::new(memory);
     explore(&mut machine, &mut search, &mut count).unwrap();
     count.0
 }

@@ -53,3 +53,4 @@ mod unhooked;
 mod verdicts;
 mod verification;
 mod waits;
+mod weak_memory;

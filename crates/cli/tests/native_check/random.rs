@@ -2,12 +2,13 @@
 //! abstract program. `MAZURKA_SEED` repeats a run; `MAZURKA_PROGRAMS` sets the number of programs.
 
 use crate::toolchain::{Toolchain, check};
-use explore::Outcome;
+use explore::{MemoryModel, Outcome};
 use std::env;
 use std::fs;
 use testkit::program::Verb;
 use testkit::random::Random;
 use testkit::suite::SUITES;
+use testkit::weak;
 use testkit::{Oracle, Program};
 
 /// Programs with more prefixes are left out.
@@ -68,6 +69,44 @@ fn comparable(program: &Program) -> Option<(String, [Option<u64>; 3])> {
     let halted = halted.count() as u64;
     let executions = oracle.traces.len() as u64 - halted;
     Some((text, [executions, halted, 0].map(Some)))
+}
+
+/// The graphs are those of the axioms, in C before C++20.
+#[test]
+fn random_programs_have_the_graphs_of_the_axioms() {
+    let seed = number("MAZURKA_SEED", 1);
+    println!("MAZURKA_SEED={seed}");
+    let toolchain = Toolchain::first();
+    let mut random = Random::new(seed);
+    let mut left = number("MAZURKA_PROGRAMS", 200);
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    let executable = folder.path().join("program");
+    for suite in weak::SUITES.iter().cycle() {
+        if left == 0 {
+            return;
+        }
+        let program = suite.program(&mut random);
+        let expected = [MemoryModel::Tso, MemoryModel::Ra, MemoryModel::Rc11]
+            .map(|memory| Some((memory, weak::check(&program, memory, true, 3_000).unwrap()?)));
+        if expected.contains(&None) {
+            continue;
+        }
+        left -= 1;
+        fs::write(&source, program.c_source().unwrap()).unwrap();
+        toolchain.build(&source, &[], &executable).unwrap();
+        for (memory, compared) in expected.into_iter().flatten() {
+            let report = check(&["--memory", memory.name()], &executable, &[]).unwrap();
+            let [executions, halted] =
+                ["executions", "halted"].map(|count| report[count].as_u64().unwrap());
+            assert_eq!(
+                executions + halted,
+                compared.graphs,
+                "{memory}, {}:\n{program}",
+                suite.name
+            );
+        }
+    }
 }
 
 fn number(variable: &str, default: u64) -> u64 {

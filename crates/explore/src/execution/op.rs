@@ -200,6 +200,9 @@ pub struct Request {
     pub order: MemoryOrder,
     /// The ordering of a compare-exchange that fails.
     pub on_failure: MemoryOrder,
+    /// Whether a write continues the release sequence of its thread, as in C and in C++ before
+    /// C++20.
+    pub continues: bool,
     /// Whether the thread has yielded right before the operation (`yield_now`). If so, a step of
     /// another thread is not a preemption, and other threads run first by default.
     pub yields: bool,
@@ -217,6 +220,7 @@ impl Request {
         alternatives: 1,
         order: MemoryOrder::SeqCst,
         on_failure: MemoryOrder::SeqCst,
+        continues: false,
         yields: false,
     };
 

@@ -108,7 +108,7 @@ impl Graph {
         };
         let own = self.threads.get(at.thread.index());
         let earlier = own.map_or(&[][..], |own| &own[..at.index as usize]);
-        if self.is_c11 {
+        if node.operation.continues {
             for other in earlier {
                 if other.part == Part::Write && other.operation.object == node.operation.object {
                     join(&mut released, &other.clocks.released);

@@ -18,7 +18,7 @@ pub(super) struct At {
 pub(super) enum Shape {
     Load,
     Store,
-    /// Reads and then writes at once. An access to a synchronization object is of this kind, so
+    /// Reads and then writes at once. An access with [`MemoryOrder::Object`] is of this kind, so
     /// that all of them are in one order.
     ReadModifyWrite,
     Fence,
@@ -29,11 +29,12 @@ pub(super) enum Shape {
 
 impl Shape {
     pub(super) fn of(request: &Request) -> Shape {
+        let is_of_object = request.order == MemoryOrder::Object;
         match (request.op.kind, request.op.access) {
-            (OpKind::Load, Access::Read) => Shape::Load,
+            (OpKind::Load, Access::Read) if !is_of_object => Shape::Load,
             // A compare-exchange that fails spuriously.
             (OpKind::CompareExchange, Access::Read) if request.expects.is_none() => Shape::Load,
-            (OpKind::Store, Access::Write) => Shape::Store,
+            (OpKind::Store, Access::Write) if !is_of_object => Shape::Store,
             (OpKind::Fence, _) => Shape::Fence,
             (_, Access::None) if request.alternatives > 1 => Shape::Choice,
             (_, Access::None) => Shape::Other,
@@ -59,6 +60,8 @@ pub(super) struct Operation {
     pub(super) on_failure: MemoryOrder,
     /// The value with which a compare-exchange writes.
     pub(super) expects: Option<ValueId>,
+    /// Whether its write continues the release sequence of its thread.
+    pub(super) continues: bool,
 }
 
 impl Operation {
@@ -85,6 +88,7 @@ impl Operation {
             }),
             on_failure: order(request.on_failure),
             expects: request.expects,
+            continues: request.continues,
         }
     }
 
@@ -134,8 +138,6 @@ pub(super) struct Graph {
     /// synchronization edges.
     pub(super) steps: Vec<At>,
     pub(super) next_stamp: u64,
-    /// Whether later stores of a thread continue its release sequence, as in C11 and C17.
-    pub(super) is_c11: bool,
 }
 
 impl Graph {

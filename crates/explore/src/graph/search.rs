@@ -29,15 +29,11 @@ pub struct GraphSearch {
 }
 
 impl GraphSearch {
-    /// Returns a search under a memory model. `is_c11` says whether later stores of a thread
-    /// continue its release sequence, as in C11 and C17, but not in C++20 and Rust.
-    pub fn new(memory: MemoryModel, is_c11: bool) -> GraphSearch {
+    /// Returns a search under a memory model.
+    pub fn new(memory: MemoryModel) -> GraphSearch {
         GraphSearch {
             memory,
-            graph: Graph {
-                is_c11,
-                ..Graph::default()
-            },
+            graph: Graph::default(),
             execution: Execution::weak(),
             frames: Vec::new(),
             forced: VecDeque::new(),

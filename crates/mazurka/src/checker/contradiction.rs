@@ -35,9 +35,9 @@ impl Settings {
                 "preemptions are bounded under sequential consistency only; omit the bound, or choose the memory model sc",
             ));
         }
-        if self.config.native.is_some() {
+        if self.config.conditions.interleaves_plain {
             return Err(CheckError::Contradiction(
-                "programs in C and C++ are checked under sequential consistency only; choose the memory model sc",
+                "plain accesses are interleaved under sequential consistency only; choose the memory model sc",
             ));
         }
         Ok(())

@@ -92,15 +92,16 @@ fn order(address: usize, code: usize, access: Access) {
     }
     let releases = access == Access::Write;
     let goes_on = |engine: &mut Engine| {
-        let kind = match releases {
-            true => OpKind::ReadModifyWrite,
-            false => OpKind::Load,
+        // Under a weak memory model, all annotations of an address are in one order.
+        let (kind, access) = match releases || engine.is_weak() {
+            true => (OpKind::ReadModifyWrite, Access::Write),
+            false => (OpKind::Load, Access::Read),
         };
         if releases {
             engine.thread().life.guests.round.take_effect();
         }
         let range = engine.range(BESIDE | address, 1);
-        engine.announces(kind, access, range, code)
+        engine.announces_atomic((kind, access), range, Ordering::AcqRel, code)
     };
     perform_when(goes_on, |engine| {
         let released = &mut engine.guests.native.life.objects.annotations.released;

@@ -2,13 +2,15 @@
 
 use super::Frame;
 use super::places::Given;
-use super::ranges::{bytes_of, memory_seen, token, touch};
+use super::ranges::{bytes_of, token, touch, value_seen};
 use crate::engine::Engine;
 use crate::engine::dependence::DependsOn;
 use crate::engine::names::Range;
-use crate::engine::perform::perform_when;
+use crate::engine::perform::{perform_when, silently};
 use crate::rust::atomic::Value;
+use crate::rust::versions::{Sort, memory_order};
 use explore::{Access, Op, OpKind, Request};
+use report::FailureKind;
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
@@ -19,26 +21,44 @@ use std::sync::atomic::Ordering;
 /// The program accesses the variable like this, and `frame` is that of its call.
 #[inline]
 pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const Frame) -> V {
+    let given = || Given::All([pointer.addr() as u128, 0, 0]);
     // SAFETY: as promised by the caller.
-    unsafe {
-        load_given(pointer, order, frame, || {
-            Given::All([pointer.addr() as u128, 0, 0])
-        })
-    }
+    unsafe { load_given(pointer, order, Sort::Atomic, frame, given) }
 }
 
-/// Performs an atomic load in the middle of a call of the program.
+/// Reports a volatile read, which the program performs afterwards. It is an event, but does not
+/// order other memory. All volatile accesses to the same memory are in one order.
+///
+/// # Safety
+///
+/// The conditions are those of [`load`].
+#[inline]
+pub unsafe fn read_volatile<V: Value>(pointer: *const V, frame: *const Frame) {
+    let given = || Given::All([pointer.addr() as u128, 0, 0]);
+    // SAFETY: as promised by the caller.
+    unsafe { load_given(pointer, Ordering::Relaxed, Sort::Volatile, frame, given) };
+}
+
+/// Performs an atomic load of a word of the checker in the middle of a call of the program. All
+/// accesses to the word are in one order.
 ///
 /// # Safety
 ///
 /// The conditions are those of [`load`].
 pub unsafe fn load_within<V: Value>(pointer: *const V, order: Ordering, frame: *const Frame) -> V {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        load_given(pointer, order, frame, || {
-            Given::Part([pointer.addr() as u128, 0, 0])
-        })
+    let given = || Given::Part([pointer.addr() as u128, 0, 0]);
+    if silently(|engine| engine.is_weak()) {
+        // SAFETY: as promised by the caller.
+        return unsafe {
+            let stops = |engine: &mut Engine| engine.stops_by(frame, true, given());
+            let named = ("load", order);
+            modify_unless(stops, pointer.cast_mut(), named, (*frame).code(), |value| {
+                value
+            })
+        };
     }
+    // SAFETY: as promised by the caller.
+    unsafe { load_given(pointer, order, Sort::Atomic, frame, given) }
 }
 
 /// # Safety
@@ -48,29 +68,41 @@ pub unsafe fn load_within<V: Value>(pointer: *const V, order: Ordering, frame: *
 unsafe fn load_given<V: Value>(
     pointer: *const V,
     order: Ordering,
+    sort: Sort,
     frame: *const Frame,
     given: impl Fn() -> Given,
 ) -> V {
     // SAFETY: the program is about to read this memory.
     unsafe { touch(pointer) };
     let met = Cell::new(None);
+    // SAFETY: as promised by the caller.
+    let code = unsafe { (*frame).code() };
     let goes_on = |engine: &mut Engine| {
-        let range = engine.range(pointer.addr(), size_of::<V>());
+        // SAFETY: the program is about to access this memory.
+        let (range, is_permitted) = unsafe { engine.atomic_range(pointer, sort, code) };
         met.set(Some(range));
+        if !is_permitted {
+            return false;
+        }
         // SAFETY: as promised by the caller.
         if unsafe { engine.stops_by(frame, true, given()) } {
             return false;
         }
-        // SAFETY: as promised by the caller.
-        engine.announces(OpKind::Load, Access::Read, range, unsafe {
-            (*frame).code()
-        })
+        match sort {
+            Sort::Atomic => {
+                engine.announces_atomic((OpKind::Load, Access::Read), range, order, code)
+            }
+            Sort::Volatile => engine.announces(OpKind::Load, Access::Read, range, code),
+        }
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
         // SAFETY: the program reads this memory, which is not written meanwhile.
         let (value, token) = unsafe {
-            let value = pointer.read_unaligned();
+            let value = match sort {
+                Sort::Atomic => engine.value_read(pointer.read_unaligned()),
+                Sort::Volatile => pointer.read_unaligned(),
+            };
             (value, token(value, range))
         };
         engine.note(token, token);
@@ -97,9 +129,13 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
             // This may be the first write of a function to its frame.
             engine.wipe_stacks();
         }
-        let range = engine.range(pointer.addr(), size_of::<V>());
+        // SAFETY: the program is about to access this memory.
+        let (range, is_permitted) = unsafe { engine.atomic_range(pointer, Sort::Atomic, code) };
         met.set(Some(range));
-        engine.announces(OpKind::Store, Access::Write, range, code)
+        if !is_permitted {
+            return false;
+        }
+        engine.announces_atomic((OpKind::Store, Access::Write), range, order, code)
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
@@ -108,7 +144,9 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
             engine.changes(pointer.addr(), size_of::<V>());
             let old = pointer.read_unaligned();
             let before = token(old, range);
-            pointer.write_unaligned(value);
+            if engine.is_written(old, value) {
+                pointer.write_unaligned(value);
+            }
             engine.note(before, token(value, range));
             if old != value {
                 engine.thread().life.guests.round.take_effect();
@@ -175,22 +213,29 @@ unsafe fn modify_unless<V: Value>(
     unsafe { touch(pointer) };
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
-        let range = engine.range(pointer.addr(), size_of::<V>());
+        // SAFETY: the program is about to access this memory.
+        let (range, is_permitted) = unsafe { engine.atomic_range(pointer, Sort::Atomic, code) };
         met.set(Some(range));
+        if !is_permitted {
+            return false;
+        }
         if stops(engine) {
             return false;
         }
-        engine.announces(OpKind::ReadModifyWrite, Access::Write, range, code)
+        engine.announces_atomic((OpKind::ReadModifyWrite, Access::Write), range, order, code)
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
         // SAFETY: the program writes this memory, which is not accessed otherwise meanwhile.
         let (old, new) = unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
-            let old = pointer.read_unaligned();
+            let newest = pointer.read_unaligned();
+            let old = engine.value_read(newest);
             let before = token(old, range);
             let new = change(old);
-            pointer.write_unaligned(new);
+            if engine.is_written(newest, new) {
+                pointer.write_unaligned(new);
+            }
             engine.note(before, token(new, range));
             (old, new)
         };
@@ -222,20 +267,26 @@ pub unsafe fn compare_exchange<V: Value>(
     unsafe { touch(pointer) };
     let met = Cell::new(None);
     let given = [pointer.addr() as u128, wide(expected), wide(new)];
+    // SAFETY: as promised by the caller.
+    let code = unsafe { (*frame).code() };
     let goes_on = |engine: &mut Engine| {
-        let range = engine.range(pointer.addr(), size_of::<V>());
+        // SAFETY: the program is about to access this memory.
+        let (range, is_permitted) = unsafe { engine.atomic_range(pointer, Sort::Atomic, code) };
         met.set(Some(range));
+        if !is_permitted {
+            return false;
+        }
         // SAFETY: as promised by the caller.
         if unsafe { engine.stops_by(frame, true, Given::All(given)) } {
             return false;
         }
-        // SAFETY: as promised by the caller.
-        engine.thread().life.code = unsafe { (*frame).code() };
-        let mut request = Request::plain(Op {
+        let op = Op {
             kind: OpKind::CompareExchange,
             access: Access::Write,
             object: range.object,
-        });
+        };
+        let mut request = engine.ordered(op, orders[0], code);
+        request.on_failure = memory_order(orders[1]);
         if !range.is_merged {
             request.expects = Some(expected.token());
             // SAFETY: the program is about to access this memory.
@@ -248,7 +299,8 @@ pub unsafe fn compare_exchange<V: Value>(
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
         // SAFETY: the program accesses this memory, which is not accessed otherwise meanwhile.
-        let old = unsafe { pointer.read_unaligned() };
+        let newest = unsafe { pointer.read_unaligned() };
+        let old = engine.value_read(newest);
         // SAFETY: as above.
         let before = unsafe { token(old, range) };
         let is_equal = old == expected;
@@ -256,13 +308,22 @@ pub unsafe fn compare_exchange<V: Value>(
             // SAFETY: as above.
             unsafe {
                 engine.changes(pointer.addr(), size_of::<V>());
-                pointer.write_unaligned(new);
+                if engine.is_written(newest, new) {
+                    pointer.write_unaligned(new);
+                }
             }
             engine.thread().life.guests.round.take_effect();
         }
         // SAFETY: as above.
         let after = unsafe { token(if is_equal { new } else { old }, range) };
         engine.note(before, after);
+        if !range.is_merged {
+            // Known since the announcement, unless an old value was read.
+            engine.op.access = match is_equal {
+                true => Access::Write,
+                false => Access::Read,
+            };
+        }
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
             engine.exchanged_at((pointer, range), [old, expected, new], is_equal, orders);
@@ -290,6 +351,112 @@ impl Engine {
         self.watch.races && self.guests.native.is_ordering
     }
 
+    /// Returns whether reads may read old values.
+    #[inline(always)]
+    pub(super) fn is_weak(&self) -> bool {
+        self.config.conditions.memory.is_weak()
+    }
+
+    /// Returns the range of an atomic or volatile access, and whether the access is permitted. If it
+    /// is not, the running thread has ended.
+    ///
+    /// # Safety
+    ///
+    /// The memory must be readable.
+    #[inline(always)]
+    pub(super) unsafe fn atomic_range<V: Value>(
+        &mut self,
+        pointer: *const V,
+        sort: Sort,
+        code: usize,
+    ) -> (Range, bool) {
+        let range = self.range(pointer.addr(), size_of::<V>());
+        match self.is_weak() {
+            true => {
+                // SAFETY: as promised by the caller.
+                let found = unsafe { pointer.read_unaligned() };
+                self.weak_range(range, found, sort, code)
+            }
+            false => (range, true),
+        }
+    }
+
+    #[cold]
+    fn weak_range<V: Value>(
+        &mut self,
+        range: Range,
+        found: V,
+        sort: Sort,
+        code: usize,
+    ) -> (Range, bool) {
+        if !self.is_unmixed(range, sort, code) {
+            return (range, false);
+        }
+        let object = match sort {
+            Sort::Atomic => self.renewed(range.object, found),
+            Sort::Volatile => range.object,
+        };
+        (Range { object, ..range }, true)
+    }
+
+    /// Returns whether all accesses to the range have one size and one sort. If not, the access is
+    /// refused and the running thread has ended.
+    fn is_unmixed(&mut self, range: Range, sort: Sort, code: usize) -> bool {
+        let mix = match range.is_merged {
+            true => "accesses of different sizes to the same atomic or volatile memory",
+            false if !self.guests.versions.are_all(range.object, sort) => {
+                "atomic and volatile accesses to the same memory"
+            }
+            false => return true,
+        };
+        self.refuse_when_weak(mix, code);
+        false
+    }
+
+    /// Returns whether a volatile access may be performed. If not, the running thread has ended.
+    pub(super) fn may_be_volatile(&mut self, range: Range, code: usize) -> bool {
+        !self.is_weak() || self.is_unmixed(range, Sort::Volatile, code)
+    }
+
+    /// Ends the check because the program does something that has no meaning under its memory
+    /// model.
+    pub(super) fn refuse_when_weak(&mut self, what: &str, code: usize) {
+        let memory = self.config.conditions.memory;
+        let message =
+            format!("{what} cannot be checked under {memory}; choose the memory model sc");
+        self.fails(code, FailureKind::Unsupported, message);
+    }
+
+    /// Announces an atomic access. Returns whether the thread continues at once.
+    #[inline(always)]
+    pub(super) fn announces_atomic(
+        &mut self,
+        (kind, access): (OpKind, Access),
+        range: Range,
+        order: Ordering,
+        code: usize,
+    ) -> bool {
+        let object = range.object;
+        let op = Op {
+            kind,
+            access,
+            object,
+        };
+        let request = self.ordered(op, order, code);
+        self.announces_request(request)
+    }
+
+    /// Returns an atomic access of the running thread at the place `code`.
+    #[inline(always)]
+    fn ordered(&mut self, op: Op, order: Ordering, code: usize) -> Request {
+        self.thread().life.code = code;
+        Request {
+            order: memory_order(order),
+            continues: self.is_weak() && self.continues_release_sequences(),
+            ..Request::plain(op)
+        }
+    }
+
     /// Returns whether a store at the current code continues the release sequence of its thread, as
     /// in C and in C++ before C++20. Each unit of the program has its own language.
     fn continues_release_sequences(&mut self) -> bool {
@@ -313,23 +480,24 @@ impl Engine {
     #[cold]
     #[inline(never)]
     fn loaded_at<V: Value>(&mut self, pointer: *const V, value: V, range: Range, order: Ordering) {
-        // SAFETY: the program has just read this memory.
-        self.see(unsafe { memory_seen(pointer.addr(), size_of::<V>()) });
+        self.see(value_seen(pointer.addr(), bytes_of(&value)));
         if self.watch.races {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Read);
         }
         if self.is_ordering() {
             let order = self.effective(order);
             let variable = range.variable(pointer.addr(), size_of::<V>());
+            self.take_version();
             self.guests
                 .happens_before
                 .load(self.running, variable, order);
         }
+        let order = self.shown_order(order, "");
         self.record_memory(
             pointer.addr(),
             &[bytes_of(&value)],
             Some(0),
-            |name, [value]| format!("{name}.load() -> {value}"),
+            |name, [value]| format!("{name}.load({order}) -> {value}"),
         );
     }
 
@@ -346,12 +514,14 @@ impl Engine {
             self.guests
                 .happens_before
                 .store(self.running, variable, order, continues);
+            self.keep_version();
         }
+        let order = self.shown_order(order, ", ");
         self.record_memory(
             pointer.addr(),
             &[bytes_of(&value)],
             Some(0),
-            |name, [value]| format!("{name}.store({value})"),
+            |name, [value]| format!("{name}.store({value}{order})"),
         );
     }
 
@@ -365,8 +535,7 @@ impl Engine {
         order: Ordering,
     ) {
         if old == new {
-            // SAFETY: the program has just read this memory.
-            self.see(unsafe { memory_seen(pointer.addr(), size_of::<V>()) });
+            self.see(value_seen(pointer.addr(), bytes_of(&old)));
         }
         if self.watch.races {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Write);
@@ -374,16 +543,19 @@ impl Engine {
         if self.is_ordering() {
             let order = self.effective(order);
             let variable = range.variable(pointer.addr(), size_of::<V>());
+            self.take_version();
             self.guests
                 .happens_before
                 .load(self.running, variable, order);
             self.guests
                 .happens_before
                 .publish(self.running, variable, order);
+            self.keep_version();
         }
         let values = [bytes_of(&old), bytes_of(&new)];
+        let order = self.shown_order(order, " ");
         self.record_memory(pointer.addr(), &values, Some(1), |name, [old, new]| {
-            format!("{name}.{operation}: {old} -> {new}")
+            format!("{name}.{operation}{order}: {old} -> {new}")
         });
     }
 
@@ -399,8 +571,7 @@ impl Engine {
         [success, failure]: [Ordering; 2],
     ) {
         if !is_equal {
-            // SAFETY: the program has just read this memory.
-            self.see(unsafe { memory_seen(pointer.addr(), size_of::<V>()) });
+            self.see(value_seen(pointer.addr(), bytes_of(&values[0])));
         }
         if self.watch.races {
             let access = if is_equal {
@@ -413,6 +584,7 @@ impl Engine {
         if self.is_ordering() {
             let order = self.effective(if is_equal { success } else { failure });
             let variable = range.variable(pointer.addr(), size_of::<V>());
+            self.take_version();
             self.guests
                 .happens_before
                 .load(self.running, variable, order);
@@ -420,6 +592,7 @@ impl Engine {
                 self.guests
                     .happens_before
                     .publish(self.running, variable, order);
+                self.keep_version();
             }
         }
         let bytes = [
@@ -428,13 +601,14 @@ impl Engine {
             bytes_of(&values[2]),
         ];
         let afterwards = if is_equal { 2 } else { 0 };
+        let order = self.shown_order(if is_equal { success } else { failure }, ", ");
         self.record_memory(
             pointer.addr(),
             &bytes,
             Some(afterwards),
             |name, [old, expected, new]| {
                 let result = if is_equal { "succeeds" } else { "fails" };
-                format!("{name}.compare_exchange({expected}, {new}) {result}: {old}")
+                format!("{name}.compare_exchange({expected}, {new}{order}) {result}: {old}")
             },
         );
     }

@@ -148,7 +148,8 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
         }
         let range = engine.range(address, length);
         met.set(Some(range));
-        engine.announces(OpKind::Store, Access::Write, range, code)
+        engine.may_be_volatile(range, code)
+            && engine.announces(OpKind::Store, Access::Write, range, code)
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");

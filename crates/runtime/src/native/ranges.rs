@@ -5,7 +5,7 @@ use crate::engine::names::Range;
 use crate::rust::atomic::Value;
 use crate::watch::happens_before::Variable;
 use crate::watch::seen::Seen;
-use explore::{Access, ObjectId, Op, OpKind, Request, ValueId};
+use explore::{Access, MemoryOrder, ObjectId, Op, OpKind, Request, ValueId};
 use report::Restart;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
@@ -74,7 +74,8 @@ impl Engine {
         }
     }
 
-    /// Announces the running thread's next operation. Returns whether the thread continues at once.
+    /// Announces the running thread's next operation, which is in one order with all others at its
+    /// object. Returns whether the thread continues at once.
     #[inline(always)]
     pub(crate) fn announces(
         &mut self,
@@ -83,15 +84,23 @@ impl Engine {
         range: Range,
         code: usize,
     ) -> bool {
-        self.thread().life.code = code;
-        let object = range.object;
         let op = Op {
             kind,
             access,
-            object,
+            object: range.object,
         };
+        self.thread().life.code = code;
+        self.announces_request(Request {
+            order: MemoryOrder::Object,
+            ..Request::plain(op)
+        })
+    }
+
+    /// Announces the running thread's next operation. Returns whether the thread continues at once.
+    #[inline(always)]
+    pub(super) fn announces_request(&mut self, request: Request) -> bool {
         let index = self.running.index();
-        self.life.pending[index] = explore::Pending::Enabled(self.after_yield(Request::plain(op)));
+        self.life.pending[index] = explore::Pending::Enabled(self.after_yield(request));
         let runs_on = self.runs_on();
         // Changes so far are an effect whether or not the thread is suspended here.
         if runs_on && self.watch.reads {
@@ -201,11 +210,15 @@ pub(super) unsafe fn touch<V>(pointer: *const V) {
 /// The memory must be readable, and must not be written meanwhile.
 pub(super) unsafe fn memory_seen(address: usize, length: usize) -> Seen {
     // SAFETY: as promised by the caller.
-    let digest = unsafe { digest_at(address, length) };
+    value_seen(address, unsafe { bytes_at(address, length) })
+}
+
+/// Returns the observation that the running thread makes by reading these bytes at an address.
+pub(super) fn value_seen(address: usize, bytes: &[u8]) -> Seen {
     Seen::Memory {
         address,
-        length,
-        digest,
+        length: bytes.len(),
+        digest: digest(bytes),
     }
 }
 
@@ -215,9 +228,13 @@ pub(super) unsafe fn memory_seen(address: usize, length: usize) -> Seen {
 ///
 /// The conditions are those of [`memory_seen`].
 pub(crate) unsafe fn digest_at(address: usize, length: usize) -> u64 {
-    let mut hasher = FxHasher::default();
     // SAFETY: as promised by the caller.
-    hasher.write(unsafe { bytes_at(address, length) });
+    digest(unsafe { bytes_at(address, length) })
+}
+
+fn digest(bytes: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(bytes);
     hasher.finish()
 }
 

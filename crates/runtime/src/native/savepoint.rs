@@ -196,6 +196,7 @@ impl Engine {
     fn size_of_copy(&self) -> Option<usize> {
         let is_plain = self.granularity == StepGranularity::Accesses
             && !self.config.without.contains(&Shortcut::Savepoints)
+            && !self.is_weak()
             && !self.watch.notes
             && !self.watch.states
             && !self.watch.stacks;

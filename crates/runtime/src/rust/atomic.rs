@@ -219,7 +219,7 @@ impl<V: Value> Atomic<V> {
         let load = op(OpKind::Load, Access::Read, atomic.object());
         let order_of_load = memory_order(order);
         perform_ordered(load, order_of_load, Location::caller(), |engine| {
-            let value = atomic.read(engine);
+            let value = engine.value_read(atomic.own());
             engine.note(value.token(), value.token());
             if engine.watch.is_on() {
                 loaded(engine, value, order);
@@ -255,7 +255,7 @@ impl<V: Value> Atomic<V> {
         let modify = op(OpKind::ReadModifyWrite, Access::Write, atomic.object());
         let both = memory_order(order);
         perform_ordered(modify, both, Location::caller(), |engine| {
-            let old = atomic.read(engine);
+            let old = engine.value_read(atomic.own());
             let new = change(old);
             engine.note(old.token(), new.token());
             atomic.write(engine, new);
@@ -293,7 +293,7 @@ impl<V: Value> Atomic<V> {
             engine.announce_conditional(request, DependsOn::Value, location);
         };
         visible(announce, |engine| {
-            let old = atomic.read(engine);
+            let old = engine.value_read(atomic.own());
             let is_equal = old.token() == expects;
             let after = if is_equal { new } else { old };
             engine.note(old.token(), after.token());
@@ -326,6 +326,14 @@ impl<V: Value> Atomic<V> {
         // SAFETY: one thread of the operating system copies values in and out. The values are never
         // borrowed.
         unsafe { *self.value.get() }
+    }
+
+    /// Writes the value by the current operation.
+    #[inline(always)]
+    fn write(&self, engine: &mut Engine, value: V) {
+        if engine.is_written(self.own(), value) {
+            self.set(value);
+        }
     }
 
     /// Writes the value without an event.
@@ -369,14 +377,6 @@ impl<V: Value> Debug for Atomic<V> {
     }
 }
 
-/// Returns the ordering for people, after `before`, if the memory model distinguishes orderings.
-fn shown(engine: &Engine, order: Ordering, before: &str) -> String {
-    match engine.watch.records && engine.config.conditions.memory.is_weak() {
-        true => format!("{before}{order:?}"),
-        false => String::new(),
-    }
-}
-
 #[cold]
 #[inline(never)]
 fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
@@ -389,7 +389,7 @@ fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
             .happens_before
             .load(engine.running, object, order);
     }
-    let order = shown(engine, order, "");
+    let order = engine.shown_order(order, "");
     engine.record_values([value], 0, |name, [value]| {
         format!("{name}.load({order}) -> {value}")
     });
@@ -413,7 +413,7 @@ fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
             .store(engine.running, engine.op.object, order, false);
         engine.keep_version();
     }
-    let order = shown(engine, order, ", ");
+    let order = engine.shown_order(order, ", ");
     engine.record_values([value], 0, |name, [value]| {
         format!("{name}.store({value}{order})")
     });
@@ -435,7 +435,7 @@ fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, orde
             .publish(engine.running, engine.op.object, order);
         engine.keep_version();
     }
-    let order = shown(engine, order, " ");
+    let order = engine.shown_order(order, " ");
     engine.record_values([old, new], 1, |name, [old, new]| {
         format!("{name}.{operation}{order}: {old} -> {new}")
     });
@@ -465,7 +465,7 @@ fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orde
         }
     }
     let afterwards = if is_equal { 2 } else { 0 };
-    let order = shown(engine, if is_equal { success } else { failure }, ", ");
+    let order = engine.shown_order(if is_equal { success } else { failure }, ", ");
     engine.record_values(values, afterwards, |name, [old, current, new]| {
         let result = if is_equal { "Ok" } else { "Err" };
         format!("{name}.compare_exchange({current}, {new}{order}) -> {result}({old})")

@@ -3,7 +3,7 @@
 //! with exclusive access finds it there.
 
 use crate::engine::Engine;
-use crate::rust::atomic::{Atomic, Value};
+use crate::rust::atomic::Value;
 use explore::{EventId, MemoryOrder, ObjectId, ReadsFrom};
 use rustc_hash::FxHashMap;
 use std::mem::MaybeUninit;
@@ -12,6 +12,13 @@ use std::sync::atomic::Ordering;
 /// The bytes of a value. All types of atomic variables have at most this size.
 type Bytes = [MaybeUninit<u8>; 16];
 
+/// The sort of an access to memory that is an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sort {
+    Atomic,
+    Volatile,
+}
+
 /// The values of all variables in an execution.
 #[derive(Default)]
 pub(crate) struct Versions {
@@ -19,6 +26,11 @@ pub(crate) struct Versions {
     written: Vec<Bytes>,
     initial: FxHashMap<ObjectId, Bytes>,
     newest: FxHashMap<ObjectId, EventId>,
+    /// The objects of memory that was written plainly after atomic accesses, and how often it was,
+    /// by the first object there.
+    renewed: FxHashMap<ObjectId, (ObjectId, u32)>,
+    /// The sort of the accesses to memory of native programs.
+    sorts: FxHashMap<ObjectId, Sort>,
 }
 
 impl Versions {
@@ -27,7 +39,23 @@ impl Versions {
             self.written.clear();
             self.initial.clear();
             self.newest.clear();
+            self.renewed.clear();
         }
+        self.sorts.clear();
+    }
+
+    /// Notes an access to an object. Returns whether all accesses to it so far are of one sort.
+    pub(crate) fn are_all(&mut self, object: ObjectId, sort: Sort) -> bool {
+        *self.sorts.entry(object).or_insert(sort) == sort
+    }
+
+    /// Returns the value that memory holds if all writes since the first access were atomic.
+    fn newest<V: Value>(&self, object: ObjectId) -> Option<V> {
+        let bytes = match self.newest.get(&object) {
+            Some(write) => &self.written[write.index()],
+            None => self.initial.get(&object)?,
+        };
+        Some(value(bytes))
     }
 }
 
@@ -60,45 +88,52 @@ fn value<V: Value>(bytes: &Bytes) -> V {
     unsafe { bytes.as_ptr().cast::<V>().read_unaligned() }
 }
 
-impl<V: Value> Atomic<V> {
-    /// Returns the value that the current operation reads.
+impl Engine {
+    /// Returns the value that the current operation reads from its variable, whose memory holds
+    /// `newest`.
     #[inline(always)]
-    pub(super) fn read(&self, engine: &mut Engine) -> V {
-        match engine.reads_from == ReadsFrom::LAST {
-            true => self.own(),
-            false => self.version(engine),
+    pub(crate) fn value_read<V: Value>(&mut self, newest: V) -> V {
+        match self.reads_from == ReadsFrom::LAST {
+            true => newest,
+            false => self.version(newest),
         }
     }
 
-    /// Writes a value by the current operation.
+    /// Records that the current operation writes `value` to its variable, whose memory holds
+    /// `newest`. Returns whether the memory holds the value from now on.
     #[inline(always)]
-    pub(super) fn write(&self, engine: &mut Engine, value: V) {
-        match engine.reads_from == ReadsFrom::LAST {
-            true => self.set(value),
-            false => self.add_version(engine, value),
+    pub(crate) fn is_written<V: Value>(&mut self, newest: V, value: V) -> bool {
+        match self.reads_from == ReadsFrom::LAST {
+            true => true,
+            false => self.add_version(newest, value),
         }
     }
 
     #[cold]
-    fn version(&self, engine: &mut Engine) -> V {
-        let versions = &mut engine.guests.versions;
-        let initial = versions.initial.entry(self.object());
-        let initial = initial.or_insert_with(|| bytes(self.own()));
-        match engine.reads_from.event() {
+    fn version<V: Value>(&mut self, newest: V) -> V {
+        if self.is_tearing_down {
+            return newest;
+        }
+        let versions = &mut self.guests.versions;
+        let initial = versions.initial.entry(self.op.object);
+        let initial = initial.or_insert_with(|| bytes(newest));
+        match self.reads_from.event() {
             Some(write) => value(&versions.written[write.index()]),
-            None if engine.reads_from == ReadsFrom::INITIAL => value(initial),
-            None => self.own(),
+            None if self.reads_from == ReadsFrom::INITIAL => value(initial),
+            None => newest,
         }
     }
 
     #[cold]
-    fn add_version(&self, engine: &mut Engine, value: V) {
-        let event = engine.event();
-        let object = self.object();
-        let versions = &mut engine.guests.versions;
+    fn add_version<V: Value>(&mut self, newest: V, value: V) -> bool {
+        if self.is_tearing_down {
+            return true;
+        }
+        let (event, object) = (self.event(), self.op.object);
+        let versions = &mut self.guests.versions;
         let initial = versions.initial.entry(object);
-        initial.or_insert_with(|| bytes(self.own()));
-        let is_newest = match engine.reads_from {
+        initial.or_insert_with(|| bytes(newest));
+        let is_newest = match self.reads_from {
             ReadsFrom::NEWEST => true,
             ReadsFrom::OVERWRITTEN => false,
             source => versions.newest.get(&object).copied() == source.event(),
@@ -110,12 +145,47 @@ impl<V: Value> Atomic<V> {
         versions.written[event.index()] = bytes(value);
         if is_newest {
             versions.newest.insert(object, event);
-            self.set(value);
         }
+        is_newest
     }
-}
 
-impl Engine {
+    /// Returns the object of a variable in memory that holds `found` now. Memory that was written
+    /// plainly since its last atomic access is another object from then on: without a data race,
+    /// all earlier accesses happen before all later ones, so none of the old values can be read.
+    pub(crate) fn renewed<V: Value>(&mut self, first: ObjectId, found: V) -> ObjectId {
+        let versions = &self.guests.versions;
+        let renewed = versions.renewed.get(&first).copied();
+        let (object, count) = renewed.unwrap_or((first, 0));
+        if versions
+            .newest::<V>(object)
+            .is_none_or(|held| held == found)
+        {
+            return object;
+        }
+        let object = self.names.renewed(first, count + 1);
+        let renewed = &mut self.guests.versions.renewed;
+        renewed.insert(first, (object, count + 1));
+        object
+    }
+
+    /// Returns the ordering for people, after `before`, if the memory model distinguishes orderings.
+    pub(crate) fn shown_order(&self, order: Ordering, before: &str) -> String {
+        if !self.watch.records || !self.config.conditions.memory.is_weak() {
+            return String::new();
+        }
+        if self.config.native.is_none() {
+            return format!("{before}{order:?}");
+        }
+        let order = match order {
+            Ordering::Relaxed => "relaxed",
+            Ordering::Acquire => "acquire",
+            Ordering::Release => "release",
+            Ordering::AcqRel => "acq_rel",
+            _ => "seq_cst",
+        };
+        format!("{before}{order}")
+    }
+
     /// Checks whether the object holds what the current operation has written.
     pub(crate) fn is_newest(&self) -> bool {
         match self.reads_from {

@@ -16,7 +16,7 @@
 //!    holds for the drop of the last sender. The standard library does not promise this, but all
 //!    implementations provide it.
 
-use explore::{EventId, ObjectId, ThreadId};
+use explore::{EventId, MemoryModel, ObjectId, ThreadId};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering;
 
@@ -54,7 +54,7 @@ clone_in_place!(Sequence {
     heads,
     execution
 });
-clone_in_place!(HappensBefore { threads, variables, bytes, left, versions, execution } spare);
+clone_in_place!(HappensBefore { threads, variables, bytes, left, versions, execution, all_synchronize } spare);
 
 impl Clock {
     fn at(&self, thread: ThreadId) -> u32 {
@@ -104,6 +104,8 @@ pub(crate) struct HappensBefore {
     left: Vec<(EventId, Clock)>,
     /// The release sequences that events have written, if reads may read old values.
     versions: FxHashMap<EventId, Sequence>,
+    /// Whether every atomic access acquires and releases, whatever its ordering is.
+    all_synchronize: bool,
     /// Clocks to be reused.
     spare: Vec<Clock>,
     execution: u64,
@@ -180,6 +182,14 @@ impl Sequence {
 }
 
 impl HappensBefore {
+    /// Returns the state before any thread has started.
+    pub(crate) fn new(memory: MemoryModel) -> HappensBefore {
+        HappensBefore {
+            all_synchronize: memory == MemoryModel::Ra,
+            ..HappensBefore::default()
+        }
+    }
+
     /// Discards the state of the execution.
     pub(crate) fn clear(&mut self) {
         self.execution += 1;
@@ -305,6 +315,14 @@ impl HappensBefore {
         self.versions.insert(event, version);
     }
 
+    /// Returns the ordering that an access or fence has under the memory model.
+    fn effective(&self, order: Ordering) -> Ordering {
+        match self.all_synchronize {
+            true => Ordering::AcqRel,
+            false => order,
+        }
+    }
+
     /// Performs an atomic load.
     pub(crate) fn load(
         &mut self,
@@ -312,6 +330,7 @@ impl HappensBefore {
         variable: impl Into<Variable>,
         order: Ordering,
     ) {
+        let order = self.effective(order);
         self.for_each(thread, variable.into(), |known, sequence| {
             match acquires(order) {
                 true => known.now.join(&sequence.clock),
@@ -343,6 +362,7 @@ impl HappensBefore {
         variable: impl Into<Variable>,
         order: Ordering,
     ) {
+        let order = self.effective(order);
         self.for_each(thread, variable.into(), |known, sequence| {
             let published = match releases(order) {
                 true => &known.now,
@@ -357,6 +377,7 @@ impl HappensBefore {
 
     /// Performs a fence.
     pub(crate) fn fence(&mut self, thread: ThreadId, order: Ordering) {
+        let order = self.effective(order);
         let Known {
             now, released, met, ..
         } = self.known(thread);

@@ -55,7 +55,7 @@ pub(super) fn are_traces(program: &Program, expected: &Expected) -> Result<(), S
         limit: 50 * expected.traces.len() as u64 + 1000,
         ..Counted::default()
     };
-    let mut search = GraphSearch::new(MemoryModel::Sc, false);
+    let mut search = GraphSearch::new(MemoryModel::Sc);
     let end = explore(&mut Machine::new(program), &mut search, &mut counted);
     let end = end.map_err(|interrupt| format!("graphs: {interrupt}"))?;
     let may_have_more = program.does(&READS);

@@ -47,6 +47,7 @@ impl Machine {
             let action = self.action(number);
             request.order = action.order;
             request.on_failure = action.on_failure;
+            request.continues = self.is_c11;
         }
         let local = &self.threads[number].local;
         if phase == Phase::Variable(phase::Variable::CompareExchange) && !self.threads[number].flag

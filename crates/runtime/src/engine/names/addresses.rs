@@ -29,6 +29,10 @@ pub(super) struct Addresses {
     /// Whether a try to lock outside `std::lock` has failed, so that no rounds are left out.
     #[serde(default)]
     keeps_rounds: bool,
+    /// Objects of memory that was written plainly between atomic accesses, by the first object
+    /// there and the number of such writes.
+    #[serde(default)]
+    renewed: BTreeMap<(ObjectId, u32), ObjectId>,
     /// For each thread, the bytes of its stack, from the base, that comparisons have reached. The
     /// number is 0 or missing if they are few.
     #[serde(default)]
@@ -62,7 +66,11 @@ impl Addresses {
             end = start.saturating_add(u64::from(range.length));
             is_behind && end < u64::MAX && is_object(range.object)
         };
-        self.ranges.iter().all(is_range) && self.objects.values().all(|&object| is_object(object))
+        let renewed = self.renewed.iter();
+        let mut renewed = renewed.flat_map(|(&(first, _), &object)| [first, object]);
+        self.ranges.iter().all(is_range)
+            && self.objects.values().all(|&object| is_object(object))
+            && renewed.all(is_object)
     }
 }
 
@@ -151,6 +159,17 @@ impl Names {
         }
         let object = self.add_object(parts);
         self.addresses.objects.insert((address, parts), object);
+        object
+    }
+
+    /// Returns the object of memory whose first object is `first` after `count` plain writes
+    /// between atomic accesses.
+    pub(crate) fn renewed(&mut self, first: ObjectId, count: u32) -> ObjectId {
+        if let Some(&object) = self.addresses.renewed.get(&(first, count)) {
+            return object;
+        }
+        let object = self.add_object(1);
+        self.addresses.renewed.insert((first, count), object);
         object
     }
 

@@ -1,0 +1,358 @@
+//! Programs in C and C++ under weak memory models, with the verdicts of the literature.
+
+use crate::toolchain::{Toolchain, check};
+use serde_json::Value;
+use std::fs;
+
+/// The start of each program: two threads `one` and `two`, which `both` runs to their ends.
+const HEAD: &str = "
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#define RLX memory_order_relaxed
+#define ACQ memory_order_acquire
+#define REL memory_order_release
+#define SC memory_order_seq_cst
+#define load(x, how) atomic_load_explicit(&(x), how)
+#define store(x, value, how) atomic_store_explicit(&(x), value, how)
+static void both(void *(*one)(void *), void *(*two)(void *)) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, one, NULL);
+    pthread_create(&threads[1], NULL, two, NULL);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+}
+";
+
+/// Checks a program under a memory model. Returns the report, or the line that refuses the program.
+fn report(
+    toolchain: &Toolchain,
+    name: &str,
+    flags: &[&str],
+    text: &str,
+    memory: &str,
+) -> Result<Value, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join(name);
+    let executable = folder.path().join("program");
+    fs::write(&source, text).unwrap();
+    let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+    toolchain.build(&source, &flags, &executable).unwrap();
+    check(&["--memory", memory], &executable, &[])
+}
+
+/// Checks that C programs have a bug under these memory models only.
+fn expect(programs: &[(&str, &[&str])]) {
+    for compiler in ["gcc", "clang"] {
+        let Some(toolchain) = Toolchain::named(compiler) else {
+            continue;
+        };
+        for (program, failing) in programs {
+            let text = format!("{HEAD}{program}");
+            for memory in ["sc", "tso", "ra", "rc11"] {
+                let report = report(toolchain, "program.c", &[], &text, memory).unwrap();
+                let expected = match failing.contains(&memory) {
+                    true => "bug",
+                    false => "verified",
+                };
+                assert_eq!(
+                    report["verdict"], expected,
+                    "{compiler}, {memory}:\n{program}\n{report:#}"
+                );
+            }
+        }
+    }
+}
+
+/// Returns the program in which two threads run these statements, with variables `x`, `y`, `a` and
+/// `b`, and main checks the last statement.
+fn two(one: &str, two: &str, end: &str) -> String {
+    format!(
+        "static atomic_int x, y; static int a = -1, b = -1;
+static void *one(void *p) {{ {one} return p; }}
+static void *two(void *p) {{ {two} return p; }}
+int main(void) {{ both(one, two); {end} return 0; }}"
+    )
+}
+
+#[test]
+fn two_threads_read_what_their_orderings_allow() {
+    let fence = "atomic_thread_fence(SC);";
+    expect(&[
+        // Store buffering.
+        (
+            &two(
+                "store(x, 1, RLX); a = load(y, RLX);",
+                "store(y, 1, RLX); b = load(x, RLX);",
+                "assert(a || b);",
+            ),
+            &["tso", "ra", "rc11"],
+        ),
+        (
+            &two(
+                "store(x, 1, SC); a = load(y, SC);",
+                "store(y, 1, SC); b = load(x, SC);",
+                "assert(a || b);",
+            ),
+            &["ra"],
+        ),
+        (
+            &two(
+                &format!("store(x, 1, RLX); {fence} a = load(y, RLX);"),
+                &format!("store(y, 1, RLX); {fence} b = load(x, RLX);"),
+                "assert(a || b);",
+            ),
+            &["ra"],
+        ),
+        // Message passing.
+        (
+            &two(
+                "store(x, 1, RLX); store(y, 1, RLX);",
+                "if (load(y, ACQ)) assert(load(x, RLX));",
+                "",
+            ),
+            &["rc11"],
+        ),
+        (
+            &two(
+                "store(x, 1, RLX); store(y, 1, REL);",
+                "if (load(y, RLX)) assert(load(x, RLX));",
+                "",
+            ),
+            &["rc11"],
+        ),
+        (
+            &two(
+                "store(x, 1, RLX); store(y, 1, REL);",
+                "if (load(y, ACQ)) assert(load(x, RLX));",
+                "",
+            ),
+            &[],
+        ),
+        (
+            &two(
+                "store(x, 1, RLX); atomic_thread_fence(REL); store(y, 1, RLX);",
+                "if (load(y, RLX)) { atomic_thread_fence(ACQ); assert(load(x, RLX)); }",
+                "",
+            ),
+            &[],
+        ),
+        // Load buffering, which no model here allows.
+        (
+            &two(
+                "a = load(x, RLX); store(y, 1, RLX);",
+                "b = load(y, RLX); store(x, 1, RLX);",
+                "assert(!(a == 1 && b == 1));",
+            ),
+            &[],
+        ),
+        // 2+2W.
+        (
+            &two(
+                "store(x, 1, RLX); store(y, 2, RLX);",
+                "store(y, 1, RLX); store(x, 2, RLX);",
+                "assert(!(load(x, RLX) == 1 && load(y, RLX) == 1));",
+            ),
+            &["ra", "rc11"],
+        ),
+        // Coherence of reads.
+        (
+            &two(
+                "store(x, 1, RLX); store(x, 2, RLX);",
+                "if (load(x, RLX) == 2) assert(load(x, RLX) == 2);",
+                "",
+            ),
+            &[],
+        ),
+    ]);
+}
+
+#[test]
+fn plain_memory_is_ordered_by_release_and_acquire_only() {
+    let publication = |release: &str, acquire: &str| {
+        format!(
+            "static int data; static atomic_int flag;
+static void *one(void *p) {{ data = 42; store(flag, 1, {release}); return p; }}
+static void *two(void *p) {{ while (!load(flag, {acquire})); assert(data == 42); return p; }}
+int main(void) {{ both(one, two); return 0; }}"
+        )
+    };
+    expect(&[
+        (&publication("REL", "ACQ"), &[]),
+        (&publication("RLX", "ACQ"), &["sc", "tso", "rc11"]),
+        (&publication("REL", "RLX"), &["sc", "tso", "rc11"]),
+    ]);
+}
+
+/// After a plain write, no older value can be read.
+#[test]
+fn plain_writes_between_phases_hide_old_values() {
+    let phases = |again: &str| {
+        format!(
+            "struct {{ atomic_int x; long more; }} s;
+static void *one(void *p) {{ store(s.x, 1, RLX); return p; }}
+static void *two(void *p) {{ int r = load(s.x, RLX); assert(r == 0 || r == 1 || r == 5); return p; }}
+static void *three(void *p) {{ assert(load(s.x, RLX) == 5); return p; }}
+int main(void) {{ both(one, two); {again} both(three, three); return 0; }}"
+        )
+    };
+    expect(&[
+        (&phases("atomic_init(&s.x, 5);"), &[]),
+        (&phases("*(int *)&s.x = 5;"), &[]),
+        (&phases("int v = 5; memcpy((void *)&s, &v, sizeof v);"), &[]),
+        (
+            &phases("memset((void *)&s, 0, sizeof s); store(s.x, 5, RLX);"),
+            &[],
+        ),
+        (
+            "static void count(void) {
+    atomic_int local = 0;
+    atomic_int *p = malloc(sizeof *p);
+    atomic_init(p, 7);
+    atomic_fetch_add_explicit(&local, 1, RLX);
+    atomic_fetch_add_explicit(p, 1, RLX);
+    assert(load(local, RLX) == 1 && load(*p, RLX) == 8);
+    free((void *)p);
+}
+static void *one(void *p) { count(); count(); return p; }
+int main(void) { both(one, one); return 0; }",
+            &[],
+        ),
+    ]);
+}
+
+#[test]
+fn locks_signals_and_other_objects_order_relaxed_accesses() {
+    expect(&[
+        (
+            "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static atomic_int x; static int is_there;
+static void *one(void *p) { store(x, 1, RLX); pthread_mutex_lock(&lock); is_there = 1; pthread_cond_signal(&cond); pthread_mutex_unlock(&lock); return p; }
+static void *two(void *p) { pthread_mutex_lock(&lock); while (!is_there) pthread_cond_wait(&cond, &lock); pthread_mutex_unlock(&lock); assert(load(x, RLX)); return p; }
+int main(void) { both(one, two); return 0; }",
+            &[],
+        ),
+        (
+            "#include <semaphore.h>
+static sem_t sem; static atomic_int x;
+static void *one(void *p) { store(x, 1, RLX); sem_post(&sem); return p; }
+static void *two(void *p) { sem_wait(&sem); assert(load(x, RLX)); return p; }
+int main(void) { sem_init(&sem, 0, 0); both(one, two); return 0; }",
+            &[],
+        ),
+        (
+            "static pthread_once_t once = PTHREAD_ONCE_INIT; static atomic_int x;
+static void set(void) { store(x, 1, RLX); }
+static void *one(void *p) { pthread_once(&once, set); assert(load(x, RLX)); return p; }
+int main(void) { both(one, one); return 0; }",
+            &[],
+        ),
+        (
+            "static pthread_barrier_t barrier; static atomic_int x, y;
+static void *one(void *p) { store(x, 1, RLX); pthread_barrier_wait(&barrier); assert(load(y, RLX)); return p; }
+static void *two(void *p) { store(y, 1, RLX); pthread_barrier_wait(&barrier); assert(load(x, RLX)); return p; }
+int main(void) { pthread_barrier_init(&barrier, NULL, 2); both(one, two); return 0; }",
+            &[],
+        ),
+        (
+            "static atomic_flag lock = ATOMIC_FLAG_INIT; static int count;
+static void *one(void *p) { while (atomic_flag_test_and_set_explicit(&lock, ACQ)); count++; atomic_flag_clear_explicit(&lock, REL); return p; }
+int main(void) { both(one, one); assert(count == 2); return 0; }",
+            &[],
+        ),
+        (
+            "static atomic_flag lock = ATOMIC_FLAG_INIT; static int count;
+static void *one(void *p) { while (atomic_flag_test_and_set_explicit(&lock, ACQ)); count++; atomic_flag_clear_explicit(&lock, RLX); return p; }
+int main(void) { both(one, one); assert(count == 2); return 0; }",
+            &["sc", "tso", "rc11"],
+        ),
+    ]);
+}
+
+/// Functions of the C library with state, and volatile memory, are in one order.
+#[test]
+fn library_state_and_volatile_memory_have_no_old_values() {
+    expect(&[
+        (
+            "static atomic_int done;
+static void *one(void *p) { setenv(\"NAME\", \"new\", 1); store(done, 1, REL); return p; }
+static void *two(void *p) { if (load(done, ACQ)) assert(!strcmp(getenv(\"NAME\"), \"new\")); return p; }
+int main(void) { setenv(\"NAME\", \"old\", 1); both(one, two); return 0; }",
+            &[],
+        ),
+        (
+            "static volatile int x, y; static int a, b;
+static void *one(void *p) { x = 1; a = y; return p; }
+static void *two(void *p) { y = 1; b = x; return p; }
+int main(void) { both(one, two); assert(a || b); return 0; }",
+            &[],
+        ),
+    ]);
+}
+
+/// C17 lets later stores of a thread continue its release sequence, C++20 does not.
+#[test]
+fn release_sequences_depend_on_the_language() {
+    let program = |includes: &str, atomic: &str| {
+        format!(
+            "#include <pthread.h>
+{includes}
+static {atomic} flag; static int value;
+static void *one(void *p) {{ value = 1; atomic_store_explicit(&flag, 1, memory_order_release); atomic_store_explicit(&flag, 2, memory_order_relaxed); return p; }}
+int main() {{
+    pthread_t thread; pthread_create(&thread, 0, one, 0);
+    if (atomic_load_explicit(&flag, memory_order_acquire) == 2) value = 2;
+    pthread_join(thread, 0); return 0;
+}}"
+        )
+    };
+    let cpp = program("#include <atomic>\nusing namespace std;", "atomic<int>");
+    let c = program("#include <stdatomic.h>", "atomic_int");
+    let toolchain = Toolchain::first();
+    for (name, standard, text, expected) in [
+        ("program.c", "-std=gnu17", &c, "verified"),
+        ("program.cpp", "-std=c++17", &cpp, "verified"),
+        ("program.cpp", "-std=c++20", &cpp, "bug"),
+    ] {
+        let report = report(toolchain, name, &[standard], text, "rc11").unwrap();
+        assert_eq!(report["verdict"], expected, "{standard}\n{report:#}");
+    }
+}
+
+#[test]
+fn what_a_weak_memory_model_does_not_cover_is_refused() {
+    let toolchain = Toolchain::first();
+    for (program, part) in [
+        (
+            "static _Alignas(8) union { _Atomic uint64_t whole; _Atomic uint32_t half; } u;
+static void *one(void *p) { store(u.whole, 1, RLX); return p; }
+static void *two(void *p) { (void)load(u.half, RLX); return p; }
+int main(void) { both(one, two); return 0; }",
+            "different sizes",
+        ),
+        (
+            "static int x;
+static void *one(void *p) { __atomic_store_n(&x, 1, __ATOMIC_RELAXED); return p; }
+static void *two(void *p) { (void)*(volatile int *)&x; return p; }
+int main(void) { both(one, two); return 0; }",
+            "atomic and volatile",
+        ),
+        (
+            "#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static uint32_t word;
+static void *one(void *p) { syscall(SYS_futex, &word, FUTEX_WAIT, 1, NULL, NULL, 0); return p; }
+int main(void) { both(one, one); return 0; }",
+            "futex",
+        ),
+    ] {
+        let text = format!("#define _GNU_SOURCE\n{HEAD}{program}");
+        let refusal = report(toolchain, "program.c", &[], &text, "rc11").unwrap_err();
+        assert!(refusal.contains(part), "{refusal}");
+        assert_eq!(refusal.lines().count(), 1, "{refusal}");
+    }
+}
