@@ -121,7 +121,7 @@ impl Algorithm {
     pub fn is_divisible(self, options: Options) -> bool {
         match self {
             Algorithm::Random | Algorithm::Pct => true,
-            _ if options.memory.is_weak() => false,
+            _ if options.memory.is_weak() => true,
             Algorithm::Exhaustive | Algorithm::Parsimonious => options.preemptions.is_none(),
             Algorithm::Sleep
             | Algorithm::Classic

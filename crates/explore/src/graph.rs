@@ -11,6 +11,7 @@
 
 mod backtrack;
 mod clocks;
+mod divided;
 mod events;
 mod frame;
 mod memory_model;

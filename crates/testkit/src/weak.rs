@@ -12,8 +12,11 @@ pub use suites::{SUITES, Suite};
 
 use crate::machine::Machine;
 use crate::program::Program;
+use crate::random::Random;
 use candidates::Model;
-use explore::{End, GraphSearch, MemoryModel, Observer, Outcome, Strategy, explore};
+use explore::{
+    Algorithm, End, GraphSearch, MemoryModel, Observer, Options, Outcome, Strategy, explore,
+};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -88,8 +91,50 @@ pub fn check(
             reached.executions
         ));
     }
+    if memory.is_weak() {
+        divide(&mut machine, memory, &mut reached)?;
+    }
     Ok(Some(Compared {
         graphs,
         candidates: expected.candidates,
     }))
+}
+
+/// Checks that parts that are given away, searched in any order, reach the graphs of `reached`
+/// once.
+fn divide(machine: &mut Machine, memory: MemoryModel, reached: &mut Reached) -> Result<(), String> {
+    let algorithm = Algorithm::default();
+    let options = Options {
+        memory,
+        ..Options::default()
+    };
+    let graphs = std::mem::take(&mut reached.graphs);
+    let mut random = Random::new(reached.executions);
+    reached.executions = 0;
+    let mut waiting = vec![algorithm.strategy(options).save()];
+    while !waiting.is_empty() {
+        let next = waiting.swap_remove(random.index(waiting.len()));
+        let search = algorithm.resume(options, &next);
+        let mut search = search.map_err(|mistake| mistake.to_string())?;
+        reached.limit = reached.executions + 1 + random.below(4);
+        let end = explore(machine, &mut search, reached);
+        let end = end.map_err(|interrupt| format!("divided: {interrupt}"))?;
+        if end == End::Stopped {
+            let parts = (0..random.below(3)).map_while(|_| search.give_away());
+            waiting.extend(parts.map(|part| part.saved));
+            waiting.push(search.save());
+        }
+        if reached.executions > graphs.len() as u64 {
+            break;
+        }
+    }
+    match reached.graphs == graphs && reached.executions == graphs.len() as u64 {
+        true => Ok(()),
+        false => Err(format!(
+            "divided, {} executions reach {} of {} graphs",
+            reached.executions,
+            reached.graphs.len(),
+            graphs.len()
+        )),
+    }
 }

@@ -13,6 +13,7 @@ impl GraphSearch {
         let steps = frame.steps;
         self.truncate(steps);
         let frame = self.frames.last_mut().expect("there is a frame");
+        frame.done += 1;
         match &mut frame.left {
             Left::Choices {
                 thread,
@@ -76,7 +77,7 @@ impl GraphSearch {
                     Some(read) => self.revisit(write, read),
                     None => {
                         self.frames.pop();
-                        return !write.is_half_done && self.choose_next(write);
+                        return self.choose_next(write);
                     }
                 }
                 false
@@ -169,7 +170,7 @@ impl GraphSearch {
             positions: Vec::new(),
             reads: None,
         };
-        self.frames.push(Frame { steps, left });
+        self.frames.push(Frame::new(steps, left));
         false
     }
 
@@ -194,11 +195,10 @@ impl GraphSearch {
 
     /// Performs the next alternative of an operation with a write, if there is one.
     fn choose_next(&mut self, write: Written) -> bool {
-        let choice = write.choice + 1;
-        let is_there = choice < write.alternatives;
+        let is_there = write.has_next_alternative();
         if is_there {
             self.forced.push_back(Added {
-                choice,
+                choice: write.choice + 1,
                 rf: write.rf,
                 position: self.graph.object(write.operation.object).co.len(),
                 ..Added::by(write.thread)
@@ -242,18 +242,16 @@ impl GraphSearch {
         }
         self.execution.retain(&restricted.places[..steps]);
         self.renew_sources();
-        self.frames.push(Frame {
-            steps: self.graph.steps.len(),
-            left: Left::Revisit {
-                write,
-                read,
-                node: Box::new(node),
-                positions,
-                position: None,
-                alternatives: 1,
-                removed: Box::new((graph, execution)),
-            },
-        });
+        let left = Left::Revisit {
+            write,
+            read,
+            node: Box::new(node),
+            positions,
+            position: None,
+            alternatives: 1,
+            removed: Box::new((graph, execution)),
+        };
+        self.frames.push(Frame::new(self.graph.steps.len(), left));
     }
 
     fn is_permitted_revisit(

@@ -37,7 +37,20 @@ impl Added {
 pub(super) struct Frame {
     /// The number of steps before the point.
     pub(super) steps: usize,
+    /// The number of branches that have been explored.
+    pub(super) done: u32,
     pub(super) left: Left,
+}
+
+impl Frame {
+    /// Returns a frame whose first branch begins.
+    pub(super) fn new(steps: usize, left: Left) -> Frame {
+        Frame {
+            steps,
+            done: 0,
+            left,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -90,4 +103,11 @@ pub(super) struct Written {
     /// Whether the code behind the operation must not run, because another read-modify-write has
     /// read from the same write.
     pub(super) is_half_done: bool,
+}
+
+impl Written {
+    /// Checks whether the next alternative of the write's operation is explored after this one.
+    pub(super) fn has_next_alternative(&self) -> bool {
+        !self.is_half_done && self.choice + 1 < self.alternatives
+    }
 }

@@ -7,7 +7,7 @@ use crate::execution::{
     Access, EventId, Execution, ObjectId, Performed, ReadsFrom, Request, Step, ThreadId, ValueId,
 };
 use crate::program::{Divergence, Outcome, Pending, planned};
-use crate::strategy::{Decision, Ending, Strategy};
+use crate::strategy::{self, Decision, Ending, Strategy};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -22,10 +22,10 @@ pub struct GraphSearch {
     /// The steps to perform first, before a thread is chosen.
     pub(super) forced: VecDeque<Added>,
     /// The step that is being performed.
-    current: Option<(Added, Request)>,
+    pub(super) current: Option<(Added, Request)>,
     /// The initial value of each object, where it is known.
-    initial: Vec<Option<ValueId>>,
-    has_begun: bool,
+    pub(super) initial: Vec<Option<ValueId>>,
+    pub(super) has_begun: bool,
 }
 
 impl GraphSearch {
@@ -215,7 +215,7 @@ impl Strategy for GraphSearch {
                         after,
                         positions,
                     };
-                    self.frames.push(Frame { steps, left });
+                    self.frames.push(Frame::new(steps, left));
                 }
             }
             Shape::Choice => {
@@ -224,7 +224,7 @@ impl Strategy for GraphSearch {
                     next: 1,
                     alternatives: request.alternatives,
                 };
-                self.frames.push(Frame { steps, left });
+                self.frames.push(Frame::new(steps, left));
             }
             Shape::Store | Shape::Fence | Shape::Other => {}
         }
@@ -251,6 +251,7 @@ impl Strategy for GraphSearch {
                     alternatives,
                     ..
                 },
+            ..
         }) = self.frames.last_mut()
             && write.is_half_done
             && *at == steps
@@ -304,7 +305,7 @@ impl Strategy for GraphSearch {
                     positions,
                     reads: None,
                 };
-                self.frames.push(Frame { steps, left });
+                self.frames.push(Frame::new(steps, left));
             }
             self.graph.place(at, position);
         }
@@ -339,6 +340,14 @@ impl Strategy for GraphSearch {
         let mut removed = removed.map(|(graph, execution)| (graph, execution));
         fits(&self.graph, &self.execution)
             && removed.all(|(graph, execution)| fits(graph, execution))
+    }
+
+    fn estimate(&self) -> Option<f64> {
+        Some(self.fraction_done())
+    }
+
+    fn give_away(&mut self) -> Option<strategy::Part> {
+        self.oldest_part()
     }
 
     fn coherence(&self, object: ObjectId) -> Vec<EventId> {

@@ -1,0 +1,125 @@
+//! Parts of a search. What a frame leaves to explore depends only on the graph at the frame. So the
+//! oldest frames, which have the largest parts, can be searched elsewhere.
+
+use super::frame::{Frame, Left};
+use super::search::GraphSearch;
+use crate::strategy::{Part, Strategy};
+use std::collections::VecDeque;
+
+impl Frame {
+    /// Returns the number of branches that are left, as far as known.
+    fn remaining(&self) -> usize {
+        match &self.left {
+            Left::Sources { positions, .. } => positions.len(),
+            Left::Choices {
+                next, alternatives, ..
+            } => alternatives.saturating_sub(*next) as usize,
+            // The revisits and the next alternative are one branch until they are known.
+            Left::Write {
+                positions,
+                reads: None,
+                ..
+            } => positions.len() + 1,
+            Left::Write {
+                reads: Some(reads),
+                write,
+                ..
+            } => reads.len() + usize::from(write.has_next_alternative()),
+            Left::Revisit {
+                positions,
+                write,
+                alternatives,
+                ..
+            } => positions.len() + alternatives.saturating_sub(write.choice + 1) as usize,
+        }
+    }
+
+    /// Leaves nothing to explore here but the branch that has begun.
+    fn finish(&mut self) {
+        match &mut self.left {
+            Left::Sources { positions, .. } => positions.clear(),
+            Left::Choices {
+                next, alternatives, ..
+            } => *next = *alternatives,
+            Left::Write {
+                write,
+                positions,
+                reads,
+            } => {
+                positions.clear();
+                *reads = Some(Vec::new());
+                write.alternatives = write.choice + 1;
+            }
+            Left::Revisit {
+                positions,
+                write,
+                alternatives,
+                ..
+            } => {
+                positions.clear();
+                *alternatives = write.choice + 1;
+            }
+        }
+    }
+}
+
+impl GraphSearch {
+    /// Estimates how much of the search is done: each frame splits the search evenly among its
+    /// branches.
+    pub(super) fn fraction_done(&self) -> f64 {
+        if !self.has_begun {
+            return 0.0;
+        }
+        self.frames.iter().rev().fold(1.0, |inner, frame| {
+            let done = f64::from(frame.done);
+            (done + inner) / (done + 1.0 + frame.remaining() as f64)
+        })
+    }
+
+    /// Gives away the branches of the oldest frame that has any left.
+    pub(super) fn oldest_part(&mut self) -> Option<Part> {
+        let mut whole = 1.0;
+        for position in 0..self.frames.len() {
+            let frame = &self.frames[position];
+            let remaining = frame.remaining() as f64;
+            let branches = f64::from(frame.done) + 1.0 + remaining;
+            if remaining > 0.0 {
+                let part = self.part_at(position);
+                self.frames[position].finish();
+                if part.clone().backtrack() {
+                    let (saved, share) = (part.save(), whole * remaining / branches);
+                    return Some(Part { saved, share });
+                }
+            }
+            whole /= branches;
+        }
+        None
+    }
+
+    /// Returns the search of the branches that the frame has left.
+    fn part_at(&self, position: usize) -> GraphSearch {
+        let frame = &self.frames[position];
+        // A later revisit has removed events of the graph in which the frame was made.
+        let removed = self.frames[position + 1..]
+            .iter()
+            .find_map(|later| match &later.left {
+                Left::Revisit { removed, .. } => Some(&**removed),
+                _ => None,
+            });
+        let (graph, execution) = match removed {
+            Some((graph, execution)) => (graph.clone(), execution.clone()),
+            None => (self.graph.clone(), self.execution.clone()),
+        };
+        let mut part = GraphSearch {
+            graph,
+            execution,
+            frames: vec![frame.clone()],
+            forced: VecDeque::new(),
+            current: None,
+            initial: self.initial.clone(),
+            ..*self
+        };
+        part.truncate(frame.steps);
+        part
+    }
+}
