@@ -227,10 +227,6 @@ fn what_cannot_be_checked_is_refused_in_one_line() {
         ("check program.c --cc true", "neither gcc nor clang"),
         ("check program.c --algorithm context-sensitive", "state"),
         ("check program.c -- -static", "-static"),
-        (
-            "check program.c --memory rc11 --plain sc",
-            "sequential consistency",
-        ),
         ("check mutex:2,2 --plain sc", "--plain"),
         ("check mutex:2,2 more", "more than one word"),
         ("check nothing-of-this-name", "nothing-of-this-name"),

@@ -355,4 +355,11 @@ int main(void) { both(one, one); return 0; }",
         assert!(refusal.contains(part), "{refusal}");
         assert_eq!(refusal.lines().count(), 1, "{refusal}");
     }
+    let folder = tempfile::tempdir().unwrap();
+    let [source, executable] = ["program.c", "program"].map(|name| folder.path().join(name));
+    fs::write(&source, "int main(void) { return 0; }").unwrap();
+    toolchain.build(&source, &[], &executable).unwrap();
+    let options = ["--memory", "rc11", "--plain", "sc"];
+    let refusal = check(&options, &executable, &[]).unwrap_err();
+    assert!(refusal.contains("choose the memory model sc"), "{refusal}");
 }

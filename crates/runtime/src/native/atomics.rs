@@ -10,7 +10,6 @@ use crate::engine::perform::{perform_when, silently};
 use crate::rust::atomic::Value;
 use crate::rust::versions::{Sort, memory_order};
 use explore::{Access, Op, OpKind, Request};
-use report::FailureKind;
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
@@ -79,11 +78,8 @@ unsafe fn load_given<V: Value>(
     let code = unsafe { (*frame).code() };
     let goes_on = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
-        let (range, is_permitted) = unsafe { engine.atomic_range(pointer, sort, code) };
+        let range = unsafe { engine.atomic_range(pointer, sort) };
         met.set(Some(range));
-        if !is_permitted {
-            return false;
-        }
         // SAFETY: as promised by the caller.
         if unsafe { engine.stops_by(frame, true, given()) } {
             return false;
@@ -99,10 +95,7 @@ unsafe fn load_given<V: Value>(
         let range = met.get().expect("an access has a range");
         // SAFETY: the program reads this memory, which is not written meanwhile.
         let (value, token) = unsafe {
-            let value = match sort {
-                Sort::Atomic => engine.value_read(pointer.read_unaligned()),
-                Sort::Volatile => pointer.read_unaligned(),
-            };
+            let value = engine.value_at(pointer.read_unaligned(), range, sort);
             (value, token(value, range))
         };
         engine.note(token, token);
@@ -130,11 +123,8 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
             engine.wipe_stacks();
         }
         // SAFETY: the program is about to access this memory.
-        let (range, is_permitted) = unsafe { engine.atomic_range(pointer, Sort::Atomic, code) };
+        let range = unsafe { engine.atomic_range(pointer, Sort::Atomic) };
         met.set(Some(range));
-        if !is_permitted {
-            return false;
-        }
         engine.announces_atomic((OpKind::Store, Access::Write), range, order, code)
     };
     perform_when(goes_on, |engine| {
@@ -144,7 +134,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
             engine.changes(pointer.addr(), size_of::<V>());
             let old = pointer.read_unaligned();
             let before = token(old, range);
-            if engine.is_written(old, value) {
+            if engine.is_written_at(old, value, range) {
                 pointer.write_unaligned(value);
             }
             engine.note(before, token(value, range));
@@ -214,11 +204,8 @@ unsafe fn modify_unless<V: Value>(
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
-        let (range, is_permitted) = unsafe { engine.atomic_range(pointer, Sort::Atomic, code) };
+        let range = unsafe { engine.atomic_range(pointer, Sort::Atomic) };
         met.set(Some(range));
-        if !is_permitted {
-            return false;
-        }
         if stops(engine) {
             return false;
         }
@@ -230,10 +217,10 @@ unsafe fn modify_unless<V: Value>(
         let (old, new) = unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
             let newest = pointer.read_unaligned();
-            let old = engine.value_read(newest);
+            let old = engine.value_at(newest, range, Sort::Atomic);
             let before = token(old, range);
             let new = change(old);
-            if engine.is_written(newest, new) {
+            if engine.is_written_at(newest, new, range) {
                 pointer.write_unaligned(new);
             }
             engine.note(before, token(new, range));
@@ -271,11 +258,8 @@ pub unsafe fn compare_exchange<V: Value>(
     let code = unsafe { (*frame).code() };
     let goes_on = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
-        let (range, is_permitted) = unsafe { engine.atomic_range(pointer, Sort::Atomic, code) };
+        let range = unsafe { engine.atomic_range(pointer, Sort::Atomic) };
         met.set(Some(range));
-        if !is_permitted {
-            return false;
-        }
         // SAFETY: as promised by the caller.
         if unsafe { engine.stops_by(frame, true, Given::All(given)) } {
             return false;
@@ -300,7 +284,7 @@ pub unsafe fn compare_exchange<V: Value>(
         let range = met.get().expect("an access has a range");
         // SAFETY: the program accesses this memory, which is not accessed otherwise meanwhile.
         let newest = unsafe { pointer.read_unaligned() };
-        let old = engine.value_read(newest);
+        let old = engine.value_at(newest, range, Sort::Atomic);
         // SAFETY: as above.
         let before = unsafe { token(old, range) };
         let is_equal = old == expected;
@@ -308,7 +292,7 @@ pub unsafe fn compare_exchange<V: Value>(
             // SAFETY: as above.
             unsafe {
                 engine.changes(pointer.addr(), size_of::<V>());
-                if engine.is_written(newest, new) {
+                if engine.is_written_at(newest, new, range) {
                     pointer.write_unaligned(new);
                 }
             }
@@ -357,74 +341,58 @@ impl Engine {
         self.config.conditions.memory.is_weak()
     }
 
-    /// Returns the range of an atomic or volatile access, and whether the access is permitted. If it
-    /// is not, the running thread has ended.
+    /// Returns the range of an atomic or volatile access.
     ///
     /// # Safety
     ///
     /// The memory must be readable.
     #[inline(always)]
-    pub(super) unsafe fn atomic_range<V: Value>(
-        &mut self,
-        pointer: *const V,
-        sort: Sort,
-        code: usize,
-    ) -> (Range, bool) {
+    unsafe fn atomic_range<V: Value>(&mut self, pointer: *const V, sort: Sort) -> Range {
         let range = self.range(pointer.addr(), size_of::<V>());
-        match self.is_weak() {
-            true => {
-                // SAFETY: as promised by the caller.
-                let found = unsafe { pointer.read_unaligned() };
-                self.weak_range(range, found, sort, code)
-            }
-            false => (range, true),
+        if !self.is_weak() || range.is_merged || sort == Sort::Volatile {
+            return range;
+        }
+        // SAFETY: as promised by the caller.
+        let object = self.renewed(range.object, unsafe { pointer.read_unaligned() });
+        Range { object, ..range }
+    }
+
+    /// Returns the value that the current operation reads from memory that holds `newest`.
+    #[inline(always)]
+    fn value_at<V: Value>(&mut self, newest: V, range: Range, sort: Sort) -> V {
+        match self.is_weak() && self.has_versions(range, sort) {
+            true => self.value_read(newest),
+            false => newest,
         }
     }
 
+    /// Records that the current operation writes `value` to memory that holds `newest`. Returns
+    /// whether the memory holds the value from now on.
+    #[inline(always)]
+    fn is_written_at<V: Value>(&mut self, newest: V, value: V, range: Range) -> bool {
+        !self.is_weak() || !self.has_versions(range, Sort::Atomic) || self.is_written(newest, value)
+    }
+
+    /// Returns whether the current operation may access old values. Under a weak memory model, all
+    /// accesses to a range must have one size and one sort. Others are refused.
     #[cold]
-    fn weak_range<V: Value>(
-        &mut self,
-        range: Range,
-        found: V,
-        sort: Sort,
-        code: usize,
-    ) -> (Range, bool) {
-        if !self.is_unmixed(range, sort, code) {
-            return (range, false);
-        }
-        let object = match sort {
-            Sort::Atomic => self.renewed(range.object, found),
-            Sort::Volatile => range.object,
-        };
-        (Range { object, ..range }, true)
-    }
-
-    /// Returns whether all accesses to the range have one size and one sort. If not, the access is
-    /// refused and the running thread has ended.
-    fn is_unmixed(&mut self, range: Range, sort: Sort, code: usize) -> bool {
+    pub(super) fn has_versions(&mut self, range: Range, sort: Sort) -> bool {
         let mix = match range.is_merged {
             true => "accesses of different sizes to the same atomic or volatile memory",
             false if !self.guests.versions.are_all(range.object, sort) => {
                 "atomic and volatile accesses to the same memory"
             }
-            false => return true,
+            false => return sort == Sort::Atomic,
         };
-        self.refuse_when_weak(mix, code);
+        let message = self.uncheckable(mix);
+        self.refuse_event(message);
         false
     }
 
-    /// Returns whether a volatile access may be performed. If not, the running thread has ended.
-    pub(super) fn may_be_volatile(&mut self, range: Range, code: usize) -> bool {
-        !self.is_weak() || self.is_unmixed(range, Sort::Volatile, code)
-    }
-
-    /// Ends the check because the program does something that has no meaning under its memory
-    /// model.
-    pub(super) fn refuse_when_weak(&mut self, what: &str, code: usize) {
+    /// Returns the message for an action that has no meaning under the memory model.
+    pub(super) fn uncheckable(&self, what: &str) -> String {
         let memory = self.config.conditions.memory;
-        let message =
-            format!("{what} cannot be checked under {memory}; choose the memory model sc");
-        self.fails(code, FailureKind::Unsupported, message);
+        format!("{what} cannot be checked under {memory}; choose the memory model sc")
     }
 
     /// Announces an atomic access. Returns whether the thread continues at once.

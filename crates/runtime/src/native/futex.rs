@@ -37,16 +37,15 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
     let number = super::condvar_number(word.addr());
     let object = Cell::new(explore::ObjectId::NONE);
     let goes_on = |engine: &mut Engine| {
-        if engine.is_weak() {
-            engine.refuse_when_weak("futexes", code);
-            return false;
-        }
         engine.thread().life.guests.round.take_effect();
         let range = engine.range(word.addr(), size_of::<u32>());
         object.set(range.object);
         engine.announces(OpKind::CondvarEnqueue, Access::Write, range, code)
     };
     let ticket = perform_when(goes_on, |engine| {
+        if engine.is_weak() {
+            engine.refuse_event(engine.uncheckable("futexes"));
+        }
         engine.note(value().token(), value().token());
         let is_equal = value() == expected;
         engine.record(|_| match is_equal {

@@ -8,6 +8,7 @@ use super::ranges::{bytes_at, content_of, memory_seen, touch};
 use crate::engine::Engine;
 use crate::engine::names::Range;
 use crate::engine::perform::{perform_when, silently};
+use crate::rust::versions::Sort;
 use crate::trace::source::Spot;
 use explore::{Access, Bound, Halt, OpKind};
 use std::cell::Cell;
@@ -148,8 +149,7 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
         }
         let range = engine.range(address, length);
         met.set(Some(range));
-        engine.may_be_volatile(range, code)
-            && engine.announces(OpKind::Store, Access::Write, range, code)
+        engine.announces(OpKind::Store, Access::Write, range, code)
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
@@ -164,6 +164,9 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
             length,
             range,
         });
+        if engine.is_weak() {
+            engine.has_versions(range, Sort::Volatile);
+        }
         engine.own_atomically(address, length);
         if engine.watch.races {
             engine.shadow_atomic(address, length, Access::Write);

@@ -48,32 +48,29 @@ pub fn return_from_thread() -> ! {
 
 /// Ends the thread at once, as a bug. No more of its code runs.
 pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
-    perform::stop(|engine| engine.fails(code, kind, message))
-}
-
-impl Engine {
-    /// Ends the running thread as a bug.
-    pub(super) fn fails(&mut self, code: usize, kind: FailureKind, message: String) {
-        self.thread().life.code = code;
-        let spot = self.own_spot();
-        let location = self.shown_spot(spot);
+    perform::stop(|engine| {
+        engine.thread().life.code = code;
+        let spot = engine.own_spot();
+        let location = engine.shown_spot(spot);
         let shown = Shown {
             kind,
             message,
             location,
-            event: Some(self.event()),
+            event: Some(engine.event()),
         };
-        if self.guests.failures.may_suppress() {
-            let functions = self.functions_of_stack(code);
-            if self.guests.failures.suppresses(&shown, &functions) {
-                return self.end_suppressed(kind);
+        if engine.guests.failures.may_suppress() {
+            let functions = engine.functions_of_stack(code);
+            if engine.guests.failures.suppresses(&shown, &functions) {
+                return engine.end_suppressed(kind);
             }
         }
-        self.guests.recorder.mark_failed();
-        self.guests.failures.push(shown);
-        self.life.pending[self.running.index()] = Pending::Failed;
-    }
+        engine.guests.recorder.mark_failed();
+        engine.guests.failures.push(shown);
+        engine.life.pending[engine.running.index()] = Pending::Failed;
+    })
+}
 
+impl Engine {
     /// Returns the functions of the running thread, as far as they are known. The innermost
     /// function contains `code`.
     pub(super) fn functions_of_stack(&self, code: usize) -> Vec<String> {

@@ -152,13 +152,21 @@ impl Engine {
 
     /// Records a use that cannot be enforced as a failure, if the program must be enforceable.
     pub(crate) fn refuse_to_enforce(&mut self, what: &str) {
-        if !self.config.conditions.is_enforceable || self.is_tearing_down {
+        if self.config.conditions.is_enforceable {
+            self.refuse_event(format!("the program {what}, which cannot be enforced"));
+        }
+    }
+
+    /// Records that the current event cannot be checked.
+    #[cold]
+    pub(crate) fn refuse_event(&mut self, message: String) {
+        if self.is_tearing_down {
             return;
         }
         let location = self.shown_place_of(self.running);
         self.guests.failures.push(Shown {
             kind: FailureKind::Unsupported,
-            message: format!("the program {what}, which cannot be enforced"),
+            message,
             location,
             event: Some(self.event()),
         });

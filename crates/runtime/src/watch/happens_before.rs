@@ -311,8 +311,9 @@ impl HappensBefore {
 
     /// Keeps the current release sequence of a variable as that of the write `event`.
     pub(crate) fn keep_version(&mut self, object: ObjectId, event: EventId) {
-        let version = self.variables[object.index()].clone();
-        self.versions.insert(event, version);
+        if let Some(version) = self.variables.get(object.index()) {
+            self.versions.insert(event, version.clone());
+        }
     }
 
     /// Returns the ordering that an access or fence has under the memory model.
