@@ -227,19 +227,27 @@ pub(crate) fn planned(at: usize, step: Step, pending: &[Pending]) -> Result<&Req
 impl Event {
     /// Returns an error if the repetition of this event (at `id`) is another operation or has other
     /// values before and after.
+    #[inline(always)]
     pub fn must_be(
         &self,
         id: EventId,
         op: Op,
         values: (ValueId, ValueId),
     ) -> Result<(), Divergence> {
+        match self.op == op && (self.before, self.after) == values {
+            true => Ok(()),
+            false => self.may_be(id, op, values),
+        }
+    }
+
+    #[cold]
+    fn may_be(&self, id: EventId, op: Op, values: (ValueId, ValueId)) -> Result<(), Divergence> {
         // What a store overwrites depends on the order of execution if reads may read old values.
         let overwrites =
             [ReadsFrom::NEWEST, ReadsFrom::OVERWRITTEN].contains(&self.step.reads_from);
-        let before = if overwrites { values.0 } else { self.before };
         let found = if self.op != op {
             Found::Op(op)
-        } else if (before, self.after) != values {
+        } else if self.after != values.1 || !overwrites {
             Found::Value
         } else {
             return Ok(());

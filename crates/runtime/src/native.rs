@@ -131,6 +131,8 @@ pub(crate) struct State {
     pub(crate) ranges: Ranges,
     /// Whether plain accesses are not events and may be data races.
     pub(crate) is_raced: bool,
+    /// Whether reads may read old values.
+    pub(crate) is_weak: bool,
     /// Whether loop rounds have no bound, so that they are not counted.
     pub(crate) is_simple: bool,
     pub(crate) shadow: Shadow,
@@ -161,6 +163,7 @@ impl State {
         IS_BOUNDED.store(is_bounded, Relaxed);
         State {
             is_raced: is_native && !config.conditions.interleaves_plain,
+            is_weak: config.conditions.memory.is_weak(),
             is_simple: is_native && !is_bounded,
             ..State::default()
         }

@@ -232,6 +232,16 @@ impl Request {
         }
     }
 
+    /// Returns an operation that can be performed in one way in every state, and that is in one
+    /// order with all others at its object under every memory model.
+    pub fn of_object(op: Op) -> Request {
+        Request {
+            op,
+            order: MemoryOrder::Object,
+            ..Request::UNKNOWN
+        }
+    }
+
     /// Returns the access of the operation when its object holds `value`: κ(op, v) of POP with
     /// state-dependent kinds.
     pub fn access_at(&self, value: ValueId) -> Access {

@@ -9,7 +9,7 @@ use crate::engine::names::Range;
 use crate::engine::perform::{perform_when, silently};
 use crate::rust::atomic::Value;
 use crate::rust::versions::{Sort, memory_order};
-use explore::{Access, Op, OpKind, Request};
+use explore::{Access, Op, OpKind, ReadsFrom, Request};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
@@ -270,7 +270,9 @@ pub unsafe fn compare_exchange<V: Value>(
             object: range.object,
         };
         let mut request = engine.ordered(op, orders[0], code);
-        request.on_failure = memory_order(orders[1]);
+        if engine.is_weak() {
+            request.on_failure = memory_order(orders[1]);
+        }
         if !range.is_merged {
             request.expects = Some(expected.token());
             // SAFETY: the program is about to access this memory.
@@ -338,7 +340,7 @@ impl Engine {
     /// Returns whether reads may read old values.
     #[inline(always)]
     pub(super) fn is_weak(&self) -> bool {
-        self.config.conditions.memory.is_weak()
+        self.guests.native.is_weak
     }
 
     /// Returns the range of an atomic or volatile access.
@@ -360,9 +362,9 @@ impl Engine {
     /// Returns the value that the current operation reads from memory that holds `newest`.
     #[inline(always)]
     fn value_at<V: Value>(&mut self, newest: V, range: Range, sort: Sort) -> V {
-        match self.is_weak() && self.has_versions(range, sort) {
-            true => self.value_read(newest),
-            false => newest,
+        match self.reads_from == ReadsFrom::LAST || !self.has_versions(range, sort) {
+            true => newest,
+            false => self.value_read(newest),
         }
     }
 
@@ -370,7 +372,9 @@ impl Engine {
     /// whether the memory holds the value from now on.
     #[inline(always)]
     fn is_written_at<V: Value>(&mut self, newest: V, value: V, range: Range) -> bool {
-        !self.is_weak() || !self.has_versions(range, Sort::Atomic) || self.is_written(newest, value)
+        self.reads_from == ReadsFrom::LAST
+            || !self.has_versions(range, Sort::Atomic)
+            || self.is_written(newest, value)
     }
 
     /// Returns whether the current operation may access old values. Under a weak memory model, all
@@ -418,9 +422,17 @@ impl Engine {
     #[inline(always)]
     fn ordered(&mut self, op: Op, order: Ordering, code: usize) -> Request {
         self.thread().life.code = code;
+        match self.is_weak() {
+            true => self.with_order(op, order),
+            false => Request::plain(op),
+        }
+    }
+
+    #[cold]
+    fn with_order(&mut self, op: Op, order: Ordering) -> Request {
         Request {
             order: memory_order(order),
-            continues: self.is_weak() && self.continues_release_sequences(),
+            continues: self.continues_release_sequences(),
             ..Request::plain(op)
         }
     }

@@ -5,7 +5,7 @@ use crate::engine::names::Range;
 use crate::rust::atomic::Value;
 use crate::watch::happens_before::Variable;
 use crate::watch::seen::Seen;
-use explore::{Access, MemoryOrder, ObjectId, Op, OpKind, Request, ValueId};
+use explore::{Access, ObjectId, Op, OpKind, Request, ValueId};
 use report::Restart;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
@@ -90,10 +90,7 @@ impl Engine {
             object: range.object,
         };
         self.thread().life.code = code;
-        self.announces_request(Request {
-            order: MemoryOrder::Object,
-            ..Request::plain(op)
-        })
+        self.announces_request(Request::of_object(op))
     }
 
     /// Announces the running thread's next operation. Returns whether the thread continues at once.
