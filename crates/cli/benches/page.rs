@@ -14,7 +14,8 @@ use chromium::{ask, look};
 /// The number of measurements of each time.
 const TIMES: usize = 5;
 
-/// Returns a script for the slowest of 200 steps, drawn with arrows, in milliseconds.
+/// Returns a script that takes 200 steps, draws each with its arrows, and returns the time of the
+/// slowest in milliseconds.
 fn slowest(to: &str) -> String {
     format!(
         "(() => {{ let slowest = 0; for (let step = 0; step < 200; step++) {{ const start = performance.now(); \

@@ -210,8 +210,8 @@ pub struct CheckOptions {
     /// Extra executions to shorten the failing execution that is shown [default: 100]
     #[arg(long, value_name = "N")]
     pub extra: Option<u64>,
-    /// Accept that this is not explored, so that a program can count as verified: unseen, asm,
-    /// libraries, inputs, reuse
+    /// Kinds of unexplored behaviour to accept, so that they do not keep the program from being
+    /// verified: unseen, asm, libraries, inputs, reuse
     #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]
     pub accept: Vec<Omission>,
     /// Kinds of findings not to report: race, leak, exit-status, deadlock, …
@@ -269,13 +269,13 @@ pub struct VerifyOptions {
     /// Which execution to verify first
     #[arg(long, value_name = "WHICH", default_value = "any")]
     pub prefer: Prefer,
-    /// Search algorithm: source, optimal or parsimonious
+    /// Search algorithm; only source, optimal and parsimonious can verify
     #[arg(long, value_parser = algorithm(), default_value = Algorithm::Optimal.name())]
     pub algorithm: Algorithm,
     #[command(flatten)]
     pub conditions: SharedConditions,
-    /// Accept that this is not explored, so that a program can count as verified: unseen, asm,
-    /// libraries, inputs
+    /// Kinds of unexplored behaviour to accept, so that they do not keep the program from being
+    /// verified: unseen, asm, libraries, inputs, reuse
     #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]
     pub accept: Vec<Omission>,
     /// Output format

@@ -23,8 +23,9 @@ const REPETITIONS: u32 = 3;
 /// Time limit for one repeated execution.
 const REPETITION: Duration = Duration::from_secs(10);
 
-/// Returns the report of a search whose process died in an execution. Processes started by `start`
-/// show whether the program caused that, and the steps before the last one.
+/// Returns the report of a search whose process died in an execution. The execution is repeated in
+/// processes that `start` starts, to find out whether the program caused the death, and to record
+/// all steps but the last.
 pub fn examine(
     order: &Order,
     trailed: Trailed,

@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 const TIMES: usize = 1_000;
 
 /// Returns a prefix: every fourth event of the main thread waits for the first event of its child,
-/// and the second event of the child waits for the events two further on.
+/// and the second event of the child waits for the event of the main thread two after each of these.
 fn prefix() -> SafeTrace {
     let point = |thread, index| Point { thread, index };
     let last = TIMES as u32;

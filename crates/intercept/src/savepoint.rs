@@ -46,7 +46,7 @@ pub(crate) fn uses_thread_state() -> bool {
     is_so(native::uses_thread_state)
 }
 
-/// Queries the images. (The command deletes the file of a program that it compiled, once it runs.)
+/// Queries the images.
 fn is_so(question: fn(&Path, &[PathBuf]) -> bool) -> bool {
     let [program, libraries @ ..] = image::files() else {
         unreachable!("the program is an image")

@@ -28,11 +28,14 @@ pub struct Builder {
     /// The greatest number of operations per thread; a test that exceeds it fails
     /// (`LOOM_MAX_BRANCHES`). Values below 10,000 count as 10,000.
     pub max_branches: usize,
-    /// Stops after this many executions (`LOOM_MAX_PERMUTATIONS`), without a failure.
+    /// Stops after this many executions (`LOOM_MAX_PERMUTATIONS`). Reaching this limit does not make
+    /// the test fail.
     pub max_permutations: Option<usize>,
-    /// Stops after this time (`LOOM_MAX_DURATION`, in seconds), without a failure.
+    /// Stops after this time (`LOOM_MAX_DURATION`, in seconds). Reaching this limit does not make the
+    /// test fail.
     pub max_duration: Option<Duration>,
-    /// Excludes executions with more preemptions (`LOOM_MAX_PREEMPTIONS`), without a failure.
+    /// Leaves out executions with more preemptions (`LOOM_MAX_PREEMPTIONS`). This does not make the
+    /// test fail.
     pub preemption_bound: Option<usize>,
     /// The file in which the search is saved and from which it resumes (`LOOM_CHECKPOINT_FILE`).
     pub checkpoint_file: Option<PathBuf>,

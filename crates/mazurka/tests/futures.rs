@@ -168,7 +168,7 @@ fn two_tasks() {
 
 #[test]
 fn tasks_give_what_their_futures_are_ready_with() {
-    // The two additions in either order; and each task ends before it is polled, between the
+    // The additions happen in either order. Each task ends before its handle is polled, between the
     // registration of the waker and the check, or after the check.
     let optimal = Checker::new()
         .algorithm(Algorithm::Optimal)

@@ -72,7 +72,7 @@ pub struct Routes {
     unreceived: BTreeMap<Name, BTreeSet<Name>>,
     /// The past of each thread.
     known: BTreeMap<ThreadId, BTreeSet<Name>>,
-    /// Threads and the receivers of letters that the thread sent or that are in the thread's past.
+    /// Pairs of a thread and a receiver of a letter that the thread sent or that is in its past.
     pairs: BTreeSet<(ThreadId, ObjectId)>,
     /// The number of letters that each thread has sent.
     sent: BTreeMap<ThreadId, u32>,

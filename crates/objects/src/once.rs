@@ -10,7 +10,7 @@ use explore::{EventId, OpKind, ThreadId};
 /// A wait for the initialisation.
 #[derive(Clone, Copy, Debug)]
 pub enum OnceWait {
-    /// The wait of an entry to become the initialiser, or until the initialisation is done.
+    /// An entry waits until it becomes the initialiser or the initialisation is done.
     Entry(Ticket),
     /// A wait without an entry, until the initialisation is done or has failed more often than
     /// this.

@@ -1,8 +1,8 @@
 //! Exit signals of a process (Erlang/OTP, reference manual, "Processes": receiving exit signals).
 //!
-//! A signal is a write. Before each visible operation, the process reads its signals and ends if it
-//! must. A process that waits for letters does not reach this point. So a signal that ends the
-//! process also puts a letter into its mailbox, which wakes the process.
+//! Sending a signal writes the signals of the receiving process. The process reads them before each
+//! visible operation, and ends if it must. While the process waits for a letter, it performs no
+//! operation. So a signal that ends it also puts a letter into its mailbox, which wakes it.
 
 /// The strength of an exit signal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

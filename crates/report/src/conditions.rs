@@ -40,8 +40,8 @@ pub struct Conditions {
     /// atomic accesses. If not, two unordered accesses that are not both reads are a data race,
     /// which is a bug (C11, C++11).
     pub interleaves_plain: bool,
-    /// The number of times that a thread of a native program may pass the same reading place
-    /// before it stops (`Halt::Bound(Bound::Unroll)`). See also [`Conditions::noticed_rounds`].
+    /// The number of times that a thread of a native program may pass the same place that
+    /// reads memory before it stops (`Halt::Bound(Bound::Unroll)`). See also [`Conditions::noticed_rounds`].
     pub unroll: Option<u32>,
     /// Whether the verified schedules will be enforced outside of the model
     /// ([`mazurka::program`](https://docs.rs/mazurka)). If so, the set of events must not depend on

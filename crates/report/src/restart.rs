@@ -11,7 +11,8 @@ pub enum Restart {
     Hint,
     /// A thread returns to a place that reads memory, so its states there are compared.
     Loop,
-    /// A thread repeats an operation, so hooks wipe the stack below them before it is compared.
+    /// A thread repeats an operation, so its stack is compared. From now on, hooks wipe what they
+    /// leave on the stack.
     WipedStacks,
     /// Stacks are compared at a greater depth than savepoints have restored.
     DeepStacks,

@@ -390,7 +390,7 @@ impl Hunt {
         if found.as_ref().is_err_and(is_race) && (!only_objects || subject.program.renews()) {
             let most = 20 * self.arguments.states;
             if has_unordered_accesses(&subject.program, only_objects, most) == Some(true) {
-                return Ok("checks that find a race of distant accesses");
+                return Ok("checks that find a race between accesses that are never adjacent");
             }
         }
         match found {

@@ -1,5 +1,5 @@
-//! Weak memory: programs of variables, fences and choices under axioms, against the search over
-//! execution graphs.
+//! Compares the search over execution graphs with axioms of the memory models, on programs of
+//! variables, fences and choices.
 
 mod axioms;
 mod candidates;

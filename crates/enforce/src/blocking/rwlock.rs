@@ -87,8 +87,8 @@ impl RwLock {
         self.tries(OpKind::TryWrite, WRITER, deadline)
     }
 
-    /// Tries to take the lock. A timed operation is one try, when it would succeed or at the
-    /// deadline.
+    /// Tries to take the lock. A timed operation is a single try, which is made as soon as it would
+    /// succeed, or at the deadline.
     fn tries(&self, kind: OpKind, who: usize, deadline: Option<Deadline>) -> bool {
         if let Some(deadline) = deadline.filter(|_| !enforcement::decides_next()) {
             crate::publish();

@@ -28,9 +28,10 @@ pub(crate) struct Turnstile<'o> {
     pub(crate) initial: u32,
 }
 
-/// The low half, where threads park, counts places granted beyond `initial`. Above the low half
-/// there is one bit for each of the next places, set if the place was given up. The highest bits
-/// count parked threads.
+/// A word of 64 bits. The low half is the futex on which threads park. It counts the places beyond
+/// the `initial` ones that were granted, or skipped because they were given up. Each of the next
+/// [`MARKS`] bits stands for one of the next places, and is set if that place was given up. The
+/// highest bits count the parked threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct State(u64);
 

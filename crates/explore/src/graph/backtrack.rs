@@ -7,7 +7,7 @@ use super::search::GraphSearch;
 use crate::execution::{EventId, ReadsFrom, ThreadId, ValueId};
 
 impl GraphSearch {
-    /// Takes the next step that the frame leads to. Returns false if it leads to none now.
+    /// Prepares the next branch of the last frame. Returns false if no step follows from it yet.
     pub(super) fn advance(&mut self) -> bool {
         let frame = self.frames.last().expect("there is a frame");
         let steps = frame.steps;
@@ -52,7 +52,7 @@ impl GraphSearch {
             } => {
                 let write = write.clone();
                 if let Some(position) = positions.pop() {
-                    return self.stand_behind(&write, position);
+                    return self.place_after(&write, position);
                 }
                 let at = self.push_step(&write);
                 let found = self.graph.revisitable(at);
@@ -174,8 +174,8 @@ impl GraphSearch {
         false
     }
 
-    /// Lets a write stand behind this position, if that is possible.
-    fn stand_behind(&mut self, write: &Written, position: usize) -> bool {
+    /// Places a write directly after this position, if that is possible.
+    fn place_after(&mut self, write: &Written, position: usize) -> bool {
         let steps = self.graph.steps.len();
         let at = self.push_step(write);
         self.graph.place(at, position);
@@ -313,7 +313,8 @@ impl GraphSearch {
         }
     }
 
-    /// Returns whether a store is newer than all writes of the steps before it.
+    /// Returns `NEWEST` if no write of an earlier step comes after the store in coherence order, and
+    /// `OVERWRITTEN` if one does.
     pub(super) fn source_of_store(&self, write: At, steps: usize) -> ReadsFrom {
         let object = self.graph.node(write).operation.object;
         let place = self.graph.position(object, Some(write));

@@ -15,13 +15,13 @@ pub(super) struct Clocks {
     pub(super) hb: Clock,
     /// The events before it in (po ∪ rf ∪ synchronization edges)⁺, and the event itself.
     pub(super) porf: Clock,
-    /// What an acquire fence takes up here.
+    /// What happens before an acquire fence at this point because of earlier reads.
     met: Clock,
     /// The hb of the last release fence of the thread.
     fence: Clock,
     /// What this write itself releases.
     released: Clock,
-    /// What a read that acquires takes up from this write.
+    /// What happens before an acquire read of this write.
     message: Clock,
 }
 
@@ -100,7 +100,7 @@ impl Graph {
         clocks
     }
 
-    /// Computes what the readers of a write that acquire take up. (C11, C++11: release sequences)
+    /// Computes what happens before the acquire reads of a write. (C11, C++11: release sequences)
     fn release(&self, at: At, node: &Node, clocks: &mut Clocks) {
         let mut released = match node.order.releases() {
             true => clocks.hb.clone(),
@@ -125,8 +125,9 @@ impl Graph {
         clocks.message = message;
     }
 
-    /// Returns the first position in coherence order that coherence permits for an access with this
-    /// knowledge: no write before it is hidden.
+    /// Returns the first position in coherence order that an access with this knowledge may read
+    /// from or be placed after. It is that of the newest write that the access knows, or that a read
+    /// that it knows has read.
     pub(super) fn floor(&self, object: ObjectId, clock: &Clock) -> usize {
         let own = self.object(object);
         let written = own.co.iter().rposition(|&write| knows(clock, write));

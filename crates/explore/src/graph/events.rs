@@ -43,7 +43,7 @@ impl Shape {
     }
 }
 
-/// The part of an operation that an event is.
+/// Which part of its operation an event is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Part {
     Read,
@@ -58,7 +58,7 @@ pub(super) struct Operation {
     pub(super) object: ObjectId,
     pub(super) order: MemoryOrder,
     pub(super) on_failure: MemoryOrder,
-    /// The value with which a compare-exchange writes.
+    /// The value that a compare-exchange must find in order to write.
     pub(super) expects: Option<ValueId>,
     /// Whether its write continues the release sequence of its thread.
     pub(super) continues: bool,
@@ -201,7 +201,8 @@ impl Graph {
         Some(self.object(object).co[position.checked_sub(1)?])
     }
 
-    /// Checks whether a read-modify-write other than `except` that writes reads from this write.
+    /// Returns a read-modify-write that reads from this write and itself writes, other than `except`,
+    /// if there is one.
     pub(super) fn rmw_of(
         &self,
         object: ObjectId,
@@ -231,7 +232,7 @@ impl Graph {
         at
     }
 
-    /// Places a write directly behind a position of the coherence order.
+    /// Places a write directly after a position of the coherence order.
     pub(super) fn place(&mut self, write: At, position: usize) {
         let object = self.node(write).operation.object;
         self.object_mut(object).co.insert(position, write);

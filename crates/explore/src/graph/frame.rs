@@ -1,4 +1,4 @@
-//! What the search has still to explore.
+//! What the search still has to explore.
 
 use super::events::{At, Graph, Node, Operation};
 use crate::execution::{Execution, ThreadId, ValueId};
@@ -11,7 +11,7 @@ pub(super) struct Added {
     pub(super) choice: u32,
     /// The write that it reads from. `None` stands for the initial value.
     pub(super) rf: Option<At>,
-    /// For a store, the position of the coherence order behind which it stands.
+    /// For a store, the position of the coherence order after which it is placed.
     pub(super) position: usize,
     /// The stamp of a read that was revisited.
     pub(super) stamp: Option<u64>,
@@ -74,8 +74,8 @@ pub(super) enum Left {
         positions: Vec<usize>,
         reads: Option<Vec<At>>,
     },
-    /// The places at which a write stands while a read that was there before reads from it. What
-    /// the revisit has removed comes back afterwards.
+    /// Backward revisits of a read: the places in coherence order that the write still has to take.
+    /// `removed` is restored when all have been explored.
     Revisit {
         write: Written,
         read: At,
@@ -83,8 +83,8 @@ pub(super) enum Left {
         positions: Vec<usize>,
         /// The place of the write in the current graph.
         position: Option<usize>,
-        /// The alternatives of the write's operation, if the write is half done: only then is its
-        /// operation performed for the first time here.
+        /// The number of alternatives of the write's operation. It is learned only for a half-done
+        /// write, whose operation is first performed here.
         alternatives: u32,
         removed: Box<(Graph, Execution)>,
     },
@@ -100,7 +100,7 @@ pub(super) struct Written {
     pub(super) choice: u32,
     pub(super) alternatives: u32,
     pub(super) value: ValueId,
-    /// Whether the code behind the operation must not run, because another read-modify-write has
+    /// Whether the code after the operation must not run, because another read-modify-write has
     /// read from the same write.
     pub(super) is_half_done: bool,
 }

@@ -114,9 +114,9 @@ impl MemoryModel {
         }
     }
 
-    /// Checks whether the graph is consistent, given that it is without the last added events, of
-    /// which `changed` are the ones that may close a cycle. Coherence is checked by
-    /// [`Graph::floor`].
+    /// Checks whether the graph is consistent, provided that it was consistent before the last events
+    /// were added. Of these events, only those in `changed` can close a cycle. Coherence is checked
+    /// by [`Graph::floor`].
     pub(super) fn permits(self, graph: &Graph, changed: &[At]) -> bool {
         match self {
             MemoryModel::Ra => true,

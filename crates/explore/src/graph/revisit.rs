@@ -13,7 +13,7 @@ pub(super) struct Restricted {
 }
 
 impl Graph {
-    /// Returns the reads that the write, which was added last, may be read by: those on which it
+    /// Returns the reads that may read from the write, which was added last: the reads on which it
     /// does not depend.
     pub(super) fn revisitable(&self, write: At) -> Vec<At> {
         let node = self.node(write);

@@ -139,7 +139,7 @@ impl GraphSearch {
         self.graph.floor(operation.object, &known)
     }
 
-    /// Returns the positions behind which a store may stand: no store separates a
+    /// Returns the positions after which a store may be placed: no store separates a
     /// read-modify-write from the write that it reads from.
     pub(super) fn places(&self, operation: &Operation, floor: usize) -> Vec<usize> {
         let co = &self.graph.object(operation.object).co;

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub(super) enum Item {
     /// The head of a schedule that the read depends on.
     Head(Name),
-    /// An event that was performed without the schedule.
+    /// An event that takes place in the generating execution although the schedule is not executed
+    /// there.
     Event { name: Name, choice: u32, op: Op },
 }
 
@@ -52,8 +53,8 @@ pub(super) struct Generated {
     pub(super) value: ValueId,
 }
 
-/// A summary of P, to avoid visiting each item. Threads and objects are bits of a word, each of
-/// which may stand for several.
+/// A summary of P, to avoid visiting each item. Threads and objects are mapped to the bits of a word.
+/// Several may share a bit.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Summary {
     pub(super) has_heads: bool,

@@ -1,14 +1,14 @@
-//! Sorting if plain accesses are events: other threads run between comparisons, which are code of
-//! the program. So a copy of the elements on the stack of the thread is sorted. The elements are
-//! read before the sort and written after it.
+//! Sorts when plain accesses are events. Each comparison calls code of the program, during which
+//! other threads may run. So a copy of the elements on the stack of the thread is sorted. The
+//! elements are read before the sort and written after it.
 
 use super::{Reporter, Span, entry::Arguments};
 use crate::gate;
 use report::Omission;
 use runtime::native as model;
 
-/// Greatest size of a copy in bytes. Calls leave the same number of bytes on the stack, and these
-/// bytes are wiped.
+/// Greatest size of a copy in bytes. Bytes that the copy leaves on the stack are wiped, as those of
+/// other calls into the checker are.
 const ROOM: usize = 4096;
 
 #[repr(align(16))]

@@ -102,8 +102,8 @@ impl Tally {
         }
     }
 
-    /// Resets the numbers, because the search starts again, for this reason if the program is the
-    /// reason. Only keeps the number of executions, and the reasons.
+    /// Resets the numbers, because the search starts again. `why` is given if the program is the
+    /// cause. Keeps only the number of executions and the reasons.
     pub fn restart(&mut self, why: Option<Restart>) {
         *self = Tally {
             given_up: self.runs(),

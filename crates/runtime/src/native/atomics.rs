@@ -38,8 +38,8 @@ pub unsafe fn read_volatile<V: Value>(pointer: *const V, frame: *const Frame) {
     unsafe { load_given(pointer, Ordering::Relaxed, Sort::Volatile, frame, given) };
 }
 
-/// Performs an atomic load of a word of the checker in the middle of a call of the program. All
-/// accesses to the word are in one order.
+/// Performs an atomic load of one of the checker's own words, while it handles a call that the
+/// program has made. All accesses to the word are in one order.
 ///
 /// # Safety
 ///
@@ -173,7 +173,8 @@ pub unsafe fn modify<V: Value>(
     }
 }
 
-/// Performs an atomic read-modify-write in the middle of a call of the program.
+/// Performs an atomic read-modify-write of one of the checker's own words, while it handles a call
+/// that the program has made.
 ///
 /// # Safety
 ///
@@ -393,7 +394,7 @@ impl Engine {
         false
     }
 
-    /// Returns the message for an action that has no meaning under the memory model.
+    /// Returns the message for an action that cannot be checked under the memory model.
     pub(super) fn uncheckable(&self, what: &str) -> String {
         let memory = self.config.conditions.memory;
         format!("{what} cannot be checked under {memory}; choose the memory model sc")

@@ -1,5 +1,5 @@
 //! The values that atomic variables have had in an execution. Under a weak memory model, a read may
-//! get any of them. The memory of a variable holds the newest one in coherence order, so that code
+//! get an old one if the model permits it. The memory of a variable holds the newest one in coherence order, so that code
 //! with exclusive access finds it there.
 
 use crate::engine::Engine;
@@ -26,8 +26,8 @@ pub(crate) struct Versions {
     written: Vec<Bytes>,
     initial: FxHashMap<ObjectId, Bytes>,
     newest: FxHashMap<ObjectId, EventId>,
-    /// The objects of memory that was written plainly after atomic accesses, and how often it was,
-    /// by the first object there.
+    /// For memory that was written plainly after atomic accesses: its present object and how often
+    /// the object was replaced, by its first object.
     renewed: FxHashMap<ObjectId, (ObjectId, u32)>,
     /// The sort of the accesses to memory of native programs.
     sorts: FxHashMap<ObjectId, Sort>,
@@ -59,7 +59,7 @@ impl Versions {
     }
 }
 
-/// Returns the ordering as the strategies know it.
+/// Converts an ordering of `std` into one of the core.
 pub(crate) fn memory_order(order: Ordering) -> MemoryOrder {
     match order {
         Ordering::Relaxed => MemoryOrder::Relaxed,
@@ -168,7 +168,8 @@ impl Engine {
         object
     }
 
-    /// Returns the ordering for people, after `before`, if the memory model distinguishes orderings.
+    /// Returns `before` followed by the ordering as a report shows it. Returns an empty text if
+    /// nothing is recorded or the memory model does not distinguish orderings.
     pub(crate) fn shown_order(&self, order: Ordering, before: &str) -> String {
         if !self.watch.records || !self.config.conditions.memory.is_weak() {
             return String::new();
@@ -195,7 +196,7 @@ impl Engine {
         }
     }
 
-    /// Makes the release sequence of the value that is read the current one of its variable.
+    /// Sets the release sequence of the variable to that of the value that is read.
     pub(crate) fn take_version(&mut self) {
         if self.reads_from != ReadsFrom::LAST {
             let (object, source) = (self.op.object, self.reads_from.event());

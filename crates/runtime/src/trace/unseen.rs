@@ -7,7 +7,8 @@ use explore::{Access, EventId, Execution, ReadsFrom};
 pub(crate) struct Unseen {
     pub(crate) write: EventId,
     pub(crate) read: EventId,
-    /// A later write of the first thread, and a read of it by the second thread.
+    /// A later write by the thread of `write`, and a read of that write by the thread of `read`,
+    /// before `read`.
     pub(crate) through: Option<(EventId, EventId)>,
 }
 
@@ -42,8 +43,8 @@ pub(crate) fn unseen(execution: &Execution) -> Vec<Unseen> {
     reads.collect()
 }
 
-/// Returns the last read by the second thread, before `read`, of a write of the first thread after
-/// `write`.
+/// Returns a write by the thread of `write` after it, and the last read of such a write by the thread
+/// of `read` before it.
 fn through(execution: &Execution, write: EventId, read: EventId) -> Option<(EventId, EventId)> {
     let [writer, reader] = [write, read].map(|event| execution.event(event).thread());
     let before = (write.index() + 1..read.index()).rev().map(EventId::at);

@@ -34,7 +34,7 @@ pub(super) struct Candidate<'a> {
     pub(super) places: &'a [usize],
 }
 
-/// Checks whether the candidate is consistent. Atomicity is the caller's.
+/// Checks whether the candidate is consistent. The caller must check atomicity ([`is_atomic`]).
 pub(super) fn holds(candidate: &Candidate<'_>, memory: MemoryModel, is_c11: bool) -> bool {
     let events = candidate.events;
     let size = events.len();
@@ -72,7 +72,7 @@ pub(super) fn holds(candidate: &Candidate<'_>, memory: MemoryModel, is_c11: bool
             };
             let fenced = po.then(&Relation::on(size, is_barrier)).then(&po);
             let delayed = Relation::of(size, |a, b| is_plain_write(a) && is_plain_read(b));
-            // A weaker fence is no instruction.
+            // On x86 a fence weaker than `SeqCst` compiles to no instruction.
             let is_there = |event: usize| events[event].kind != Kind::Fence || is_barrier(event);
             let kept = Relation::of(size, |a, b| {
                 po.has(a, b)

@@ -27,7 +27,7 @@ pub(super) struct Model {
     pub(super) is_c11: bool,
 }
 
-/// A run of a thread on values that its reads get.
+/// A run of a thread, given the values that its reads return.
 #[derive(Clone, Default)]
 struct Run {
     done: Vec<Done>,
