@@ -235,6 +235,7 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
         tree: None,
         algorithm: order.algorithm.parse().unwrap_or_default(),
         memory: order.conditions.memory,
+        weak_ordering: None,
         jobs: 1,
         elapsed_s: 0.0,
         compile_s: None,

@@ -5,7 +5,7 @@ use mazurka::cell::UnsafeCell;
 use mazurka::sync::Arc;
 use mazurka::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 use mazurka::sync::atomic::{AtomicBool, AtomicUsize, fence};
-use mazurka::{CheckError, Checker, MemoryModel, Report, Style, Verdict, hint, thread};
+use mazurka::{Algorithm, CheckError, Checker, MemoryModel, Report, Style, Verdict, hint, thread};
 
 fn check(memory: MemoryModel, program: impl Fn() + Send + Sync + 'static) -> Report {
     Checker::new().memory(memory).check(program)
@@ -362,4 +362,83 @@ fn what_needs_interleavings_is_refused() {
 #[mazurka::test(memory = "rc11", fails = "the flag was seen")]
 fn a_test_chooses_the_model() {
     message_passing(Relaxed, Relaxed);
+}
+
+/// A search whose model is chosen is one under RC11 if threads share an object that is accessed with
+/// a weaker ordering, and one under sequential consistency if not.
+#[test]
+fn the_search_chooses_the_model() {
+    let chosen = |report: &Report| (report.memory, report.weak_ordering.is_some());
+    for jobs in [1, 2] {
+        let auto = |program: fn()| Checker::new().jobs(jobs).check(program);
+        let report = auto(|| message_passing(Relaxed, Relaxed));
+        assert_eq!(chosen(&report), (MemoryModel::Rc11, true), "{report}");
+        assert_eq!(report.verdict, Verdict::Bug, "{report}");
+        assert!(report.errors[0].schedule.conditions.memory == MemoryModel::Rc11);
+
+        let report = auto(|| message_passing(Release, Acquire));
+        assert_eq!(chosen(&report), (MemoryModel::Rc11, true), "{report}");
+        assert_eq!(report.verdict, Verdict::Verified, "{report}");
+        let rc11 = check(MemoryModel::Rc11, || message_passing(Release, Acquire));
+        assert_eq!(report.executions, rc11.executions, "{report}");
+        assert!(report.to_string().contains("because the ordering at"));
+
+        let report = auto(|| message_passing(SeqCst, SeqCst));
+        assert_eq!(chosen(&report), (MemoryModel::Sc, false), "{report}");
+        assert_eq!(report.given_up, 0, "{report}");
+
+        // The relaxed counter belongs to one thread.
+        let report = auto(|| {
+            let counter = AtomicUsize::new(0);
+            counter.fetch_add(1, Relaxed);
+            message_passing(SeqCst, SeqCst);
+            counter.fetch_add(1, Relaxed);
+        });
+        assert_eq!(chosen(&report), (MemoryModel::Sc, false), "{report}");
+    }
+}
+
+/// A weaker ordering that only some executions reach counts, and so does that of a
+/// compare-exchange that fails.
+#[test]
+fn a_late_weak_ordering_counts() {
+    let late = || {
+        let (seen, _) = both(
+            |shared| shared[0].load(SeqCst) == 1 && shared[1].load(Relaxed) == 0,
+            |shared| {
+                shared[1].store(1, SeqCst);
+                shared[0].store(1, SeqCst);
+            },
+        );
+        assert!(!seen);
+    };
+    let report = Checker::new().check(late);
+    assert_eq!(report.memory, MemoryModel::Rc11, "{report}");
+    let exchange = || {
+        let (found, _) = both(
+            |shared| shared[0].compare_exchange(5, 6, SeqCst, Relaxed),
+            |shared| shared[0].store(1, SeqCst),
+        );
+        assert!(found.is_err());
+    };
+    let report = Checker::new().check(exchange);
+    assert_eq!(report.memory, MemoryModel::Rc11, "{report}");
+}
+
+#[test]
+fn searches_for_sequential_consistency_warn() {
+    for checker in [
+        Checker::new().algorithm(Algorithm::Optimal),
+        Checker::new().preemptions(2),
+    ] {
+        let report = checker.check(|| message_passing(Relaxed, Relaxed));
+        assert_eq!(report.memory, MemoryModel::Sc, "{report}");
+        assert!(
+            report
+                .warnings
+                .iter()
+                .any(|warning| warning.contains("weaker than SeqCst")),
+            "{report}"
+        );
+    }
 }

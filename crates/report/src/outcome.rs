@@ -89,6 +89,10 @@ pub struct Report {
     /// The memory model of the search.
     #[serde(default)]
     pub memory: MemoryModel,
+    /// The place of the ordering because of which the memory model is RC11, if the search has chosen
+    /// the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weak_ordering: Option<String>,
     /// The number of jobs.
     #[serde(default = "one")]
     pub jobs: usize,

@@ -30,6 +30,8 @@ pub enum Restart {
     MergedObjects,
     /// Accesses of memory overlap.
     OverlappingAccesses,
+    /// Threads share memory that is accessed with an ordering weaker than `SeqCst`.
+    WeakOrdering,
     /// The first execution differs from its repetition.
     FirstExecution,
 }

@@ -202,6 +202,14 @@ impl Report {
             format!("{events}, {longest} in the longest execution"),
         ];
         lines.extend(races);
+        let chosen = self.weak_ordering.as_ref();
+        lines.extend(chosen.map(|place| {
+            format!(
+                "under {}, because the ordering at {} is weaker than SeqCst",
+                self.memory,
+                harmless(place)
+            )
+        }));
         let jobs = match self.jobs {
             1 => String::new(),
             jobs => format!(", {}", counted(jobs as u64, "job")),
@@ -322,6 +330,7 @@ mod tests {
             tree: None,
             algorithm: Algorithm::Parsimonious,
             memory: MemoryModel::Sc,
+            weak_ordering: None,
             jobs: 1,
             elapsed_s: 0.2134,
             compile_s: None,

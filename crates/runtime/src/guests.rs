@@ -28,13 +28,17 @@ use crate::rust::versions::Versions;
 use crate::trace::failure::Failures;
 use crate::trace::recorder::Recorder;
 use crate::trace::sampling::Sampled;
+use crate::trace::source::Spot;
 use crate::watch::await_rule::round::Round;
 use crate::watch::await_rule::segment::Segment;
 use crate::watch::happens_before::HappensBefore;
 use crate::watch::hidden::Hidden;
 use crate::watch::snapshot::Snapshots;
 use crate::watch::undone::History;
-use explore::{EventId, Execution, Fingerprint, Footprint, Outcome, Pending, Step, ThreadId};
+use explore::{
+    EventId, Execution, Fingerprint, Footprint, ObjectId, Outcome, Pending, Step, ThreadId,
+};
+use rustc_hash::FxHashMap;
 use objects::ChannelWait;
 use report::{Goal, LeftOut, Shortcut};
 use std::cell::RefCell;
@@ -57,6 +61,9 @@ pub(crate) struct Guests {
     pub(crate) plain: Pool<PlainState>,
     /// The values of atomic variables that a read may get.
     pub(crate) versions: Versions,
+    /// Objects that are accessed with an ordering weaker than `SeqCst`, each with the place of such an
+    /// access, if the memory model depends on that.
+    pub(crate) weak_orderings: FxHashMap<ObjectId, Spot>,
     pub(crate) statics: Vec<Static>,
     /// Memory of forgotten values of statics, with the address of the static.
     pub(crate) spare_statics: Vec<(usize, *mut ())>,
@@ -146,6 +153,7 @@ impl Guest for Guests {
             has_lost_statics: false,
             plain: Pool::default(),
             versions: Versions::default(),
+            weak_orderings: FxHashMap::default(),
             statics: Vec::new(),
             spare_statics: Vec::new(),
             residents: Residents::default(),

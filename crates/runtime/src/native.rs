@@ -86,7 +86,7 @@ pub use crate::engine::trap::{Epilogue, Prologue};
 
 use crate::config::Config;
 use crate::engine::life::{Life, life};
-use explore::ThreadId;
+use explore::{MemoryModel, ThreadId};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -133,6 +133,8 @@ pub(crate) struct State {
     pub(crate) is_raced: bool,
     /// Whether reads may read old values.
     pub(crate) is_weak: bool,
+    /// Whether the search needs to know the orderings of accesses.
+    pub(crate) has_orderings: bool,
     /// Whether loop rounds have no bound, so that they are not counted.
     pub(crate) is_simple: bool,
     pub(crate) shadow: Shadow,
@@ -164,6 +166,7 @@ impl State {
         State {
             is_raced: is_native && !config.conditions.interleaves_plain,
             is_weak: config.conditions.memory.is_weak(),
+            has_orderings: config.conditions.memory != MemoryModel::Sc,
             is_simple: is_native && !is_bounded,
             ..State::default()
         }

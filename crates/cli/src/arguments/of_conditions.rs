@@ -38,8 +38,9 @@ pub struct SharedConditions {
 pub struct CheckConditions {
     #[command(flatten)]
     pub shared: SharedConditions,
-    /// Memory model: sc, tso, ra or rc11. Under a weaker model than sc, loads may return old values
-    #[arg(long, value_name = "MODEL", default_value = MemoryModel::Sc.name(), value_parser = memory())]
+    /// Memory model: auto, sc, tso, ra or rc11. Under a weaker model than sc, loads may return old
+    /// values; auto is rc11 if the program has orderings for which that matters, and sc if not
+    #[arg(long, value_name = "MODEL", default_value = MemoryModel::Auto.name(), value_parser = memory())]
     pub memory: MemoryModel,
     /// Stop a thread in C or C++ after N iterations of a loop
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -360,6 +360,11 @@ impl MemoryOrder {
         )
     }
 
+    /// Checks whether the ordering is weaker than `SeqCst`.
+    pub fn is_weaker(self) -> bool {
+        !self.is_total()
+    }
+
     /// Checks whether the access is in the total order of sequentially consistent accesses.
     pub fn is_total(self) -> bool {
         matches!(self, MemoryOrder::SeqCst | MemoryOrder::Object)

@@ -23,6 +23,10 @@ pub enum MemoryModel {
     Ra,
     /// The repaired model of C11 (Lahav et al., PLDI 2017). It permits no load buffering.
     Rc11,
+    /// `Sc`, until a program accesses shared memory with an ordering weaker than `SeqCst`. Then the
+    /// search starts again under `Rc11`, which permits nothing more than `Sc` if there is no such
+    /// access. Strategies take this for `Sc`.
+    Auto,
 }
 
 /// A name that is not the name of a memory model.
@@ -47,13 +51,15 @@ impl fmt::Display for MemoryModel {
             MemoryModel::Tso => "TSO",
             MemoryModel::Ra => "release-acquire",
             MemoryModel::Rc11 => "RC11",
+            MemoryModel::Auto => "sequential consistency or RC11",
         })
     }
 }
 
 impl MemoryModel {
     /// All models.
-    pub const ALL: [MemoryModel; 4] = [
+    pub const ALL: [MemoryModel; 5] = [
+        MemoryModel::Auto,
         MemoryModel::Sc,
         MemoryModel::Tso,
         MemoryModel::Ra,
@@ -67,6 +73,7 @@ impl MemoryModel {
             MemoryModel::Tso => "tso",
             MemoryModel::Ra => "ra",
             MemoryModel::Rc11 => "rc11",
+            MemoryModel::Auto => "auto",
         }
     }
 
@@ -84,12 +91,12 @@ impl MemoryModel {
             }
             all = others;
         }
-        panic!("there is no such memory model; the models are sc, tso, ra, rc11")
+        panic!("there is no such memory model; the models are auto, sc, tso, ra, rc11")
     }
 
     /// Checks whether reads may read other writes than the last one.
     pub const fn is_weak(self) -> bool {
-        !matches!(self, MemoryModel::Sc)
+        !matches!(self, MemoryModel::Sc | MemoryModel::Auto)
     }
 
     /// Returns the ordering under which an access counts in this model.
@@ -106,7 +113,7 @@ impl MemoryModel {
         match self {
             MemoryModel::Rc11 | MemoryModel::Ra => clocks.hb.clone(),
             // Coherence with other threads follows from the order of all events.
-            MemoryModel::Sc | MemoryModel::Tso => {
+            MemoryModel::Sc | MemoryModel::Auto | MemoryModel::Tso => {
                 let mut own = Clock::from_elem(0, at.thread.index() + 1);
                 own[at.thread.index()] = at.index;
                 own
@@ -121,7 +128,7 @@ impl MemoryModel {
         match self {
             MemoryModel::Ra => true,
             MemoryModel::Rc11 => graph.is_psc_acyclic(),
-            MemoryModel::Sc | MemoryModel::Tso => {
+            MemoryModel::Sc | MemoryModel::Auto | MemoryModel::Tso => {
                 let is_on_cycle = |&at: &At| graph.is_on_cycle(at, self == MemoryModel::Tso);
                 !changed.iter().any(is_on_cycle)
             }

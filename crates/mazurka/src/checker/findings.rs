@@ -6,7 +6,7 @@ use super::linearisation::{switches, with_few_switches};
 use super::memory::peak_rss_bytes;
 use super::search::{Search, UntilEnded, diverged, symptom_of};
 use explore::{Interrupt, Outcome, Replay, Schedule, Strategy};
-use report::{Failure, FailureKind, Limit, Report, ScheduleFile, Verdict};
+use report::{Conditions, Failure, FailureKind, Limit, Report, ScheduleFile, Verdict};
 
 /// The warning that other findings may be missed because of a suppressed race.
 const SUPPRESSED_RACE: &str = "a data race is suppressed: only one order of its accesses was explored, so results of \
@@ -89,7 +89,10 @@ impl Search {
             coverage: seen.coverage(),
             tree: None,
             algorithm: self.settings.algorithm,
-            memory: self.settings.config.conditions.memory,
+            memory: self.settings.memory(),
+            weak_ordering: self.model.names().chosen_memory().and_then(|(memory, place)| {
+                memory.is_weak().then(|| place.to_owned())
+            }),
             jobs: 1,
             compile_s: None,
             elapsed_s: self.brake.elapsed_s(),
@@ -216,7 +219,10 @@ impl Search {
             program: self.settings.name.clone(),
             kind: symptom.kind,
             message: symptom.message.clone(),
-            conditions: self.settings.config.conditions,
+            conditions: Conditions {
+                memory: self.settings.memory(),
+                ..self.settings.config.conditions
+            },
             coarse: self.model.names().save_coarse(),
             recipe: None,
             by_accesses: false,

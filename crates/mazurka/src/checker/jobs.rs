@@ -361,14 +361,15 @@ impl Keeper {
 
 /// Creates the report from the results of all jobs.
 pub(super) fn conclude(
-    settings: Settings,
+    mut settings: Settings,
     observer: Box<dyn Observer>,
     known: Known,
     before_s: f64,
     program: impl Fn() + 'static,
 ) -> Result<Report, CheckError> {
     let names = Names::clone(&known.names);
-    let model = Model::with_names(settings.config.clone(), names, program);
+    settings.adopt(&names);
+    let model = Model::with_names(settings.model_config(), names, program);
     let strategy = settings.algorithm.strategy(settings.options());
     let mut search = Search::of(settings, observer, model, strategy, before_s)?;
     let found = known.found;

@@ -11,7 +11,7 @@ use super::tally::Tally;
 use super::unhinted_spin::Spin;
 use super::{CheckError, Checker};
 use explore::{
-    Bound, Execution, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay, Schedule, Step,
+    Bound, Execution, Halt, Interrupt, MemoryModel, Observer, Outcome, Pending, Program, Replay, Schedule, Step,
     Strategy,
 };
 use report::{Limit, Report, Restart, Sighted, Trail};
@@ -119,14 +119,19 @@ impl Search {
         saved: Option<(State<'static>, Vec<u8>)>,
         program: impl Fn() + 'static,
     ) -> Result<Search, CheckError> {
-        let Checker { settings, observer } = checker;
-        let config = settings.config.clone();
+        let Checker {
+            mut settings,
+            observer,
+        } = checker;
         let Some((state, strategy)) = saved else {
+            let config = settings.config.clone();
             let strategy = settings.algorithm.strategy(settings.options());
             let model = Model::new(config, program);
             return Search::of(settings, observer, model, strategy, 0.0);
         };
+        settings.adopt(&state.names);
         let strategy = resumed(&settings, &strategy)?;
+        let config = settings.model_config();
         let mut model = Model::with_names(config, state.names.into_owned(), program);
         model.warned(state.warnings);
         model.leave_out(state.left_out);
@@ -302,6 +307,10 @@ impl Search {
         if self.first.is_none() && outcome.is_maximal() {
             self.first = Some((self.strategy.execution().clone(), outcome));
         }
+        if self.meets_weak_ordering() {
+            self.broken_off(Interrupt::Coarsened)?;
+            return Ok(Next::BegunAnew);
+        }
         self.leaves_out_in_a_search()?;
         for schedule in ended.failed_probes {
             self.look_for_bug(schedule)?;
@@ -313,6 +322,27 @@ impl Search {
             self.halt = Some(Limit::Observer);
         }
         Ok(Next::Ended(outcome))
+    }
+
+    /// Checks whether the last execution shows that the memory model must be weaker. A search that is
+    /// for sequential consistency only continues with a warning.
+    fn meets_weak_ordering(&mut self) -> bool {
+        if self.is_done_with_bugs() {
+            return false;
+        }
+        let Some(place) = self.model.weak_ordering(self.strategy.execution()) else {
+            return false;
+        };
+        let weakens = self.settings.may_weaken();
+        if weakens {
+            self.model.choose_memory(MemoryModel::Rc11, place);
+        } else {
+            self.model.warned(vec![format!(
+                "the ordering at {place} is weaker than SeqCst, but this search is for sequential consistency only"
+            )]);
+            self.model.set_memory(MemoryModel::Sc);
+        }
+        weakens
     }
 
     /// Rejects random algorithms, which may run any interleaving, if the program leaves some out.
@@ -347,6 +377,8 @@ impl Search {
             }
             Interrupt::Coarsened => {
                 let why = self.model.restart().unwrap_or(Restart::FirstExecution);
+                self.settings.adopt(self.model.names());
+                self.model.set_memory(self.settings.memory_of_model());
                 self.strategy = self.settings.algorithm.strategy(self.settings.options());
                 let model = &mut self.model;
                 let sightings = &mut self.failures.sightings;

@@ -1,9 +1,9 @@
 //! The settings of a check: everything except its observer.
 
 use super::CheckError;
-use explore::{Algorithm, Options};
-use report::{LeftOut, Omission, Suppression};
-use runtime::Config;
+use explore::{Algorithm, MemoryModel, Options};
+use report::{Conditions, LeftOut, Omission, Suppression};
+use runtime::{Config, Names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -25,6 +25,8 @@ pub(crate) struct Settings {
     pub config: Config,
     /// Whether messages name options as on the command line.
     pub is_commanded: bool,
+    /// The memory model that the search has chosen under `MemoryModel::Auto`.
+    pub chosen_memory: Option<MemoryModel>,
     pub accepted: Vec<Omission>,
     pub suppressions: Vec<Suppression>,
     /// Omissions that do not depend on what the program does.
@@ -60,9 +62,14 @@ impl Settings {
             seed_is_set: false,
             config: Config {
                 library: crate::sources(),
+                conditions: Conditions {
+                    memory: MemoryModel::Auto,
+                    ..Conditions::default()
+                },
                 ..Config::default()
             },
             is_commanded: false,
+            chosen_memory: None,
             accepted: Vec::new(),
             suppressions: Vec::new(),
             left_out: Vec::new(),
@@ -92,15 +99,51 @@ impl Settings {
         shared_words(path).map(Some)
     }
 
+    /// Returns the memory model, as far as the search knows it.
+    pub fn memory(&self) -> MemoryModel {
+        match (self.config.conditions.memory, self.chosen_memory) {
+            (MemoryModel::Auto, chosen) => chosen.unwrap_or(MemoryModel::Sc),
+            (memory, _) => memory,
+        }
+    }
+
+    /// Checks whether there is a search for the options under a weaker memory model.
+    pub fn may_weaken(&self) -> bool {
+        self.algorithm == Algorithm::default()
+            && self.options.preemptions.is_none()
+            && !self.config.conditions.interleaves_plain
+            && !self.config.conditions.is_enforceable
+    }
+
+    /// Adopts the memory model that the search has chosen.
+    pub fn adopt(&mut self, names: &Names) {
+        self.chosen_memory = names.chosen_memory().map(|(memory, _)| memory);
+    }
+
+    /// Returns the memory model for a model that continues the search.
+    pub fn memory_of_model(&self) -> MemoryModel {
+        match (self.config.conditions.memory, self.chosen_memory) {
+            (MemoryModel::Auto, Some(chosen)) => chosen,
+            (memory, _) => memory,
+        }
+    }
+
+    /// Returns the configuration of a model that continues the search.
+    pub fn model_config(&self) -> Config {
+        let mut config = self.config.clone();
+        config.conditions.memory = self.memory_of_model();
+        config
+    }
+
     /// Checks whether execution graphs are searched.
     pub fn is_weak(&self) -> bool {
-        self.config.conditions.memory.is_weak()
+        self.memory().is_weak()
     }
 
     /// Returns the options of the strategy.
     pub fn options(&self) -> Options {
         Options {
-            memory: self.config.conditions.memory,
+            memory: self.memory(),
             ..self.options
         }
     }

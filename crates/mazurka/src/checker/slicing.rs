@@ -54,14 +54,15 @@ impl Sliced {
     /// Returns `None` if an execution shares unwatched memory, which the next attempt will watch.
     fn attempt(
         &mut self,
-        settings: Settings,
+        mut settings: Settings,
         part: &Part,
         portion: Portion,
         spin: Option<Spin>,
     ) -> Result<Option<Slice>, CheckError> {
+        settings.adopt(&part.names);
         let strategy = resumed(&settings, &part.strategy)?;
         let names = Names::clone(&part.names);
-        let mut model = Model::with_names(settings.config.clone(), names, self.program());
+        let mut model = Model::with_names(settings.model_config(), names, self.program());
         model.take_up(mem::take(&mut self.learnt));
         let mut search = Search::of(settings, Box::new(()), model, strategy, 0.0)?;
         search.covered = Covered::of(search.settings.algorithm, part.before);

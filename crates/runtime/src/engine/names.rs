@@ -11,7 +11,7 @@ mod sites;
 
 use addresses::Addresses;
 pub(crate) use addresses::{MOST_COMPARED, Range};
-use explore::{ObjectId, ReadsFrom, Schedule, Step, ThreadId};
+use explore::{MemoryModel, ObjectId, ReadsFrom, Schedule, Step, ThreadId};
 use objects::{Coarsening, Object};
 use report::SavedStep;
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,8 @@ pub struct Names {
     orders_atomics: bool,
     /// Whether the program reaches hints, so that the await rule applies.
     has_hints: bool,
+    /// The memory model that the search has chosen under `MemoryModel::Auto`, and the reason.
+    memory: Option<(MemoryModel, String)>,
 }
 
 /// A thread, with its children and objects.
@@ -118,6 +120,7 @@ impl Default for Names {
             has_plain_memory: false,
             orders_atomics: false,
             has_hints: false,
+            memory: None,
         };
         names.add_thread(ThreadId::MAIN, 0);
         names
@@ -125,6 +128,18 @@ impl Default for Names {
 }
 
 impl Names {
+    /// Returns the memory model that the search has chosen under `MemoryModel::Auto`, and the reason.
+    /// For RC11 this is the place of an ordering weaker than `SeqCst`.
+    pub fn chosen_memory(&self) -> Option<(MemoryModel, &str)> {
+        let (memory, why) = self.memory.as_ref()?;
+        Some((*memory, why))
+    }
+
+    /// Chooses the memory model.
+    pub(crate) fn choose_memory(&mut self, memory: MemoryModel, why: String) {
+        self.memory = Some((memory, why));
+    }
+
     /// Returns a hash of the known coarsenings. A search saved under another hash does not fit.
     pub fn coarsenings(&self) -> u64 {
         let mut hasher = DefaultHasher::new();

@@ -92,7 +92,11 @@ pub(crate) fn perform_ordered<R>(
         order,
         ..Request::plain(op)
     };
-    visible(|engine| engine.announce(request, location), effect)
+    let announce = |engine: &mut Engine| {
+        engine.announce(request, location);
+        engine.meet_ordering(&request);
+    };
+    visible(announce, effect)
 }
 
 /// Announces and performs an operation.

@@ -9,7 +9,8 @@ use crate::engine::names::Range;
 use crate::engine::perform::{perform_when, silently};
 use crate::rust::atomic::Value;
 use crate::rust::versions::{Sort, memory_order};
-use explore::{Access, Op, OpKind, ReadsFrom, Request};
+use explore::{Access, MemoryModel, Op, OpKind, ReadsFrom, Request};
+use report::Restart;
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
@@ -270,10 +271,7 @@ pub unsafe fn compare_exchange<V: Value>(
             access: Access::Write,
             object: range.object,
         };
-        let mut request = engine.ordered(op, orders[0], code);
-        if engine.is_weak() {
-            request.on_failure = memory_order(orders[1]);
-        }
+        let mut request = engine.ordered(op, orders, code);
         if !range.is_merged {
             request.expects = Some(expected.token());
             // SAFETY: the program is about to access this memory.
@@ -390,7 +388,16 @@ impl Engine {
             false => return sort == Sort::Atomic,
         };
         let message = self.uncheckable(mix);
-        self.refuse_event(message);
+        match self.names.chosen_memory() {
+            Some((MemoryModel::Rc11, _)) => {
+                self.guests.warnings.get_mut().insert(format!(
+                    "{mix} are checked under sequential consistency only"
+                ));
+                self.names.choose_memory(MemoryModel::Sc, message);
+                self.coarsen(Restart::WeakOrdering);
+            }
+            Some(_) | None => self.refuse_event(message),
+        }
         false
     }
 
@@ -415,27 +422,31 @@ impl Engine {
             access,
             object,
         };
-        let request = self.ordered(op, order, code);
+        let request = self.ordered(op, [order; 2], code);
         self.announces_request(request)
     }
 
-    /// Returns an atomic access of the running thread at the place `code`.
+    /// Returns an atomic access of the running thread at the place `code`. `orders` are the orderings
+    /// on success and on failure.
     #[inline(always)]
-    fn ordered(&mut self, op: Op, order: Ordering, code: usize) -> Request {
+    fn ordered(&mut self, op: Op, orders: [Ordering; 2], code: usize) -> Request {
         self.thread().life.code = code;
-        match self.is_weak() {
-            true => self.with_order(op, order),
+        match self.guests.native.has_orderings {
+            true => self.with_orders(op, orders),
             false => Request::plain(op),
         }
     }
 
     #[cold]
-    fn with_order(&mut self, op: Op, order: Ordering) -> Request {
-        Request {
+    fn with_orders(&mut self, op: Op, [order, on_failure]: [Ordering; 2]) -> Request {
+        let request = Request {
             order: memory_order(order),
+            on_failure: memory_order(on_failure),
             continues: self.continues_release_sequences(),
             ..Request::plain(op)
-        }
+        };
+        self.meet_ordering(&request);
+        request
     }
 
     /// Returns whether a store at the current code continues the release sequence of its thread, as

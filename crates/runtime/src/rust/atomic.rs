@@ -291,6 +291,7 @@ impl<V: Value> Atomic<V> {
             };
             request.op.access = request.access_at(atomic.own().token());
             engine.announce_conditional(request, DependsOn::Value, location);
+            engine.meet_ordering(&request);
         };
         visible(announce, |engine| {
             let old = engine.value_read(atomic.own());

@@ -3,8 +3,12 @@
 //! with exclusive access finds it there.
 
 use crate::engine::Engine;
+use crate::engine::model::Model;
 use crate::rust::atomic::Value;
-use explore::{EventId, MemoryOrder, ObjectId, ReadsFrom};
+use report::Restart;
+use explore::{
+    EventId, Execution, MemoryModel, MemoryOrder, ObjectId, ReadsFrom, Request, ThreadId,
+};
 use rustc_hash::FxHashMap;
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
@@ -187,6 +191,23 @@ impl Engine {
         format!("{before}{order}")
     }
 
+    /// Notes an ordering that is announced, if the memory model depends on it.
+    #[inline(always)]
+    pub(crate) fn meet_ordering(&mut self, request: &Request) {
+        if request.order.is_weaker() || request.on_failure.is_weaker() {
+            self.meet_weak_ordering(request);
+        }
+    }
+
+    #[cold]
+    fn meet_weak_ordering(&mut self, request: &Request) {
+        if self.config.conditions.memory == MemoryModel::Auto && request.op.is_access() {
+            let spot = self.own_spot();
+            let weak = &mut self.guests.weak_orderings;
+            weak.entry(request.op.object).or_insert(spot);
+        }
+    }
+
     /// Checks whether the object holds what the current operation has written.
     pub(crate) fn is_newest(&self) -> bool {
         match self.reads_from {
@@ -210,5 +231,43 @@ impl Engine {
             let (object, event) = (self.op.object, self.event());
             self.guests.happens_before.keep_version(object, event);
         }
+    }
+}
+
+impl Model {
+    /// Returns the place of an access with an ordering weaker than `SeqCst` to an object that threads
+    /// share in this execution. There is one only under [`MemoryModel::Auto`].
+    pub fn weak_ordering(&self, execution: &Execution) -> Option<String> {
+        let weak = &self.engine().guests.weak_orderings;
+        if weak.is_empty() {
+            return None;
+        }
+        let mut accessed: FxHashMap<ObjectId, ThreadId> = FxHashMap::default();
+        let mut events = execution.events();
+        let is_shared = events.find_map(|(_, event)| {
+            let spot = weak.get(&event.op.object)?;
+            let first = accessed.entry(event.op.object).or_insert(event.thread());
+            (*first != event.thread()).then_some(*spot)
+        });
+        let spot = is_shared?;
+        let place = self.engine().shown_spot(spot);
+        Some(place.unwrap_or_else(|| "a place without a name".to_owned()))
+    }
+
+    /// Chooses the memory model, and gives the reason. A search under another model must start again.
+    pub fn choose_memory(&mut self, memory: MemoryModel, why: String) {
+        let engine = self.engine_mut();
+        engine.names.choose_memory(memory, why);
+        engine.coarsen(Restart::WeakOrdering);
+        self.set_memory(memory);
+    }
+
+    /// Sets the memory model of the next executions.
+    pub fn set_memory(&mut self, memory: MemoryModel) {
+        let engine = self.engine_mut();
+        engine.config.conditions.memory = memory;
+        engine.guests.native.is_weak = memory.is_weak();
+        engine.guests.native.has_orderings = memory != MemoryModel::Sc;
+        engine.guests.weak_orderings.clear();
     }
 }

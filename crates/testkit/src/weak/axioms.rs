@@ -56,7 +56,7 @@ pub(super) fn holds(candidate: &Candidate<'_>, memory: MemoryModel, is_c11: bool
     let within = Relation::of(size, same);
     let communication = rf.or(&co).or(&rb);
     match memory {
-        MemoryModel::Sc => po.or(&communication).is_acyclic(),
+        MemoryModel::Sc | MemoryModel::Auto => po.or(&communication).is_acyclic(),
         MemoryModel::Tso => {
             let is_plain_write = |event: usize| {
                 is_write(event)
