@@ -38,9 +38,9 @@ use crate::watch::undone::History;
 use explore::{
     EventId, Execution, Fingerprint, Footprint, ObjectId, Outcome, Pending, Step, ThreadId,
 };
-use rustc_hash::FxHashMap;
 use objects::ChannelWait;
 use report::{Goal, LeftOut, Shortcut};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::{self, NonNull};

@@ -90,9 +90,11 @@ impl Search {
             tree: None,
             algorithm: self.settings.algorithm,
             memory: self.settings.memory(),
-            weak_ordering: self.model.names().chosen_memory().and_then(|(memory, place)| {
-                memory.is_weak().then(|| place.to_owned())
-            }),
+            weak_ordering: self
+                .model
+                .names()
+                .chosen_memory()
+                .and_then(|(memory, place)| memory.is_weak().then(|| place.to_owned())),
             jobs: 1,
             compile_s: None,
             elapsed_s: self.brake.elapsed_s(),

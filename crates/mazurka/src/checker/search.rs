@@ -11,8 +11,8 @@ use super::tally::Tally;
 use super::unhinted_spin::Spin;
 use super::{CheckError, Checker};
 use explore::{
-    Bound, Execution, Halt, Interrupt, MemoryModel, Observer, Outcome, Pending, Program, Replay, Schedule, Step,
-    Strategy,
+    Bound, Execution, Halt, Interrupt, MemoryModel, Observer, Outcome, Pending, Program, Replay,
+    Schedule, Step, Strategy,
 };
 use report::{Limit, Report, Restart, Sighted, Trail};
 use runtime::Model;

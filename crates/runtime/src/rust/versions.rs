@@ -5,10 +5,10 @@
 use crate::engine::Engine;
 use crate::engine::model::Model;
 use crate::rust::atomic::Value;
-use report::Restart;
 use explore::{
     EventId, Execution, MemoryModel, MemoryOrder, ObjectId, ReadsFrom, Request, ThreadId,
 };
+use report::Restart;
 use rustc_hash::FxHashMap;
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
