@@ -156,7 +156,7 @@ fn readers_agree_on_the_order_of_sequentially_consistent_writes_only() {
     )));
 }
 
-/// A lock without help from the system, around memory without any.
+/// A spin lock made of an atomic flag. It protects a value in an `UnsafeCell`.
 struct SpinLock {
     is_taken: AtomicBool,
     value: UnsafeCell<u32>,
