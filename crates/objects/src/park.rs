@@ -1,16 +1,19 @@
 //! The park token of a thread.
 //!
-//! Unparks before a park merge into one token. A timed park resolves instead of waiting: it takes
+//! Unparks before a park merge into one token. All of them happen before the end of the park that
+//! takes it, as in `std`. A timed park resolves instead of waiting: it takes
 //! the token, or stops waiting. The order of this step and the unparks decides between the two.
 
 use crate::{Form, Object};
 use explore::{EventId, OpKind};
 
 /// The park token of one thread.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Park {
-    /// The last unpark that gave the token, if the token is available.
-    token: Option<EventId>,
+    /// The unparks that merged into the available token. There is none if no token is available.
+    token: Vec<EventId>,
+    /// The unparks that merged into the token that was taken last.
+    taken: Vec<EventId>,
     state: State,
 }
 
@@ -19,8 +22,7 @@ enum State {
     #[default]
     Running,
     Waiting,
-    /// This unpark supplied the token.
-    Granted(EventId),
+    Granted,
 }
 
 impl Park {
@@ -35,22 +37,27 @@ impl Park {
 
     /// Takes the token or begins to wait for it.
     pub fn request(&mut self) {
-        self.state = match self.token.take() {
-            Some(unpark) => State::Granted(unpark),
-            None => State::Waiting,
+        self.taken.clear();
+        self.taken.append(&mut self.token);
+        self.state = match self.taken.is_empty() {
+            false => State::Granted,
+            true => State::Waiting,
         };
     }
 
     /// Returns the last event that gave the token, if the token is available.
     pub fn given(&self) -> Option<EventId> {
-        self.token
+        self.token.last().copied()
     }
 
     /// Supplies the token, by the event `at`.
     pub fn unpark(&mut self, at: EventId) {
         match self.state {
-            State::Waiting => self.state = State::Granted(at),
-            State::Running | State::Granted(_) => self.token = Some(at),
+            State::Waiting => {
+                self.taken.push(at);
+                self.state = State::Granted;
+            }
+            State::Running | State::Granted => self.token.push(at),
         }
     }
 
@@ -65,7 +72,7 @@ impl Park {
 
     /// Checks whether no token is available and no thread parks.
     pub fn is_unused(&self) -> bool {
-        self.token.is_none() && self.state == State::Running
+        self.token.is_empty() && self.state == State::Running
     }
 }
 
@@ -77,17 +84,19 @@ impl Object for Park {
     const PARTS: u32 = 1;
 
     fn clear(&mut self, (): ()) {
-        *self = Park::default();
+        self.token.clear();
+        self.taken.clear();
+        self.state = State::Running;
     }
 
     /// Checks whether the thread got the token.
     fn is_granted(&self, (): ()) -> bool {
-        matches!(self.state, State::Granted(_))
+        self.state == State::Granted
     }
 
     fn edges(&self, (): (), edges: &mut Vec<EventId>) {
-        if let State::Granted(unpark) = self.state {
-            edges.push(unpark);
+        if self.state == State::Granted {
+            edges.extend(&self.taken);
         }
     }
 }
@@ -105,7 +114,7 @@ mod tests {
         assert!(park.is_granted(()));
         let mut edges = Vec::new();
         park.edges((), &mut edges);
-        assert_eq!(edges, [EventId(1)]);
+        assert_eq!(edges, [EventId(0), EventId(1)]);
         park.request();
         assert!(!park.is_granted(()));
     }
