@@ -141,7 +141,7 @@ fn cpu_seconds(command: &Path, arguments: &[String]) -> Result<f64, Box<dyn Erro
         .arg(command)
         .args(arguments)
         .output()?;
-    // A bug and a bound are results of a check, too.
+    // A check that finds a bug (1) or reaches a bound (3) has also run to its end.
     if !matches!(output.status.code(), Some(0 | 1 | 3)) {
         return Err(format!(
             "{} {}: {}",

@@ -220,7 +220,8 @@ impl Child {
     ///
     /// The pointer is from [`Child::as_raw`], and the thread has not ended.
     pub unsafe fn from_raw(pointer: *mut c_void) -> ManuallyDrop<Child> {
-        // SAFETY: as promised by the caller; a thread holds itself until its end.
+        // SAFETY: the pointer is from `as_raw`, as promised by the caller. A thread that has not ended
+        // keeps its own `Thread` alive.
         ManuallyDrop::new(Child(unsafe { &*pointer.cast::<Thread>() }))
     }
 

@@ -427,8 +427,10 @@ impl Execution {
             let edges = &old.edges[start..event.edges_end as usize];
             self.edges.extend(edges.iter().map(|&edge| moved(edge)));
             let next = &old.next_edges[next_start..event.next_edges_end as usize];
-            self.next_edges
-                .extend(next.iter().map(|&(thread, edge)| (thread, moved(edge))));
+            // The next event of the thread is removed with the source of its edge.
+            let next = next.iter();
+            let next = next.filter_map(|&(thread, edge)| Some((thread, place[edge.index()]?)));
+            self.next_edges.extend(next);
             let own = &mut self.positions[event.thread().index()];
             own.push(EventId::at(self.events.len()));
             self.events.push(Event {

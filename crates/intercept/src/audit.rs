@@ -10,7 +10,8 @@ use std::ops::Range;
 /// Sorted variables of system libraries that the linker has copied into the program; found lazily.
 static COPIED: Own<Option<Vec<Range<usize>>>> = Own::new(None);
 
-/// The instructions that note calls of compilers' libraries, written at the first use.
+/// The detours that note calls to the compilers' runtime libraries. They are written at the first
+/// use.
 static STEPS: Own<Option<Detours>> = Own::new(None);
 
 /// Sets whether the next execution is audited.

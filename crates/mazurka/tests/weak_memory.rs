@@ -158,7 +158,7 @@ fn readers_agree_on_the_order_of_sequentially_consistent_writes_only() {
     )));
 }
 
-/// A lock without help from the system, around memory without any.
+/// A spin lock made of an atomic flag. It protects a value in an `UnsafeCell`.
 struct SpinLock {
     is_taken: AtomicBool,
     value: UnsafeCell<u32>,
@@ -446,4 +446,151 @@ fn searches_for_sequential_consistency_warn() {
             "{report}"
         );
     }
+}
+
+/// Checks a program in which one thread stores a relaxed value and then passes the object to `gives`,
+/// and main reads the value if `takes` has taken what was given. Returns whether main can miss the
+/// value.
+fn is_missed<T: Send + Sync + 'static>(
+    object: fn() -> T,
+    gives: fn(&T),
+    takes: fn(&T) -> bool,
+) -> bool {
+    is_found(MemoryModel::Rc11, move || {
+        let shared = Arc::new((AtomicUsize::new(0), object()));
+        let thread = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                shared.0.store(1, Relaxed);
+                gives(&shared.1);
+            }
+        });
+        if takes(&shared.1) {
+            assert_eq!(shared.0.load(Relaxed), 1, "the value is missed");
+        }
+        thread.join().unwrap();
+    })
+}
+
+#[test]
+fn what_takes_from_an_object_follows_what_gave() {
+    use mazurka::sync::{Mutex, OnceLock, RwLock, Semaphore, mpsc};
+    use std::time::Duration;
+    const LATE: Duration = Duration::from_secs(1);
+    let mutex = || Mutex::new(0);
+    let sets = |mutex: &Mutex<i32>| *mutex.lock().unwrap() = 1;
+    assert!(!is_missed(mutex, sets, |mutex| *mutex.lock().unwrap() == 1));
+    assert!(!is_missed(mutex, sets, |mutex| {
+        mutex.try_lock().is_ok_and(|value| *value == 1)
+    }));
+    let lock = || RwLock::new(0);
+    let sets = |lock: &RwLock<i32>| *lock.write().unwrap() = 1;
+    assert!(!is_missed(lock, sets, |lock| *lock.read().unwrap() == 1));
+    assert!(!is_missed(lock, sets, |lock| {
+        lock.try_read().is_ok_and(|value| *value == 1)
+    }));
+    assert!(!is_missed(lock, sets, |lock| {
+        lock.try_write().is_ok_and(|value| *value == 1)
+    }));
+    let once = OnceLock::<i32>::new;
+    let sets = |once: &OnceLock<i32>| assert!(once.set(1).is_ok());
+    assert!(!is_missed(once, sets, |once| once.get().is_some()));
+    let semaphore = || Semaphore::new(0);
+    let adds = |semaphore: &Semaphore| semaphore.release();
+    assert!(!is_missed(semaphore, adds, |semaphore| {
+        semaphore.acquire();
+        true
+    }));
+    assert!(!is_missed(semaphore, adds, Semaphore::try_acquire));
+    let channel = || {
+        let (sender, receiver) = mpsc::channel::<i32>();
+        (sender, Mutex::new(receiver))
+    };
+    type Channel = (mpsc::Sender<i32>, Mutex<mpsc::Receiver<i32>>);
+    let sends = |channel: &Channel| channel.0.send(1).unwrap();
+    assert!(!is_missed(channel, sends, |channel| {
+        channel.1.lock().unwrap().recv().is_ok()
+    }));
+    assert!(!is_missed(channel, sends, |channel| {
+        channel.1.lock().unwrap().try_recv().is_ok()
+    }));
+    assert!(!is_missed(channel, sends, |channel| {
+        channel.1.lock().unwrap().recv_timeout(LATE).is_ok()
+    }));
+}
+
+/// All unparks that merge into a token come before the park that takes it.
+#[test]
+fn a_park_follows_all_merged_unparks() {
+    let missed = is_found(MemoryModel::Rc11, || {
+        let (value, count) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let main = thread::current();
+        let threads = [0, 1].map(|number| {
+            let (value, count, main) = (Arc::clone(&value), Arc::clone(&count), main.clone());
+            thread::spawn(move || {
+                if number == 0 {
+                    value.store(1, Relaxed);
+                }
+                main.unpark();
+                count.fetch_add(1, Relaxed);
+            })
+        });
+        thread::park();
+        let both = count.load(Relaxed) == 2;
+        thread::park_timeout(std::time::Duration::from_secs(1));
+        // If both have unparked before the last park, it follows both.
+        if both {
+            assert_eq!(value.load(Relaxed), 1, "the value is missed");
+        }
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+    });
+    assert!(!missed);
+}
+
+/// As in `std`, counts of owners order nothing, but taking the last share does.
+#[test]
+fn only_the_last_owner_follows_the_other_owners() {
+    let shared = |takes: fn(&mut Arc<AtomicUsize>) -> bool| {
+        is_found(MemoryModel::Rc11, move || {
+            let mut value = Arc::new(AtomicUsize::new(0));
+            let thread = thread::spawn({
+                let value = Arc::clone(&value);
+                move || value.store(1, Relaxed)
+            });
+            if takes(&mut value) {
+                assert_eq!(value.load(Relaxed), 1, "the value is missed");
+            }
+            thread.join().unwrap();
+        })
+    };
+    assert!(shared(|value| Arc::strong_count(value) == 1));
+    assert!(!shared(|value| Arc::get_mut(value).is_some()));
+}
+
+/// A source that did not write the object is refused, whatever a file says.
+#[test]
+fn a_schedule_with_an_unfit_source_is_refused() {
+    let program = || message_passing(Relaxed, Relaxed);
+    let found = check(MemoryModel::Rc11, program);
+    let schedule = &found.errors[0].schedule;
+    for code in [2, 3, 4, 5, 6, 7, 8, 9, 1 << 20, u32::MAX] {
+        for run in 0..schedule.steps.len() {
+            for step in 0..schedule.steps[run].reads.len() {
+                let mut altered = schedule.clone();
+                altered.steps[run].reads[step] = code;
+                // Either another execution, or one line that says that it does not fit.
+                if let Err(error) = Checker::new().replay(&altered, program) {
+                    assert!(error.to_string().contains("does not fit"), "{error}");
+                }
+            }
+        }
+    }
+    let mut altered = schedule.clone();
+    altered
+        .steps
+        .iter_mut()
+        .for_each(|run| run.reads = vec![u32::MAX; run.choices.len()]);
+    assert!(Checker::new().replay(&altered, program).is_err());
 }

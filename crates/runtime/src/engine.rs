@@ -127,6 +127,9 @@ life! {
         pub(crate) is_in_event: bool,
         /// Whether objects became coarser in this execution.
         pub(crate) coarsened: Option<Restart>,
+        /// Whether a step was to read from an event that did not write its object, so that the schedule
+        /// does not fit the program.
+        pub(crate) has_unfit_source: bool,
         pub(crate) objects: Objects,
         /// Indexed by object: the value that was last written. Known while reads are watched.
         pub(crate) values: Vec<Option<ValueId>>,

@@ -26,7 +26,8 @@ const TRAPS: [(&str, Option<usize>); 23] = [
         "store x1 1; load x1 | load x0; load x1 | store x1 1; load x0 | store x0 1; load x1",
         None,
     ),
-    // The reversed event has the kind that it had before the race.
+    // When a race is reversed, the value before its first event decides whether its second event,
+    // a compare-exchange, reads or writes.
     ("cas x0 0 1 | cas x0 0 2 | cas x0 0 1", Some(3)),
     ("cas x0 0 1 | cas x0 1 1 | load x0", Some(5)),
     ("cas x0 2 2 | store x0 2; cas x0 0 1 | load x0", Some(8)),

@@ -1,7 +1,7 @@
 //! Modified checkpoints with a valid checksum: they are refused, or the search ends.
 
 use crate::random::{Random, mutate, seeds};
-use mazurka::{Algorithm, CheckError, Checker, Report};
+use mazurka::{Algorithm, CheckError, Checker, MemoryModel, Report};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -72,6 +72,48 @@ fn resumed(path: &Path, algorithm: Algorithm, name: &str) -> Result<Report, Chec
         checker(algorithm, name).resume(path).max_executions(2_000),
         name,
     )
+}
+
+/// Under weak memory models, the state is an execution graph.
+#[test]
+fn no_changed_graph_leads_astray() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let name = "fib-bench:2";
+    let (mut refused, mut all) = (0, 0);
+    for seed in seeds() {
+        let mut random = Random(seed);
+        for (memory, executions) in [MemoryModel::Tso, MemoryModel::Rc11]
+            .into_iter()
+            .flat_map(|memory| [3, 11, 40].map(|executions| (memory, executions)))
+        {
+            let checker = || checker(Algorithm::default(), name).memory(memory);
+            let saved = checker().checkpoint(&path).max_executions(executions);
+            check(saved, name).unwrap();
+            let whole = fs::read(&path).unwrap();
+            let (magic, state) = (&whole[..8], payload(&whole));
+            for _ in 0..FILES {
+                let mut changed = state.clone();
+                mutate(&mut random, &mut changed);
+                fs::write(&path, file(magic, &changed)).unwrap();
+                let start = Instant::now();
+                let resumed = checker().resume(&path).max_executions(2_000);
+                let result = check(resumed, name);
+                let elapsed = start.elapsed();
+                assert!(
+                    elapsed < Duration::from_secs(20),
+                    "{memory}, {seed}: {elapsed:?}"
+                );
+                all += 1;
+                if let Err(error) = result {
+                    refused += 1;
+                    assert!(!error.to_string().contains('\n'), "{error}");
+                }
+            }
+        }
+    }
+    println!("{refused} of {all} refused");
+    assert!(refused > all / 4);
 }
 
 #[test]

@@ -37,7 +37,8 @@ static void generate(void) {
 }
 ";
 
-/// Code of a thread, concurrent code of main, and the name of the unseen write, if it matters.
+/// Code of a thread, code that main runs concurrently, and the variable whose unseen write must be
+/// reported, or `None` if nothing must be reported.
 const PROGRAMS: [(&str, &str, Option<&str>); 12] = [
     ("bump(&shared);", "sums[1] = shared;", Some("shared")),
     (

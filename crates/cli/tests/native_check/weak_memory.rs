@@ -244,6 +244,22 @@ int main(void) { sem_init(&sem, 0, 0); both(one, two); return 0; }",
             &[],
         ),
         (
+            "#include <semaphore.h>
+static sem_t sem; static atomic_int x;
+static void *one(void *p) { store(x, 1, RLX); sem_post(&sem); return p; }
+static void *two(void *p) { if (!sem_trywait(&sem)) assert(load(x, RLX)); return p; }
+int main(void) { sem_init(&sem, 0, 0); both(one, two); return 0; }",
+            &[],
+        ),
+        (
+            "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int x; static int is_there;
+static void *one(void *p) { store(x, 1, RLX); pthread_mutex_lock(&lock); is_there = 1; pthread_mutex_unlock(&lock); return p; }
+static void *two(void *p) { if (!pthread_mutex_trylock(&lock)) { if (is_there) assert(load(x, RLX)); pthread_mutex_unlock(&lock); } return p; }
+int main(void) { both(one, two); return 0; }",
+            &[],
+        ),
+        (
             "static pthread_once_t once = PTHREAD_ONCE_INIT; static atomic_int x;
 static void set(void) { store(x, 1, RLX); }
 static void *one(void *p) { pthread_once(&once, set); assert(load(x, RLX)); return p; }

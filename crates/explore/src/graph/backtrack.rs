@@ -207,7 +207,8 @@ impl GraphSearch {
         is_there
     }
 
-    /// Prepares the graphs in which the read reads from the write, if they are reached this way.
+    /// Prepares the graphs of the backward revisit in which `read` reads from `write`. Does nothing if
+    /// [`Graph::restricted`] rejects the revisit.
     fn revisit(&mut self, write: Written, read: At) {
         let steps = self.graph.steps.len();
         let at = self.push_step(&write);

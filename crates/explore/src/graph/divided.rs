@@ -99,7 +99,7 @@ impl GraphSearch {
     /// Returns the search of the branches that the frame has left.
     fn part_at(&self, position: usize) -> GraphSearch {
         let frame = &self.frames[position];
-        // A later revisit has removed events of the graph in which the frame was made.
+        // A later revisit may have removed events of the graph in which the frame was made.
         let removed = self.frames[position + 1..]
             .iter()
             .find_map(|later| match &later.left {

@@ -42,7 +42,7 @@ fn refitted(schedule: &Schedule, model: &mut Model) -> Result<Schedule, Interrup
     Ok(refitted)
 }
 
-/// Performs the ends of threads that are events.
+/// Performs the enabled `End` events until none is left, and appends their steps to the schedule.
 fn end_threads(model: &mut Model, schedule: &mut Schedule) -> Result<(), Interrupt> {
     let is_end = |thread: &Pending| {
         let request = thread.enabled();

@@ -94,7 +94,10 @@ impl Model {
             self.settle();
         }
         if self.engine().is_coarsened() {
-            return Err(Interrupt::Coarsened);
+            return Err(match self.engine().life.has_unfit_source {
+                true => self.diverged(step),
+                false => Interrupt::Coarsened,
+            });
         }
         Ok(())
     }

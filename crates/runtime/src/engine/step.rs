@@ -127,7 +127,8 @@ impl Engine {
     pub(crate) fn begin_step(&mut self, step: Step) -> Option<*mut Fibre> {
         let index = step.thread.index();
         let request = self.life.pending.get(index)?.enabled()?;
-        if step.choice >= request.alternatives {
+        let is_later = |source: EventId| source >= self.event();
+        if step.choice >= request.alternatives || step.reads_from.event().is_some_and(is_later) {
             return None;
         }
         self.op = request.op;

@@ -125,7 +125,7 @@ impl Engine {
     /// Adds a synchronization edge to the current event if that event is the wait, and to the next
     /// event of the running thread if not.
     #[inline(always)]
-    fn comes_after(&mut self, event: EventId) {
+    pub(crate) fn comes_after(&mut self, event: EventId) {
         match self.granularity {
             StepGranularity::Operations => self.edges.push(event),
             StepGranularity::Accesses => self.order_after(self.running, event),

@@ -336,12 +336,6 @@ impl Engine {
         self.watch.races && self.guests.native.is_ordering
     }
 
-    /// Returns whether reads may read old values.
-    #[inline(always)]
-    pub(super) fn is_weak(&self) -> bool {
-        self.guests.native.is_weak
-    }
-
     /// Returns the range of an atomic or volatile access.
     ///
     /// # Safety

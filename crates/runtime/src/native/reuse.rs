@@ -139,7 +139,7 @@ impl Engine {
     }
 
     fn request_of_pool(&mut self, size: usize) -> Request {
-        Request::plain(Op {
+        Request::of_object(Op {
             kind: OpKind::ReadModifyWrite,
             access: Access::Write,
             object: self.pool(size),
@@ -152,9 +152,7 @@ impl Engine {
         let index = freed.len().checked_sub(self.choice as usize)?;
         let (block, event) = (index < freed.len()).then(|| freed.remove(index))?;
         self.thread().life.guests.reused += 1;
-        if self.watch.races {
-            self.guests.happens_before.take_up(self.running, &[event]);
-        }
+        self.synchronize_with(&[event]);
         self.guests.native.life.objects.forget_within(block, size);
         Some(block)
     }

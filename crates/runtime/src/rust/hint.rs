@@ -18,7 +18,8 @@ const PAUSE: Duration = Duration::from_micros(20);
 #[track_caller]
 pub fn hint() {
     outside!(std::hint::spin_loop());
-    // The frames from here to the comparison have slots that nothing sets.
+    // The frames between here and the comparison of stacks have slots that nothing sets. Old bytes
+    // in them would make equal stacks differ.
     perform::clean_after_calls();
     end_round();
 }

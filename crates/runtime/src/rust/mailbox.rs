@@ -204,9 +204,7 @@ impl Mailbox {
             for &arrival in &edges {
                 engine.guests.recorder.note_receipt(arrival);
             }
-            if engine.watch.races {
-                engine.guests.happens_before.take_up(engine.running, &edges);
-            }
+            engine.synchronize_with(&edges);
             engine.take_effect();
         });
     }

@@ -124,7 +124,7 @@ macro_rules! mirror {
 pub(crate) use mirror;
 
 impl Engine {
-    /// Orders the running thread after the events that granted a place, for data races.
+    /// Orders the running thread after the events that granted a place.
     pub(crate) fn follows_grant(&mut self, wait: Wait) {
         if self.watch.races {
             let mut edges = std::mem::take(&mut self.granting);
@@ -132,6 +132,27 @@ impl Engine {
             self.life.objects.edges(wait, &mut edges);
             self.guests.happens_before.take_up(self.running, &edges);
             self.granting = edges;
+        }
+        self.follows_weakly(wait);
+    }
+
+    /// Orders the running thread after the events that granted a place, if reads may read old
+    /// values. Under sequential consistency, the conflicts of the events order them anyway.
+    pub(crate) fn follows_weakly(&mut self, wait: Wait) {
+        if self.is_weak() {
+            let mut edges = Vec::new();
+            self.life.objects.edges(wait, &mut edges);
+            edges.into_iter().for_each(|edge| self.comes_after(edge));
+        }
+    }
+
+    /// Orders the running thread after these events.
+    pub(crate) fn synchronize_with(&mut self, events: &[EventId]) {
+        if self.watch.races {
+            self.guests.happens_before.take_up(self.running, events);
+        }
+        if self.is_weak() {
+            events.iter().for_each(|&event| self.comes_after(event));
         }
     }
 

@@ -119,13 +119,7 @@ impl Once {
         perform(Order::GET.on(self.object), Location::caller(), |engine| {
             let done = self.order(engine).done();
             match done {
-                Some(event) if engine.watch.races => {
-                    engine
-                        .guests
-                        .happens_before
-                        .take_up(engine.running, &[event]);
-                }
-                Some(_) => {}
+                Some(event) => engine.synchronize_with(&[event]),
                 None => engine.see(Seen::NotDone(self.number)),
             }
             engine.record(|name| format!("{name}.is_completed() -> {}", done.is_some()));

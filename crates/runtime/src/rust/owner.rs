@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::engine::place::Place;
 use crate::trace::Shown;
-use explore::{ObjectId, ThreadId};
+use explore::{EventId, ObjectId, ThreadId};
 use report::FailureKind;
 
 /// A value that must be dropped or freed.
@@ -22,6 +22,8 @@ pub(crate) struct Owned {
     pub(crate) counter: ObjectId,
     /// The operations at the counter that are events.
     pub(crate) events: CounterEvents,
+    /// The events that gave up shares, if reads may read old values.
+    pub(crate) ends: Vec<EventId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,6 +75,7 @@ impl Engine {
             droppers: Droppers::None,
             counter: ObjectId::NONE,
             events: CounterEvents::default(),
+            ends: Vec::new(),
         };
         self.guests.owned.add(|old| *old = owned(), owned)
     }

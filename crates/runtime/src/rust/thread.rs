@@ -239,8 +239,11 @@ fn park_some_time(location: &'static Location<'static>) -> bool {
     let (thread, token, _) = request_token(location);
     perform(Park::RESOLVE.on(token), location, |engine| {
         let is_granted = engine.life.objects.parks[thread.index()].resolve();
-        if is_granted && engine.watch.races {
-            engine.guests.happens_before.parked(thread);
+        if is_granted {
+            if engine.watch.races {
+                engine.guests.happens_before.parked(thread);
+            }
+            engine.follows_weakly(Wait::Unpark(thread));
         }
         engine.record(|_| match is_granted {
             true => "park_timeout(): unparked in time".to_owned(),

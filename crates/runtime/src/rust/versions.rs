@@ -26,8 +26,8 @@ pub(crate) enum Sort {
 /// The values of all variables in an execution.
 #[derive(Default)]
 pub(crate) struct Versions {
-    /// Indexed by event.
-    written: Vec<Bytes>,
+    /// Indexed by event. `None` stands for an event that wrote no variable.
+    written: Vec<Option<(ObjectId, Bytes)>>,
     initial: FxHashMap<ObjectId, Bytes>,
     newest: FxHashMap<ObjectId, EventId>,
     /// For memory that was written plainly after atomic accesses: its present object and how often
@@ -56,10 +56,16 @@ impl Versions {
     /// Returns the value that memory holds if all writes since the first access were atomic.
     fn newest<V: Value>(&self, object: ObjectId) -> Option<V> {
         let bytes = match self.newest.get(&object) {
-            Some(write) => &self.written[write.index()],
+            Some(&write) => self.written_by(write, object)?,
             None => self.initial.get(&object)?,
         };
         Some(value(bytes))
+    }
+
+    /// Returns what the event has written to the object, if it has.
+    fn written_by(&self, write: EventId, object: ObjectId) -> Option<&Bytes> {
+        let (written, bytes) = self.written.get(write.index())?.as_ref()?;
+        (*written == object).then_some(bytes)
     }
 }
 
@@ -93,6 +99,12 @@ fn value<V: Value>(bytes: &Bytes) -> V {
 }
 
 impl Engine {
+    /// Returns whether reads may read old values.
+    #[inline(always)]
+    pub(crate) fn is_weak(&self) -> bool {
+        self.guests.native.is_weak
+    }
+
     /// Returns the value that the current operation reads from its variable, whose memory holds
     /// `newest`.
     #[inline(always)]
@@ -121,11 +133,19 @@ impl Engine {
         let versions = &mut self.guests.versions;
         let initial = versions.initial.entry(self.op.object);
         let initial = initial.or_insert_with(|| bytes(newest));
-        match self.reads_from.event() {
-            Some(write) => value(&versions.written[write.index()]),
-            None if self.reads_from == ReadsFrom::INITIAL => value(initial),
-            None => newest,
-        }
+        let initial = *initial;
+        let found = match self.reads_from.event() {
+            Some(write) => versions.written_by(write, self.op.object),
+            None if self.reads_from == ReadsFrom::INITIAL => Some(&initial),
+            None => return newest,
+        };
+        // A schedule from a file may name an event that wrote something else.
+        let Some(found) = found else {
+            self.life.has_unfit_source = true;
+            self.coarsen(Restart::FirstExecution);
+            return newest;
+        };
+        value(found)
     }
 
     #[cold]
@@ -143,10 +163,9 @@ impl Engine {
             source => versions.newest.get(&object).copied() == source.event(),
         };
         if versions.written.len() <= event.index() {
-            let none = [MaybeUninit::uninit(); 16];
-            versions.written.resize(event.index() + 1, none);
+            versions.written.resize(event.index() + 1, None);
         }
-        versions.written[event.index()] = bytes(value);
+        versions.written[event.index()] = Some((object, bytes(value)));
         if is_newest {
             versions.newest.insert(object, event);
         }

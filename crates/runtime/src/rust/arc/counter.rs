@@ -1,11 +1,12 @@
 //! The counter of owners, and which of its changes are operations of the model.
 
 use crate::engine::Engine;
-use crate::engine::perform::{self, perform, silently};
+use crate::engine::perform::{self, silently, visible};
+use crate::engine::place::Place;
 use crate::rust::outside::outside;
 use crate::rust::owner::CounterEvents;
 use crate::watch::seen::Seen;
-use explore::{Access, ObjectId, Op, OpKind};
+use explore::{Access, MemoryOrder, ObjectId, Op, OpKind, Request};
 use objects::Coarsening;
 use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Release};
@@ -85,11 +86,11 @@ impl Counter {
         if perform::current().is_none() {
             return false;
         }
-        let release = |engine: &mut Engine| self.end_share(engine);
+        let release = |engine: &mut Engine| self.end_share_as_event(engine);
         match self.events() {
             CounterEvents { drops: true, .. } => self.change("drop", Access::Write, release),
             CounterEvents { counts: true, .. } => self.change("drop", Access::Read, release),
-            CounterEvents { .. } => silently(release),
+            CounterEvents { .. } => silently(|engine| self.end_share(engine)),
         }
     }
 
@@ -98,7 +99,7 @@ impl Counter {
     #[track_caller]
     pub fn give_up_and_check(self) -> bool {
         self.coarsen(Coarsening::Polled);
-        let release = |engine: &mut Engine| self.end_share(engine);
+        let release = |engine: &mut Engine| self.end_share_as_event(engine);
         self.change("into_inner", Access::Write, release)
     }
 
@@ -115,10 +116,27 @@ impl Counter {
         is_last
     }
 
+    /// Removes a share by the current event.
+    fn end_share_as_event(self, engine: &mut Engine) -> bool {
+        let is_last = self.end_share(engine);
+        if engine.is_weak() {
+            let event = engine.event();
+            engine.guests.owned.get_mut(self.number).ends.push(event);
+        }
+        is_last
+    }
+
+    /// Orders the running thread after the ends of all other shares so far.
     fn acquire(self, engine: &mut Engine) {
         if engine.watch.races {
             let clocks = &mut engine.guests.happens_before;
             clocks.load(engine.running, self.object, Acquire);
+        }
+        if engine.is_weak() {
+            for index in 0..engine.guests.owned.get(self.number).ends.len() {
+                let end = engine.guests.owned.get(self.number).ends[index];
+                engine.comes_after(end);
+            }
         }
     }
 
@@ -230,11 +248,11 @@ impl Counter {
     }
 
     /// Reads the counter. The read changes nothing, but is a write access for the exploration,
-    /// because changes of shares are read accesses.
+    /// because changes of shares are read accesses. As in `std`, it orders nothing by itself.
     #[track_caller]
     fn read(self, what: &'static str, count: impl FnOnce(&mut Engine) -> usize) -> usize {
         let op = self.op(OpKind::Load, Access::Write);
-        perform(op, Location::caller(), |engine| {
+        visible(announced(op, Location::caller()), |engine| {
             let count = count(engine);
             engine.record(|name| format!("{name}.{what}() -> {count}"));
             count
@@ -249,7 +267,7 @@ impl Counter {
         effect: impl FnOnce(&mut Engine) -> R,
     ) -> R {
         let op = self.op(OpKind::ReadModifyWrite, access);
-        perform(op, Location::caller(), |engine| {
+        visible(announced(op, Location::caller()), |engine| {
             let before = engine.guests.owned.get(self.number).shares;
             let result = effect(engine);
             let after = engine.guests.owned.get(self.number).shares;
@@ -265,4 +283,14 @@ impl Counter {
             object: self.object,
         }
     }
+}
+
+/// Returns what announces an access to a counter. Its ordering matters to execution graphs, but
+/// does not choose the memory model: only accesses of the program itself do.
+fn announced(op: Op, location: Place) -> impl FnOnce(&mut Engine) {
+    let request = Request {
+        order: MemoryOrder::Relaxed,
+        ..Request::plain(op)
+    };
+    move |engine| engine.announce(request, location)
 }
