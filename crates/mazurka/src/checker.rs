@@ -146,9 +146,9 @@ impl Checker {
         self
     }
 
-    /// Sets the memory model (default [`MemoryModel::Sc`]). Under a weaker model, an atomic load may
-    /// return an old value if the orderings of the accesses and fences allow this. The search over
-    /// execution graphs replaces the algorithm.
+    /// Sets the memory model (default [`MemoryModel::Auto`]). Under a weaker model than
+    /// [`MemoryModel::Sc`], an atomic load may return an old value if the orderings of the accesses and
+    /// fences allow this. The search over execution graphs replaces the algorithm.
     ///
     /// ```
     /// use mazurka::sync::Arc;
@@ -169,9 +169,10 @@ impl Checker {
     ///     let seen = flags[0].load(Relaxed);
     ///     assert!(other.join().unwrap() || seen);
     /// };
-    /// assert_eq!(Checker::new().check(store_buffering).verdict, Verdict::Verified);
-    /// let report = Checker::new().memory(MemoryModel::Rc11).check(store_buffering);
-    /// assert_eq!(report.verdict, Verdict::Bug);
+    /// let sc = Checker::new().memory(MemoryModel::Sc).check(store_buffering);
+    /// assert_eq!(sc.verdict, Verdict::Verified);
+    /// let report = Checker::new().check(store_buffering);
+    /// assert_eq!((report.verdict, report.memory), (Verdict::Bug, MemoryModel::Rc11));
     /// ```
     pub fn memory(mut self, memory: MemoryModel) -> Checker {
         self.settings.config.conditions.memory = memory;

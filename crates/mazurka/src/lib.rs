@@ -70,8 +70,8 @@
 //!
 //! # Limits
 //!
-//! * Memory is sequentially consistent: the orderings decide what is a data race, but a relaxed
-//!   load never returns an old value.
+//! * Programs with orderings weaker than `SeqCst` are explored under RC11 ([`Checker::memory`]), which
+//!   forbids load buffering.
 //! * An object belongs to the execution that creates it. A static of these types is new in each
 //!   execution. Create statics of [`cell`]s, and statics whose initialiser is not `const`, with
 //!   [`lazy_static!`] or [`sync::LazyLock`]: they are initialised anew in each execution.

@@ -1,4 +1,5 @@
-//! Like `std::sync::atomic`. Memory is sequentially consistent; orderings only decide data races.
+//! Like `std::sync::atomic`. A load may return an old value if the orderings allow it
+//! ([`Checker::memory`](crate::Checker::memory)).
 
 mod bool;
 mod integer;

@@ -86,8 +86,8 @@ impl<T> Value for *mut T {
 
 /// An atomic variable, which is `Sync` for all values that it can hold.
 ///
-/// Every operation is an event. The semantics is sequentially consistent: orderings matter only for
-/// data races. The caller must check which orderings are valid.
+/// Every operation is an event. Under sequential consistency, orderings matter only for data races.
+/// The caller must check which orderings are valid.
 pub struct Atomic<V> {
     /// The object's id with all bits inverted. This number is 0 until the variable has settled, so
     /// that zeroed memory is a valid variable, as with `std`.
