@@ -13,7 +13,8 @@ use crate::engine::place::Place;
 use crate::engine::{Engine, Job, Panic};
 use crate::guests::Guests;
 use explore::{
-    Access, Bound, EventId, Halt, ObjectId, OpKind, Pending, Request, Step, ThreadId, ValueId,
+    Access, Bound, EventId, Halt, ObjectId, OpKind, Pending, ReadsFrom, Request, Step, ThreadId,
+    ValueId,
 };
 use objects::Coarsening;
 
@@ -128,7 +129,9 @@ impl Engine {
         let index = step.thread.index();
         let request = self.life.pending.get(index)?.enabled()?;
         let is_later = |source: EventId| source >= self.event();
-        if step.choice >= request.alternatives || step.reads_from.event().is_some_and(is_later) {
+        if step.choice >= request.alternatives
+            || step.reads_from != ReadsFrom::LAST && step.reads_from.event().is_some_and(is_later)
+        {
             return None;
         }
         self.op = request.op;

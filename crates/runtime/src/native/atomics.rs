@@ -343,13 +343,12 @@ impl Engine {
     /// The memory must be readable.
     #[inline(always)]
     unsafe fn atomic_range<V: Value>(&mut self, pointer: *const V, sort: Sort) -> Range {
-        let range = self.range(pointer.addr(), size_of::<V>());
-        if !self.is_weak() || range.is_merged || sort == Sort::Volatile {
-            return range;
+        let mut range = self.range(pointer.addr(), size_of::<V>());
+        if self.is_weak() && !range.is_merged && sort == Sort::Atomic {
+            // SAFETY: as promised by the caller.
+            range.object = self.renewed(range.object, unsafe { pointer.read_unaligned() });
         }
-        // SAFETY: as promised by the caller.
-        let object = self.renewed(range.object, unsafe { pointer.read_unaligned() });
-        Range { object, ..range }
+        range
     }
 
     /// Returns the value that the current operation reads from memory that holds `newest`.
