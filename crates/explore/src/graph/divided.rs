@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 impl Frame {
     /// Returns the number of branches that are left, as far as known.
-    fn remaining(&self) -> usize {
+    pub(super) fn remaining(&self) -> usize {
         match &self.left {
             Left::Sources { positions, .. } => positions.len(),
             Left::Choices {

@@ -173,6 +173,11 @@ impl Strategy for GraphSearch {
         false
     }
 
+    fn returns(&self) -> bool {
+        let last = self.frames.last();
+        last.is_some_and(|frame| frame.steps == self.execution.len() && frame.remaining() > 0)
+    }
+
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
         if let Some(added) = self.forced.pop_front() {
             let at = self.execution.len();

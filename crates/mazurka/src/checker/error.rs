@@ -50,7 +50,7 @@ pub enum CheckError {
         reason: String,
     },
     /// The checkpoint belongs to another search.
-    #[error("the checkpoint {} belongs to another search: its {what} is {found}, but {asked} was requested", path.display())]
+    #[error("the checkpoint {} belongs to another search: its {what} is {}, but {asked} was requested", path.display(), found.escape_debug())]
     ForeignCheckpoint {
         /// The file.
         path: PathBuf,

@@ -11,6 +11,7 @@ use crate::engine::granularity::StepGranularity;
 use crate::engine::life::Life;
 use crate::engine::watch::Watch;
 use crate::engine::{Engine, ExecutionLife, Thread, ThreadLife};
+use crate::rust::versions::Versions;
 use crate::watch::happens_before::HappensBefore;
 use explore::{Execution, Step, ThreadId};
 use report::Shortcut;
@@ -102,6 +103,7 @@ struct Savepoint {
     life: ExecutionLife,
     native: ProgramLife,
     happens_before: HappensBefore,
+    versions: Versions,
     touches: shadow::Saved,
     /// Indexed like `life.started`.
     threads: Vec<SavedThread>,
@@ -196,7 +198,6 @@ impl Engine {
     fn size_of_copy(&self) -> Option<usize> {
         let is_plain = self.granularity == StepGranularity::Accesses
             && !self.config.without.contains(&Shortcut::Savepoints)
-            && !self.is_weak()
             && !self.watch.notes
             && !self.watch.states
             && !self.watch.stacks;
@@ -244,6 +245,7 @@ impl Engine {
         point.life.copy(&self.life);
         point.native.copy(&self.guests.native.life);
         point.happens_before.clone_from(&self.guests.happens_before);
+        self.guests.versions.save(&mut point.versions);
         self.guests.native.shadow.save(&mut point.touches);
         // Frames contain bytes that were never written. Where stacks are compared, these must be
         // restored, too.
@@ -287,17 +289,17 @@ impl Engine {
         }
         self.guests.failures.clear();
         self.guests.native.life.copy(&point.native);
-        self.guests.happens_before.clone_from(&point.happens_before);
+        let events = point.life.events as usize;
+        let happens_before = &mut self.guests.happens_before;
+        happens_before.restore(&point.happens_before, events);
+        self.guests.versions.restore(&point.versions, events);
         self.guests.native.shadow.restore(&point.touches);
         self.guests.native.written = None;
         self.guests.segment.forget();
         if let (Some(native), Some(memory)) = (self.config.native, &point.memory) {
             native.memory.restore(&**memory);
         }
-        self.guests
-            .savepoints
-            .path
-            .truncate(point.life.events as usize);
+        self.guests.savepoints.path.truncate(events);
         self.guests.savepoints.points = points;
     }
 }

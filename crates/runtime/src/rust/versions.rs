@@ -28,36 +28,57 @@ pub(crate) enum Sort {
 pub(crate) struct Versions {
     /// Indexed by event. `None` stands for an event that wrote no variable.
     written: Vec<Option<(ObjectId, Bytes)>>,
-    initial: FxHashMap<ObjectId, Bytes>,
-    newest: FxHashMap<ObjectId, EventId>,
-    /// For memory that was written plainly after atomic accesses: its present object and how often
-    /// the object was replaced, by its first object.
-    renewed: FxHashMap<ObjectId, (ObjectId, u32)>,
+    /// Indexed by object.
+    variables: Vec<Variable>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Variable {
+    initial: Option<Bytes>,
+    newest: Option<EventId>,
+    /// For memory that was written plainly after atomic accesses: its present object, and how often
+    /// the object was replaced. This is known at its first object.
+    renewed: Option<(ObjectId, u32)>,
     /// The sort of the accesses to memory of native programs.
-    sorts: FxHashMap<ObjectId, Sort>,
+    sort: Option<Sort>,
 }
 
 impl Versions {
     pub(crate) fn clear(&mut self) {
-        if !self.initial.is_empty() {
-            self.written.clear();
-            self.initial.clear();
-            self.newest.clear();
-            self.renewed.clear();
+        self.written.clear();
+        self.variables.clear();
+    }
+
+    /// Copies what [`restore`](Versions::restore) cannot derive from the current execution.
+    pub(crate) fn save(&self, saved: &mut Versions) {
+        saved.variables.clone_from(&self.variables);
+    }
+
+    /// Restores the state after the first `events` events of the current execution.
+    pub(crate) fn restore(&mut self, saved: &Versions, events: usize) {
+        self.written.truncate(events);
+        self.variables.clone_from(&saved.variables);
+    }
+
+    fn variable(&mut self, object: ObjectId) -> &mut Variable {
+        if self.variables.len() <= object.index() {
+            self.variables
+                .resize_with(object.index() + 1, Variable::default);
         }
-        self.sorts.clear();
+        &mut self.variables[object.index()]
     }
 
     /// Notes an access to an object. Returns whether all accesses to it so far are of one sort.
     pub(crate) fn are_all(&mut self, object: ObjectId, sort: Sort) -> bool {
-        *self.sorts.entry(object).or_insert(sort) == sort
+        *self.variable(object).sort.get_or_insert(sort) == sort
     }
 
     /// Returns the value that memory holds if all writes since the first access were atomic.
     fn newest<V: Value>(&self, object: ObjectId) -> Option<V> {
-        let bytes = match self.newest.get(&object) {
-            Some(&write) => self.written_by(write, object)?,
-            None => self.initial.get(&object)?,
+        let variable = self.variables.get(object.index())?;
+        let bytes = match variable.newest {
+            Some(write) => self.written_by(write, object)?,
+            None => variable.initial.as_ref()?,
         };
         Some(value(bytes))
     }
@@ -66,6 +87,11 @@ impl Versions {
     fn written_by(&self, write: EventId, object: ObjectId) -> Option<&Bytes> {
         let (written, bytes) = self.written.get(write.index())?.as_ref()?;
         (*written == object).then_some(bytes)
+    }
+
+    /// Returns the event that wrote the newest value, if one has.
+    fn newest_write(&self, object: ObjectId) -> Option<EventId> {
+        self.variables.get(object.index())?.newest
     }
 }
 
@@ -131,9 +157,8 @@ impl Engine {
             return newest;
         }
         let versions = &mut self.guests.versions;
-        let initial = versions.initial.entry(self.op.object);
-        let initial = initial.or_insert_with(|| bytes(newest));
-        let initial = *initial;
+        let variable = versions.variable(self.op.object);
+        let initial = *variable.initial.get_or_insert_with(|| bytes(newest));
         let found = match self.reads_from.event() {
             Some(write) => versions.written_by(write, self.op.object),
             None if self.reads_from == ReadsFrom::INITIAL => Some(&initial),
@@ -155,20 +180,20 @@ impl Engine {
         }
         let (event, object) = (self.event(), self.op.object);
         let versions = &mut self.guests.versions;
-        let initial = versions.initial.entry(object);
-        initial.or_insert_with(|| bytes(newest));
+        let variable = versions.variable(object);
+        variable.initial.get_or_insert_with(|| bytes(newest));
         let is_newest = match self.reads_from {
             ReadsFrom::NEWEST => true,
             ReadsFrom::OVERWRITTEN => false,
-            source => versions.newest.get(&object).copied() == source.event(),
+            source => variable.newest == source.event(),
         };
+        if is_newest {
+            variable.newest = Some(event);
+        }
         if versions.written.len() <= event.index() {
             versions.written.resize(event.index() + 1, None);
         }
         versions.written[event.index()] = Some((object, bytes(value)));
-        if is_newest {
-            versions.newest.insert(object, event);
-        }
         is_newest
     }
 
@@ -177,7 +202,8 @@ impl Engine {
     /// all earlier accesses happen before all later ones, so none of the old values can be read.
     pub(crate) fn renewed<V: Value>(&mut self, first: ObjectId, found: V) -> ObjectId {
         let versions = &self.guests.versions;
-        let renewed = versions.renewed.get(&first).copied();
+        let known = versions.variables.get(first.index());
+        let renewed = known.and_then(|variable| variable.renewed);
         let (object, count) = renewed.unwrap_or((first, 0));
         if versions
             .newest::<V>(object)
@@ -186,8 +212,7 @@ impl Engine {
             return object;
         }
         let object = self.names.renewed(first, count + 1);
-        let renewed = &mut self.guests.versions.renewed;
-        renewed.insert(first, (object, count + 1));
+        self.guests.versions.variable(first).renewed = Some((object, count + 1));
         object
     }
 
@@ -232,7 +257,7 @@ impl Engine {
         match self.reads_from {
             ReadsFrom::LAST | ReadsFrom::NEWEST => true,
             ReadsFrom::OVERWRITTEN => false,
-            _ => self.guests.versions.newest.get(&self.op.object) == Some(&self.event()),
+            _ => self.guests.versions.newest_write(self.op.object) == Some(self.event()),
         }
     }
 

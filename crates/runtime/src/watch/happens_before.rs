@@ -23,10 +23,10 @@ use std::sync::atomic::Ordering;
 /// Implements `Clone`. A clone into an existing value reuses its memory, because savepoints copy
 /// all clocks.
 macro_rules! clone_in_place {
-    ($name:ident { $($field:ident),* } $($fresh:ident)?) => {
+    ($name:ident { $($field:ident),* } $($fresh:ident),*) => {
         impl Clone for $name {
             fn clone(&self) -> $name {
-                $name { $($field: self.$field.clone(),)* $($fresh: Default::default())? }
+                $name { $($field: self.$field.clone(),)* $($fresh: Default::default(),)* }
             }
 
             fn clone_from(&mut self, other: &$name) {
@@ -54,7 +54,7 @@ clone_in_place!(Sequence {
     heads,
     execution
 });
-clone_in_place!(HappensBefore { threads, variables, bytes, left, versions, execution, all_synchronize } spare);
+clone_in_place!(HappensBefore { threads, variables, bytes, left, execution, all_synchronize } spare, versions);
 
 impl Clock {
     fn at(&self, thread: ThreadId) -> u32 {
@@ -102,8 +102,9 @@ pub(crate) struct HappensBefore {
     bytes: FxHashMap<usize, Vec<(u8, Sequence)>>,
     /// Clocks that events have stored, sorted by event.
     left: Vec<(EventId, Clock)>,
-    /// The release sequences that events have written, if reads may read old values.
-    versions: FxHashMap<EventId, Sequence>,
+    /// The release sequences that events have written, if reads may read old values, indexed by
+    /// event. A copy does not have them: those of the events before it are in the original.
+    versions: Vec<Option<Sequence>>,
     /// Whether every atomic access acquires and releases, whatever its ordering is.
     all_synchronize: bool,
     /// Clocks to be reused.
@@ -301,7 +302,7 @@ impl HappensBefore {
     /// Makes the release sequence of a write the current one of its variable. `None` stands for the
     /// initial value.
     pub(crate) fn take_version(&mut self, object: ObjectId, write: Option<EventId>) {
-        let version = write.and_then(|write| self.versions.get(&write)).cloned();
+        let version = write.and_then(|write| self.versions.get(write.index())?.clone());
         let execution = self.execution;
         self.for_each(ThreadId::MAIN, object.into(), |_, sequence| {
             *sequence = version.clone().unwrap_or_default();
@@ -312,8 +313,17 @@ impl HappensBefore {
     /// Keeps the current release sequence of a variable as that of the write `event`.
     pub(crate) fn keep_version(&mut self, object: ObjectId, event: EventId) {
         if let Some(version) = self.variables.get(object.index()) {
-            self.versions.insert(event, version.clone());
+            if self.versions.len() <= event.index() {
+                self.versions.resize_with(event.index() + 1, || None);
+            }
+            self.versions[event.index()] = Some(version.clone());
         }
+    }
+
+    /// Returns to a copy that was made after the first `events` events of the execution.
+    pub(crate) fn restore(&mut self, copy: &HappensBefore, events: usize) {
+        self.clone_from(copy);
+        self.versions.truncate(events);
     }
 
     /// Returns the ordering that an access or fence has under the memory model.
