@@ -407,10 +407,10 @@ impl Execution {
         own.map(|&(_, edge)| edge)
     }
 
-    /// Removes events of a weak execution. `place` is the new position of each event that stays,
-    /// and no event that stays has an edge from an event that is removed. Sources are renumbered
-    /// like edges.
-    pub(crate) fn retain(&mut self, place: &[Option<EventId>]) {
+    /// Removes events of a weak execution, and returns the execution before. `place` is the new
+    /// position of each event that stays, and no event that stays has an edge from an event that is
+    /// removed. Sources are renumbered like edges.
+    pub(crate) fn retain(&mut self, place: &[Option<EventId>]) -> Execution {
         debug_assert!(
             self.is_weak,
             "only weak executions lose events in the middle"
@@ -447,6 +447,7 @@ impl Execution {
                 ..*event
             });
         }
+        old
     }
 
     /// Changes what an event of a weak execution says about its source.

@@ -1,8 +1,8 @@
 //! Backtracking: the next alternative at the last point of the execution that has one.
 
 use super::clocks::knows;
-use super::events::{At, Graph, Node, Operation, Shape};
-use super::frame::{Added, Frame, Left, Written};
+use super::events::{At, Node, Operation, Shape};
+use super::frame::{Added, Frame, Left, Removed, Written};
 use super::search::GraphSearch;
 use crate::execution::{EventId, ReadsFrom, ThreadId, ValueId};
 
@@ -208,18 +208,17 @@ impl GraphSearch {
     }
 
     /// Prepares the graphs of the backward revisit in which `read` reads from `write`. Does nothing if
-    /// [`Graph::restricted`] rejects the revisit.
+    /// [`Graph::places_after`] rejects the revisit.
     fn revisit(&mut self, write: Written, read: At) {
         let steps = self.graph.steps.len();
         let at = self.push_step(&write);
-        let node = self.graph.node(read).clone();
-        let restricted = self.graph.restricted(read, at);
+        let places = self.graph.places_after(read, at);
         self.graph.truncate(steps);
-        let Some(restricted) = restricted else {
+        let Some(places) = places else {
             return;
         };
-        let graph = std::mem::replace(&mut self.graph, restricted.graph);
-        let execution = self.execution.clone();
+        let node = self.graph.node(read).clone();
+        let cut = self.graph.cut(&places);
         let is_rmw = write.operation.shape == Shape::ReadModifyWrite;
         let floor = self.floor(&write.operation, write.thread, &write.after);
         let positions = match is_rmw {
@@ -238,10 +237,10 @@ impl GraphSearch {
             .filter(|&position| self.is_permitted_revisit(&write, read, &node, position))
             .collect();
         if positions.is_empty() {
-            self.graph = graph;
+            self.graph.restore(cut);
             return;
         }
-        self.execution.retain(&restricted.places[..steps]);
+        let execution = self.execution.retain(&places);
         self.renew_sources();
         let left = Left::Revisit {
             write,
@@ -250,7 +249,7 @@ impl GraphSearch {
             positions,
             position: None,
             alternatives: 1,
-            removed: Box::new((graph, execution)),
+            removed: Box::new(Removed { cut, execution }),
         };
         self.frames.push(Frame::new(self.graph.steps.len(), left));
     }
@@ -292,13 +291,8 @@ impl GraphSearch {
         else {
             unreachable!("the last frame is a revisit");
         };
-        let (graph, execution) = *removed;
-        let next_stamp = self.graph.next_stamp;
-        self.graph = Graph {
-            next_stamp,
-            ..graph
-        };
-        self.execution = execution;
+        self.graph.restore(removed.cut);
+        self.execution = removed.execution;
     }
 
     /// Computes which stores of the execution are the newest of their objects when they are

@@ -5,8 +5,26 @@ use crate::execution::{MemoryOrder, ObjectId};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-/// For each thread, the number of its events that are known.
-pub(super) type Clock = SmallVec<[u32; 6]>;
+/// For each thread, the number of its events that are known. Threads without a number have 0.
+#[derive(PartialEq, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Clock(SmallVec<[u32; 6]>);
+
+impl Clone for Clock {
+    fn clone(&self) -> Clock {
+        // Unlike `SmallVec::clone`, this copies all numbers at once.
+        Clock(SmallVec::from_slice(&self.0))
+    }
+}
+
+impl Clock {
+    /// Returns a clock that knows the events of one thread before this event.
+    pub(super) fn of_thread(at: At) -> Clock {
+        let mut clock = Clock::default();
+        clock.0.resize(at.thread.index() + 1, 0);
+        clock.0[at.thread.index()] = at.index;
+        clock
+    }
+}
 
 /// The clocks of an event.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
@@ -27,26 +45,25 @@ pub(super) struct Clocks {
 
 /// Makes `clock` know all that `other` knows.
 pub(super) fn join(clock: &mut Clock, other: &Clock) {
-    if clock.len() < other.len() {
-        clock.resize(other.len(), 0);
+    if clock.0.len() < other.0.len() {
+        clock.0.resize(other.0.len(), 0);
     }
-    for (own, &other) in clock.iter_mut().zip(other) {
+    for (own, &other) in clock.0.iter_mut().zip(&other.0) {
         *own = (*own).max(other);
     }
 }
 
 /// Checks whether the clock knows the event.
 pub(super) fn knows(clock: &Clock, at: At) -> bool {
-    clock
-        .get(at.thread.index())
-        .is_some_and(|&own| own > at.index)
+    let own = clock.0.get(at.thread.index());
+    own.is_some_and(|&own| own > at.index)
 }
 
 fn set(clock: &mut Clock, at: At) {
-    if clock.len() <= at.thread.index() {
-        clock.resize(at.thread.index() + 1, 0);
+    if clock.0.len() <= at.thread.index() {
+        clock.0.resize(at.thread.index() + 1, 0);
     }
-    clock[at.thread.index()] = at.index + 1;
+    clock.0[at.thread.index()] = at.index + 1;
 }
 
 impl Graph {
@@ -79,17 +96,32 @@ impl Graph {
         clocks
     }
 
+    /// Returns the clocks of the previous event of the thread.
+    fn previous(&self, at: At) -> Option<&Clocks> {
+        let own = self.threads.get(at.thread.index())?;
+        Some(&own[at.index.checked_sub(1)? as usize].clocks)
+    }
+
+    /// Returns what happens before an event with these synchronization edges.
+    pub(super) fn hb_before(&self, at: At, after: &[At]) -> Clock {
+        let previous = self.previous(at);
+        let mut hb = previous.map_or_else(Clock::default, |clocks| clocks.hb.clone());
+        for &edge in after {
+            join(&mut hb, &self.node(edge).clocks.hb);
+        }
+        hb
+    }
+
     /// Returns the clocks of the thread right before an event with these synchronization edges.
-    pub(super) fn clocks_before(&self, at: At, after: &[At]) -> Clocks {
-        let own = self.threads.get(at.thread.index());
-        let previous = at.index.checked_sub(1).zip(own);
-        let mut clocks = match previous {
-            Some((index, own)) => {
-                let mut clocks = own[index as usize].clocks.clone();
-                clocks.released = Clock::new();
-                clocks.message = Clock::new();
-                clocks
-            }
+    fn clocks_before(&self, at: At, after: &[At]) -> Clocks {
+        let mut clocks = match self.previous(at) {
+            Some(previous) => Clocks {
+                hb: previous.hb.clone(),
+                porf: previous.porf.clone(),
+                met: previous.met.clone(),
+                fence: previous.fence.clone(),
+                ..Clocks::default()
+            },
             None => Clocks::default(),
         };
         for &edge in after {

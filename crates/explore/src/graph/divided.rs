@@ -100,19 +100,16 @@ impl GraphSearch {
     fn part_at(&self, position: usize) -> GraphSearch {
         let frame = &self.frames[position];
         // A later revisit may have removed events of the graph in which the frame was made.
-        let removed = self.frames[position + 1..]
-            .iter()
-            .find_map(|later| match &later.left {
-                Left::Revisit { removed, .. } => Some(&**removed),
-                _ => None,
-            });
-        let (graph, execution) = match removed {
-            Some((graph, execution)) => (graph.clone(), execution.clone()),
-            None => (self.graph.clone(), self.execution.clone()),
-        };
+        let (mut graph, mut execution) = (self.graph.clone(), &self.execution);
+        let later = self.frames[position + 1..].iter().rev();
+        for (steps, removed) in later.filter_map(Frame::revisit) {
+            graph.truncate(steps);
+            graph.restore(removed.cut.clone());
+            execution = &removed.execution;
+        }
         let mut part = GraphSearch {
             graph,
-            execution,
+            execution: execution.clone(),
             frames: vec![frame.clone()],
             forced: VecDeque::new(),
             current: None,

@@ -238,19 +238,30 @@ impl Graph {
         self.object_mut(object).co.insert(position, write);
     }
 
-    /// Removes the last event of a thread.
-    pub(super) fn pop(&mut self, thread: ThreadId) {
+    /// Removes the last event of a thread. Returns it, and its position in the order of the reads or
+    /// writes of its object.
+    pub(super) fn pop(&mut self, thread: ThreadId) -> (Node, Option<usize>) {
         let own = &mut self.threads[thread.index()];
         let node = own.pop().expect("the thread has an event");
         let at = At {
             thread,
             index: own.len() as u32,
         };
-        let object = node.operation.object;
+        let place = self.order_of(&node).and_then(|order| {
+            let place = order.iter().rposition(|&own| own == at)?;
+            order.remove(place);
+            Some(place)
+        });
+        (node, place)
+    }
+
+    /// Returns the order of events at the object to which this one belongs.
+    pub(super) fn order_of(&mut self, node: &Node) -> Option<&mut Vec<At>> {
+        let object = self.objects.get_mut(node.operation.object.index())?;
         match node.part {
-            Part::Read => self.object_mut(object).reads.retain(|&own| own != at),
-            Part::Write => self.object_mut(object).co.retain(|&own| own != at),
-            Part::Other => {}
+            Part::Read => Some(&mut object.reads),
+            Part::Write => Some(&mut object.co),
+            Part::Other => None,
         }
     }
 

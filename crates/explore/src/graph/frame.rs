@@ -1,6 +1,7 @@
 //! What the search still has to explore.
 
-use super::events::{At, Graph, Node, Operation};
+use super::events::{At, Node, Operation};
+use super::revisit::Cut;
 use crate::execution::{Execution, ThreadId, ValueId};
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,15 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    /// Returns what the frame's revisit has removed, if it is one, and the number of steps that
+    /// were left.
+    pub(super) fn revisit(&self) -> Option<(usize, &Removed)> {
+        match &self.left {
+            Left::Revisit { removed, .. } => Some((self.steps, removed)),
+            _ => None,
+        }
+    }
+
     /// Returns a frame whose first branch begins.
     pub(super) fn new(steps: usize, left: Left) -> Frame {
         Frame {
@@ -86,8 +96,16 @@ pub(super) enum Left {
         /// The number of alternatives of the write's operation. It is learned only for a half-done
         /// write, whose operation is first performed here.
         alternatives: u32,
-        removed: Box<(Graph, Execution)>,
+        removed: Box<Removed>,
     },
+}
+
+/// What a backward revisit has removed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Removed {
+    pub(super) cut: Cut,
+    /// The execution before the revisit.
+    pub(super) execution: Execution,
 }
 
 /// A write as the last event of a graph.

@@ -1,6 +1,6 @@
 //! The memory models: which graphs are consistent.
 
-use super::clocks::{Clock, Clocks, knows};
+use super::clocks::{Clock, knows};
 use super::events::{At, Graph, Node, Part, Shape};
 use crate::const_text::is_same;
 use crate::execution::MemoryOrder;
@@ -108,16 +108,13 @@ impl MemoryModel {
         }
     }
 
-    /// Returns what the next event of a thread knows in the sense of coherence.
-    pub(super) fn known(self, at: At, clocks: &Clocks) -> Clock {
+    /// Returns what an event with these synchronization edges knows in the sense of coherence, if it
+    /// is the next one of its thread.
+    pub(super) fn known(self, graph: &Graph, at: At, after: &[At]) -> Clock {
         match self {
-            MemoryModel::Rc11 | MemoryModel::Ra => clocks.hb.clone(),
+            MemoryModel::Rc11 | MemoryModel::Ra => graph.hb_before(at, after),
             // Coherence with other threads follows from the order of all events.
-            MemoryModel::Sc | MemoryModel::Auto | MemoryModel::Tso => {
-                let mut own = Clock::from_elem(0, at.thread.index() + 1);
-                own[at.thread.index()] = at.index;
-                own
-            }
+            MemoryModel::Sc | MemoryModel::Auto | MemoryModel::Tso => Clock::of_thread(at),
         }
     }
 

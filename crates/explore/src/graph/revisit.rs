@@ -2,14 +2,25 @@
 
 use super::clocks::knows;
 use super::events::{At, Graph, Node, Part};
-use crate::execution::EventId;
+use crate::execution::{EventId, ThreadId};
+use serde::{Deserialize, Serialize};
 
-/// What a backward revisit leaves.
-pub(super) struct Restricted {
-    /// The graph without the removed events, the read and the step of the write.
-    pub(super) graph: Graph,
-    /// The new position of each step that stays.
-    pub(super) places: Vec<Option<EventId>>,
+/// What was removed from a graph.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Cut {
+    /// The events in the order of their removal, each with its position in the order of the reads or
+    /// writes of its object.
+    events: Vec<(ThreadId, Node, Option<usize>)>,
+    /// All steps of the graph before.
+    steps: Vec<At>,
+}
+
+/// The error for a cut that does not fit the graph.
+#[derive(Debug)]
+pub(super) struct NotFromHere;
+
+fn is_without_place((_, place): &(&At, &Option<EventId>)) -> bool {
+    place.is_none()
 }
 
 impl Graph {
@@ -22,10 +33,10 @@ impl Graph {
         reads.copied().filter(|&read| !is_before(read)).collect()
     }
 
-    /// Returns the graph in which `read` can read from `write`, or `None` if this graph is reached
-    /// in another way. The events of the write's step are the last ones, and the write is not in
-    /// coherence order.
-    pub(super) fn restricted(&self, read: At, write: At) -> Option<Restricted> {
+    /// Returns the new position of each step that stays if `read` reads from `write`, but not of the
+    /// write's own step. Returns `None` if the resulting graph is reached in another way. The events of
+    /// the write's step are the last ones, and the write is not in coherence order.
+    pub(super) fn places_after(&self, read: At, write: At) -> Option<Vec<Option<EventId>>> {
         let stamp = self.node(read).stamp;
         let prefix = &self.node(write).clocks.porf;
         let is_removed = |at: At, node: &Node| node.stamp > stamp && !knows(prefix, at);
@@ -36,25 +47,50 @@ impl Graph {
         if !is_maximal {
             return None;
         }
-        let first = *self.steps.last().expect("the step of the write is there");
-        let mut places = Vec::new();
-        let mut steps = Vec::new();
-        for &step in &self.steps {
-            let stays = step != read && step != first && !is_removed(step, self.node(step));
-            places.push(stays.then(|| EventId::at(steps.len())));
-            steps.extend(stays.then_some(step));
-        }
-        let mut graph = self.clone();
-        for position in (0..self.steps.len()).rev() {
-            if places[position].is_none() {
-                let At { thread, index } = self.steps[position];
-                while graph.threads[thread.index()].len() > index as usize {
-                    graph.pop(thread);
-                }
+        let (_, steps) = self.steps.split_last()?;
+        let mut next = 0;
+        let place = |&step: &At| {
+            let stays = step != read && !is_removed(step, self.node(step));
+            next += usize::from(stays);
+            stays.then(|| EventId::at(next - 1))
+        };
+        Some(steps.iter().map(place).collect())
+    }
+
+    /// Removes the steps that have no place.
+    pub(super) fn cut(&mut self, places: &[Option<EventId>]) -> Cut {
+        let steps = std::mem::take(&mut self.steps);
+        let mut events = Vec::new();
+        for (&At { thread, index }, _) in steps.iter().zip(places).rev().filter(is_without_place) {
+            while self.threads[thread.index()].len() > index as usize {
+                let (node, place) = self.pop(thread);
+                events.push((thread, node, place));
             }
         }
-        graph.steps = steps;
-        Some(Restricted { graph, places })
+        let stays = steps.iter().zip(places).filter(|of| !is_without_place(of));
+        self.steps = stays.map(|(&step, _)| step).collect();
+        Cut { events, steps }
+    }
+
+    /// Returns to the graph before the cut.
+    pub(super) fn restore(&mut self, cut: Cut) {
+        self.paste(cut).expect("the cut is from this graph");
+    }
+
+    /// Like [`restore`](Graph::restore), but fails if the cut is not from this graph.
+    pub(super) fn paste(&mut self, cut: Cut) -> Result<(), NotFromHere> {
+        for (thread, node, place) in cut.events.into_iter().rev() {
+            let at = self.next_of(thread);
+            if let Some(place) = place {
+                let order = self.order_of(&node);
+                let order = order.filter(|order| place <= order.len());
+                order.ok_or(NotFromHere)?.insert(place, at);
+            }
+            let own = self.threads.get_mut(thread.index()).ok_or(NotFromHere)?;
+            own.push(node);
+        }
+        self.steps = cut.steps;
+        Ok(())
     }
 
     /// Checks whether the event would be added in the same way again if the prefix of `write` were

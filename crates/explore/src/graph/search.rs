@@ -1,7 +1,7 @@
 //! The search over graphs, depth first and in place.
 
 use super::events::{At, Graph, Node, Operation, Part, Shape};
-use super::frame::{Added, Frame, Left, Written};
+use super::frame::{Added, Frame, Left, Removed, Written};
 use super::memory_model::MemoryModel;
 use crate::execution::{
     Access, EventId, Execution, ObjectId, Performed, ReadsFrom, Request, Step, ThreadId, ValueId,
@@ -134,8 +134,7 @@ impl GraphSearch {
     /// Returns the first position that coherence permits for the thread's next event.
     pub(super) fn floor(&self, operation: &Operation, thread: ThreadId, after: &[At]) -> usize {
         let at = self.graph.next_of(thread);
-        let clocks = self.graph.clocks_before(at, after);
-        let known = self.memory.known(at, &clocks);
+        let known = self.memory.known(&self.graph, at, after);
         self.graph.floor(operation.object, &known)
     }
 
@@ -283,7 +282,6 @@ impl Strategy for GraphSearch {
             writes = self.graph.node(read).is_rmw;
         }
         if writes {
-            let floor = self.floor_before(&operation, first, &after);
             let write = Written {
                 operation,
                 thread,
@@ -294,16 +292,20 @@ impl Strategy for GraphSearch {
                 value: performed.after,
                 is_half_done: false,
             };
+            let opens_places = added.opens && operation.shape == Shape::Store;
+            let mut positions = match opens_places {
+                true => {
+                    let floor = self.floor(&operation, thread, &write.after);
+                    self.places(&operation, floor)
+                }
+                false => Vec::new(),
+            };
             let at = self.push_write(&write);
             let position = match operation.shape {
                 Shape::Store => added.position,
                 _ => self.graph.position(operation.object, added.rf),
             };
             if added.opens {
-                let mut positions = match operation.shape {
-                    Shape::Store => self.places(&operation, floor),
-                    _ => Vec::new(),
-                };
                 positions.retain(|&other| other != position);
                 let left = Left::Write {
                     write,
@@ -338,13 +340,13 @@ impl Strategy for GraphSearch {
         let fits = |graph: &Graph, execution: &Execution| {
             graph.steps.len() == execution.len() && execution.is_consistent() && graph.is_closed()
         };
-        let removed = self.frames.iter().filter_map(|frame| match &frame.left {
-            Left::Revisit { removed, .. } => Some(&**removed),
-            _ => None,
-        });
-        let mut removed = removed.map(|(graph, execution)| (graph, execution));
-        fits(&self.graph, &self.execution)
-            && removed.all(|(graph, execution)| fits(graph, execution))
+        let mut graph = self.graph.clone();
+        let mut revisits = self.frames.iter().rev().filter_map(Frame::revisit);
+        fits(&graph, &self.execution)
+            && revisits.all(|(steps, Removed { cut, execution })| {
+                graph.truncate(steps);
+                graph.paste(cut.clone()).is_ok() && fits(&graph, execution)
+            })
     }
 
     fn estimate(&self) -> Option<f64> {
@@ -389,13 +391,6 @@ impl GraphSearch {
             reads_from: source,
             ..Step::choosing(added.thread, added.choice)
         }
-    }
-
-    /// Returns the first position for a store that was announced as the event `at`.
-    fn floor_before(&self, operation: &Operation, at: At, after: &[At]) -> usize {
-        let clocks = self.graph.clocks_before(at, after);
-        let known = self.memory.known(at, &clocks);
-        self.graph.floor(operation.object, &known)
     }
 
     /// Learns the initial value of an object from the first event at it.
