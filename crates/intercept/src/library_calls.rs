@@ -199,6 +199,8 @@ struct Reporter {
     has_reported_state: bool,
     /// The values on which the call depends.
     given: [u128; 3],
+    /// The word of the first state that the call uses.
+    first_word: Option<usize>,
 }
 
 impl Reporter {
@@ -247,7 +249,14 @@ impl Reporter {
         }
     }
 
-    fn performs(&self, state: Use, arguments: &Arguments) {
+    /// Performs a use of state. The call takes effect after its last use. So that its order with
+    /// other calls is that of its uses, all state that it uses is one object.
+    fn performs(&mut self, state: Use, arguments: &Arguments) {
+        let first = *self.first_word.get_or_insert(state.word);
+        if first != state.word && gate::is_inside() {
+            let _closed = gate::close();
+            native::use_together(first, state.word);
+        }
         performs(state, &arguments.callee().name, arguments.frame());
     }
 
@@ -354,6 +363,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
         call: Call::of(arguments.frame()),
         has_reported_state: callee.reports_state,
         given: callee.given(arguments),
+        first_word: None,
     };
     let mut is_done = false;
     for uses in &callee.uses {

@@ -34,6 +34,7 @@ pub use crate::engine::coroutine::make_stacks_executable;
 pub use annotations::{acquire_at, expect_races, ignore, release_at};
 pub use atomics::{
     compare_exchange, fence, load, load_within, modify, modify_within, read_volatile, store,
+    use_together,
 };
 pub(crate) use audit::Audit;
 pub use audit::{HAS_CALLED_LIBRARY, call_program, enter_program, leave_program};

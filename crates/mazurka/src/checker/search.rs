@@ -14,7 +14,7 @@ use explore::{
     Bound, Execution, Halt, Interrupt, MemoryModel, Observer, Outcome, Pending, Program, Replay,
     Schedule, Step, Strategy,
 };
-use report::{Limit, Report, Restart, Sighted, Trail};
+use report::{FailureKind, Limit, Report, Restart, Sighted, Trail};
 use runtime::Model;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -394,6 +394,11 @@ impl Search {
                 }
             }
             Interrupt::Incomparable => return Err(self.incomparable()),
+            // What follows an event that cannot be checked is not what the search expects.
+            Interrupt::Diverged(_) if self.model.has_met(FailureKind::Unsupported) => {
+                self.is_broken_off = true;
+                self.sight(self.strategy.execution().schedule());
+            }
             Interrupt::Diverged(_) => return Err(diverged(interrupt)),
         }
         Ok(false)

@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The last character is the version of format and payload. Every change needs the next character.
-pub(super) const MAGIC: [u8; 8] = *b"MZK-CHKO";
+pub(super) const MAGIC: [u8; 8] = *b"MZK-CHKP";
 /// The message for a checkpoint with another format.
 pub(crate) const OTHER_VERSION: &str = "it was written by another version";
 const FILE_HEADER: u64 = 16;

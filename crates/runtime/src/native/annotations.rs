@@ -101,7 +101,7 @@ fn order(address: usize, code: usize, access: Access) {
             engine.thread().life.guests.round.take_effect();
         }
         let range = engine.range(BESIDE | address, 1);
-        engine.announces_atomic((kind, access), range, Ordering::AcqRel, code)
+        engine.announces_own((kind, access), range, Ordering::AcqRel, code)
     };
     perform_when(goes_on, |engine| {
         let released = &mut engine.guests.native.life.objects.annotations.released;

@@ -51,14 +51,24 @@ pub unsafe fn load_within<V: Value>(pointer: *const V, order: Ordering, frame: *
         // SAFETY: as promised by the caller.
         return unsafe {
             let stops = |engine: &mut Engine| engine.stops_by(frame, true, given());
-            let named = ("load", order);
+            let named = ("load", order, Sort::Own);
             modify_unless(stops, pointer.cast_mut(), named, (*frame).code(), |value| {
                 value
             })
         };
     }
     // SAFETY: as promised by the caller.
-    unsafe { load_given(pointer, order, Sort::Atomic, frame, given) }
+    unsafe { load_given(pointer, order, Sort::Own, frame, given) }
+}
+
+/// Records that a call of the program uses what two of the checker's own words stand for at once.
+pub fn use_together(first: usize, second: usize) {
+    silently(|engine| {
+        let [first, second] = [first, second].map(|word| engine.range(word, size_of::<u64>()));
+        if engine.names.merge(first.object, second.object) {
+            engine.coarsen(Restart::MergedObjects);
+        }
+    });
 }
 
 /// # Safety
@@ -90,6 +100,7 @@ unsafe fn load_given<V: Value>(
                 engine.announces_atomic((OpKind::Load, Access::Read), range, order, code)
             }
             Sort::Volatile => engine.announces(OpKind::Load, Access::Read, range, code),
+            Sort::Own => engine.announces_own((OpKind::Load, Access::Read), range, order, code),
         }
     };
     perform_when(goes_on, |engine| {
@@ -102,7 +113,7 @@ unsafe fn load_given<V: Value>(
         engine.note(token, token);
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
-            engine.loaded_at(pointer, value, range, order);
+            engine.loaded_at(pointer, value, (range, sort), order);
         }
         value
     })
@@ -135,7 +146,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
             engine.changes(pointer.addr(), size_of::<V>());
             let old = pointer.read_unaligned();
             let before = token(old, range);
-            if engine.is_written_at(old, value, range) {
+            if engine.is_written_at(old, value, range, Sort::Atomic) {
                 pointer.write_unaligned(value);
             }
             engine.note(before, token(value, range));
@@ -168,6 +179,7 @@ pub unsafe fn modify<V: Value>(
     unsafe {
         let given = [pointer.addr() as u128, wide(operand), 0];
         let stops = |engine: &mut Engine| engine.stops_by(frame, true, Given::All(given));
+        let named = (named.0, named.1, Sort::Atomic);
         modify_unless(stops, pointer, named, (*frame).code(), |old| {
             change(old, operand)
         })
@@ -182,10 +194,11 @@ pub unsafe fn modify<V: Value>(
 /// The conditions are those of [`store`].
 pub unsafe fn modify_within<V: Value>(
     pointer: *mut V,
-    named: (&'static str, Ordering),
+    (name, order): (&'static str, Ordering),
     code: usize,
     change: impl FnOnce(V) -> V,
 ) -> V {
+    let named = (name, order, Sort::Own);
     // SAFETY: as promised by the caller.
     unsafe { modify_unless(|_| false, pointer, named, code, change) }
 }
@@ -197,7 +210,7 @@ pub unsafe fn modify_within<V: Value>(
 unsafe fn modify_unless<V: Value>(
     stops: impl FnOnce(&mut Engine) -> bool,
     pointer: *mut V,
-    (name, order): (&'static str, Ordering),
+    (name, order, sort): (&'static str, Ordering, Sort),
     code: usize,
     change: impl FnOnce(V) -> V,
 ) -> V {
@@ -211,7 +224,11 @@ unsafe fn modify_unless<V: Value>(
         if stops(engine) {
             return false;
         }
-        engine.announces_atomic((OpKind::ReadModifyWrite, Access::Write), range, order, code)
+        let modify = (OpKind::ReadModifyWrite, Access::Write);
+        match sort {
+            Sort::Own => engine.announces_own(modify, range, order, code),
+            Sort::Atomic | Sort::Volatile => engine.announces_atomic(modify, range, order, code),
+        }
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
@@ -219,10 +236,10 @@ unsafe fn modify_unless<V: Value>(
         let (old, new) = unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
             let newest = pointer.read_unaligned();
-            let old = engine.value_at(newest, range, Sort::Atomic);
+            let old = engine.value_at(newest, range, sort);
             let before = token(old, range);
             let new = change(old);
-            if engine.is_written_at(newest, new, range) {
+            if engine.is_written_at(newest, new, range, sort) {
                 pointer.write_unaligned(new);
             }
             engine.note(before, token(new, range));
@@ -233,7 +250,7 @@ unsafe fn modify_unless<V: Value>(
         }
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
-            engine.modified_at((pointer, range), name, (old, new), order);
+            engine.modified_at((pointer, range, sort), name, (old, new), order);
         }
         old
     })
@@ -293,7 +310,7 @@ pub unsafe fn compare_exchange<V: Value>(
             // SAFETY: as above.
             unsafe {
                 engine.changes(pointer.addr(), size_of::<V>());
-                if engine.is_written_at(newest, new, range) {
+                if engine.is_written_at(newest, new, range, Sort::Atomic) {
                     pointer.write_unaligned(new);
                 }
             }
@@ -363,9 +380,9 @@ impl Engine {
     /// Records that the current operation writes `value` to memory that holds `newest`. Returns
     /// whether the memory holds the value from now on.
     #[inline(always)]
-    fn is_written_at<V: Value>(&mut self, newest: V, value: V, range: Range) -> bool {
+    fn is_written_at<V: Value>(&mut self, newest: V, value: V, range: Range, sort: Sort) -> bool {
         self.reads_from == ReadsFrom::LAST
-            || !self.has_versions(range, Sort::Atomic)
+            || !self.has_versions(range, sort)
             || self.is_written(newest, value)
     }
 
@@ -380,24 +397,25 @@ impl Engine {
             }
             false => return sort == Sort::Atomic,
         };
-        let message = self.uncheckable(mix);
-        match self.names.chosen_memory() {
-            Some((MemoryModel::Rc11, _)) => {
-                self.guests.warnings.get_mut().insert(format!(
-                    "{mix} are checked under sequential consistency only"
-                ));
-                self.names.choose_memory(MemoryModel::Sc, message);
-                self.coarsen(Restart::WeakOrdering);
-            }
-            Some(_) | None => self.refuse_event(message),
-        }
+        self.needs_sc(mix);
         false
     }
 
-    /// Returns the message for an action that cannot be checked under the memory model.
-    pub(super) fn uncheckable(&self, what: &str) -> String {
+    /// Refuses an event that cannot be checked under a weak memory model. If the search has chosen the
+    /// model itself, it starts again under sequential consistency, with a warning.
+    #[cold]
+    pub(super) fn needs_sc(&mut self, what: &str) {
         let memory = self.config.conditions.memory;
-        format!("{what} cannot be checked under {memory}; choose the memory model sc")
+        let message =
+            format!("{what} cannot be checked under {memory}; choose the memory model sc");
+        if self.names.chosen_memory().is_none() {
+            return self.refuse_event(message);
+        }
+        self.guests.warnings.get_mut().insert(format!(
+            "{what} are checked under sequential consistency only"
+        ));
+        self.names.choose_memory(MemoryModel::Sc, message);
+        self.coarsen(Restart::WeakOrdering);
     }
 
     /// Announces an atomic access. Returns whether the thread continues at once.
@@ -417,6 +435,27 @@ impl Engine {
         };
         let request = self.ordered(op, [order; 2], code);
         self.announces_request(request)
+    }
+
+    /// Announces an access to one of the checker's own words. The ordering does not choose the memory
+    /// model: only accesses of the program do.
+    pub(super) fn announces_own(
+        &mut self,
+        (kind, access): (OpKind, Access),
+        range: Range,
+        order: Ordering,
+        code: usize,
+    ) -> bool {
+        self.thread().life.code = code;
+        let op = Op {
+            kind,
+            access,
+            object: self.names.representative(range.object),
+        };
+        self.announces_request(Request {
+            order: memory_order(order),
+            ..Request::plain(op)
+        })
     }
 
     /// Returns an atomic access of the running thread at the place `code`. `orders` are the orderings
@@ -464,7 +503,13 @@ impl Engine {
 
     #[cold]
     #[inline(never)]
-    fn loaded_at<V: Value>(&mut self, pointer: *const V, value: V, range: Range, order: Ordering) {
+    fn loaded_at<V: Value>(
+        &mut self,
+        pointer: *const V,
+        value: V,
+        (range, sort): (Range, Sort),
+        order: Ordering,
+    ) {
         self.see(value_seen(pointer.addr(), bytes_of(&value)));
         if self.watch.races {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Read);
@@ -472,7 +517,9 @@ impl Engine {
         if self.is_ordering() {
             let order = self.effective(order);
             let variable = range.variable(pointer.addr(), size_of::<V>());
-            self.take_version();
+            if sort == Sort::Atomic {
+                self.take_version();
+            }
             self.guests
                 .happens_before
                 .load(self.running, variable, order);
@@ -514,7 +561,7 @@ impl Engine {
     #[inline(never)]
     fn modified_at<V: Value>(
         &mut self,
-        (pointer, range): (*const V, Range),
+        (pointer, range, sort): (*const V, Range, Sort),
         operation: &str,
         (old, new): (V, V),
         order: Ordering,
@@ -528,14 +575,19 @@ impl Engine {
         if self.is_ordering() {
             let order = self.effective(order);
             let variable = range.variable(pointer.addr(), size_of::<V>());
-            self.take_version();
+            let has_versions = sort == Sort::Atomic;
+            if has_versions {
+                self.take_version();
+            }
             self.guests
                 .happens_before
                 .load(self.running, variable, order);
             self.guests
                 .happens_before
                 .publish(self.running, variable, order);
-            self.keep_version();
+            if has_versions {
+                self.keep_version();
+            }
         }
         let values = [bytes_of(&old), bytes_of(&new)];
         let order = self.shown_order(order, " ");

@@ -44,7 +44,7 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
     };
     let ticket = perform_when(goes_on, |engine| {
         if engine.is_weak() {
-            engine.refuse_event(engine.uncheckable("futexes"));
+            engine.needs_sc("futexes");
         }
         engine.note(value().token(), value().token());
         let is_equal = value() == expected;

@@ -21,6 +21,8 @@ type Bytes = [MaybeUninit<u8>; 16];
 pub(crate) enum Sort {
     Atomic,
     Volatile,
+    /// Of the checker's own words. All accesses to a word are in one order.
+    Own,
 }
 
 /// The values of all variables in an execution.

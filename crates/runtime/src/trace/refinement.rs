@@ -66,8 +66,13 @@ impl Model {
 
     /// Checks whether the current execution had a data race.
     pub fn has_raced(&self) -> bool {
+        self.has_met(FailureKind::DataRace)
+    }
+
+    /// Checks whether the current execution had a failure of this kind.
+    pub fn has_met(&self, kind: FailureKind) -> bool {
         let mut failures = self.failures().into_iter();
-        failures.any(|shown| shown.kind == FailureKind::DataRace)
+        failures.any(|shown| shown.kind == kind)
     }
 
     /// Performs all possible operations that commute with all others, in the order in which they
