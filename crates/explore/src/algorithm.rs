@@ -4,7 +4,7 @@ use crate::bounded::Bounded;
 use crate::comparing::Comparing;
 use crate::const_text::is_same;
 use crate::execution::ThreadId;
-use crate::graph::{GraphSearch, MemoryModel};
+use crate::graph::{GraphSearch, GraphWalk, MemoryModel};
 use crate::parsimonious::Parsimonious;
 use crate::preemptions::{Growing, Preemptions};
 use crate::random::{Pct, RandomWalk};
@@ -189,6 +189,9 @@ impl Algorithm {
             _ if options.memory.is_weak() && self.proves() => {
                 Box::new(GraphSearch::new(options.memory))
             }
+            Algorithm::Random if options.memory.is_weak() => {
+                Box::new(GraphWalk::new(options.memory, options.seed))
+            }
             Algorithm::Exhaustive => Box::new(Search::<Exhaustive>::new()),
             Algorithm::Sleep => Box::new(Search::<Sleep>::new()),
             Algorithm::Classic => Box::new(Search::<Classic>::new()),
@@ -250,6 +253,7 @@ impl Algorithm {
             _ if options.memory.is_weak() && self.proves() => {
                 Box::new(whole::<GraphSearch>(saved)?)
             }
+            Algorithm::Random if options.memory.is_weak() => Box::new(whole::<GraphWalk>(saved)?),
             Algorithm::Exhaustive => Box::new(whole::<Search<Exhaustive>>(saved)?),
             Algorithm::Sleep => Box::new(whole::<Search<Sleep>>(saved)?),
             Algorithm::Classic => Box::new(whole::<Search<Classic>>(saved)?),

@@ -18,6 +18,8 @@ mod memory_model;
 mod psc;
 mod revisit;
 mod search;
+mod walk;
 
 pub use memory_model::{MemoryModel, UnknownMemoryModel};
 pub use search::GraphSearch;
+pub use walk::GraphWalk;

@@ -36,7 +36,7 @@ pub use execution::{
 };
 pub use fingerprint::Fingerprint;
 pub use footprint::Footprint;
-pub use graph::{GraphSearch, MemoryModel, UnknownMemoryModel};
+pub use graph::{GraphSearch, GraphWalk, MemoryModel, UnknownMemoryModel};
 pub use observer::Observer;
 pub use parsimonious::Parsimonious;
 pub use preemptions::{Growing, NoBound, Preemptions};

@@ -1,6 +1,6 @@
 //! Random sampling of executions, for programs that are too large to explore. Proves nothing.
 
-mod generator;
+pub(crate) mod generator;
 mod pct;
 mod walk;
 

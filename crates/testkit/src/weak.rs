@@ -15,7 +15,8 @@ use crate::program::Program;
 use crate::random::Random;
 use candidates::Model;
 use explore::{
-    Algorithm, End, GraphSearch, MemoryModel, Observer, Options, Outcome, Strategy, explore,
+    Algorithm, End, GraphSearch, GraphWalk, MemoryModel, Observer, Options, Outcome, Strategy,
+    explore,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -91,6 +92,7 @@ pub fn check(
             reached.executions
         ));
     }
+    walk(&mut machine, memory, &reached)?;
     if memory.is_weak() {
         divide(&mut machine, memory, &mut reached)?;
     }
@@ -98,6 +100,28 @@ pub fn check(
         graphs,
         candidates: expected.candidates,
     }))
+}
+
+/// Checks that random walks reach only graphs of `reached`, and all of them if there are few.
+fn walk(machine: &mut Machine, memory: MemoryModel, reached: &Reached) -> Result<(), String> {
+    let few = reached.graphs.len() <= 6;
+    let mut walked = Reached {
+        graphs: BTreeSet::new(),
+        executions: 0,
+        blocked: 0,
+        variables: reached.variables,
+        limit: if few { 1000 } else { 20 },
+    };
+    let mut search = GraphWalk::new(memory, reached.executions);
+    explore(machine, &mut search, &mut walked)
+        .map_err(|interrupt| format!("walked: {interrupt}"))?;
+    if let Some(extra) = walked.graphs.difference(&reached.graphs).next() {
+        return Err(format!("a walk reaches an inconsistent graph: {extra:?}"));
+    }
+    match reached.graphs.difference(&walked.graphs).next() {
+        Some(missing) if few => Err(format!("1000 walks do not reach {missing:?}")),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Checks that parts that are given away, searched in any order, reach the graphs of `reached`

@@ -306,6 +306,20 @@ static void *two(void *p) { y = 1; b = x; return p; }
 int main(void) { both(one, two); assert(a || b); return 0; }",
             &[],
         ),
+        // `dup2` uses two kinds of state, and takes effect after both uses.
+        (
+            "#include <sys/ioctl.h>
+#include <unistd.h>
+static int from[2], other[2], count;
+static void *one(void *p) { ioctl(from[0], FIONREAD, &count); assert(count == 0); return p; }
+static void *two(void *p) { dup2(other[0], from[0]); return p; }
+int main(void) {
+    if (pipe(from) || pipe(other) || write(other[1], \"y\", 1) != 1) return 2;
+    both(one, two);
+    return 0;
+}",
+            &["sc", "tso", "ra", "rc11"],
+        ),
     ]);
 }
 
@@ -360,8 +374,12 @@ int main(void) { both(one, two); return 0; }",
             "#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-static uint32_t word;
-static void *one(void *p) { syscall(SYS_futex, &word, FUTEX_WAIT, 1, NULL, NULL, 0); return p; }
+static _Atomic uint32_t word;
+static void *one(void *p) {
+    store(word, 1, RLX);
+    syscall(SYS_futex, &word, FUTEX_WAIT, 2, NULL, NULL, 0);
+    return p;
+}
 int main(void) { both(one, one); return 0; }",
             "futex",
         ),
@@ -370,6 +388,15 @@ int main(void) { both(one, one); return 0; }",
         let refusal = report(toolchain, "program.c", &[], &text, "rc11").unwrap_err();
         assert!(refusal.contains(part), "{refusal}");
         assert_eq!(refusal.lines().count(), 1, "{refusal}");
+        // A search that chooses the model stays with the one that covers the program.
+        let report = report(toolchain, "program.c", &[], &text, "auto").unwrap();
+        assert_eq!(report["verdict"], "verified", "{report:#}");
+        assert_eq!(report["memory"], "sc", "{report:#}");
+        let warnings = report["warnings"].to_string();
+        assert!(
+            warnings.contains("sequential consistency only"),
+            "{report:#}"
+        );
     }
     let folder = tempfile::tempdir().unwrap();
     let [source, executable] = ["program.c", "program"].map(|name| folder.path().join(name));

@@ -134,20 +134,9 @@ impl GraphSearch {
     ) -> bool {
         let rf = self.graph.write_at(operation.object, position);
         let steps = self.graph.steps.len();
-        let first = self.graph.next_of(thread);
-        self.graph.steps.push(first);
-        let read = self.push_read(&operation, thread, &after, rf, None);
-        let node = self.graph.node(read);
-        let rival = match node.is_rmw {
-            true => self.graph.rmw_of(operation.object, rf, Some(read)),
-            false => None,
-        };
-        let is_hopeless = rival.is_some_and(|rival| knows(&node.clocks.porf, rival));
-        let is_permitted = !is_hopeless && self.memory.permits(&self.graph, &[read]);
-        self.graph.truncate(steps);
-        if !is_permitted {
+        let Some(rival) = self.rival_of_source(&operation, thread, &after, position) else {
             return false;
-        }
+        };
         if rival.is_none() {
             self.forced.push_back(Added {
                 rf,
@@ -174,13 +163,44 @@ impl GraphSearch {
         false
     }
 
-    /// Places a write directly after this position, if that is possible.
-    fn place_after(&mut self, write: &Written, position: usize) -> bool {
+    /// If the thread's next operation can read from the write at this position, returns the other
+    /// read-modify-write that has already done so and would have to read from elsewhere, if any.
+    pub(super) fn rival_of_source(
+        &mut self,
+        operation: &Operation,
+        thread: ThreadId,
+        after: &[At],
+        position: usize,
+    ) -> Option<Option<At>> {
+        let rf = self.graph.write_at(operation.object, position);
+        let steps = self.graph.steps.len();
+        let first = self.graph.next_of(thread);
+        self.graph.steps.push(first);
+        let read = self.push_read(operation, thread, after, rf, None);
+        let node = self.graph.node(read);
+        let rival = match node.is_rmw {
+            true => self.graph.rmw_of(operation.object, rf, Some(read)),
+            false => None,
+        };
+        let is_hopeless = rival.is_some_and(|rival| knows(&node.clocks.porf, rival));
+        let is_permitted = !is_hopeless && self.memory.permits(&self.graph, &[read]);
+        self.graph.truncate(steps);
+        is_permitted.then_some(rival)
+    }
+
+    /// Checks whether a write can be placed directly after this position.
+    pub(super) fn may_place(&mut self, write: &Written, position: usize) -> bool {
         let steps = self.graph.steps.len();
         let at = self.push_step(write);
         self.graph.place(at, position);
         let is_permitted = self.memory.permits(&self.graph, &[at]);
         self.graph.truncate(steps);
+        is_permitted
+    }
+
+    /// Places a write directly after this position, if that is possible.
+    fn place_after(&mut self, write: &Written, position: usize) -> bool {
+        let is_permitted = self.may_place(write, position);
         if is_permitted {
             self.forced.push_back(Added {
                 choice: write.choice,

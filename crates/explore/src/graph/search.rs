@@ -44,7 +44,7 @@ impl GraphSearch {
     }
 
     /// Returns the synchronization edges to the next event of the thread.
-    fn after(&self, thread: ThreadId) -> Vec<At> {
+    pub(super) fn after(&self, thread: ThreadId) -> Vec<At> {
         let edges = self.execution.next_edges_of(thread);
         edges.map(|edge| self.graph.last_of_step(edge)).collect()
     }
@@ -369,7 +369,7 @@ impl Strategy for GraphSearch {
 
 impl GraphSearch {
     /// Runs a step.
-    fn run(&mut self, added: Added, request: Request) -> Decision {
+    pub(super) fn run(&mut self, added: Added, request: Request) -> Decision {
         let step = self.step(&added, &Operation::of(&request));
         self.current = Some((added, request));
         Decision::Run(step)

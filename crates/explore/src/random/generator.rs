@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 /// A generator of random numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Generator(u64);
+pub(crate) struct Generator(u64);
 
 impl Generator {
     /// Returns the generator of one of many executions that share a seed.
-    pub(super) fn of_execution(seed: u64, execution: u64) -> Generator {
+    pub(crate) fn of_execution(seed: u64, execution: u64) -> Generator {
         let mut seeds = Generator(seed);
         Generator(seeds.number() ^ execution.wrapping_mul(0xd1b5_4a32_d192_ed03))
     }
 
-    pub(super) fn number(&mut self) -> u64 {
+    pub(crate) fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -22,7 +22,7 @@ impl Generator {
     }
 
     /// Returns a number below `bound`, which is positive.
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.number()) * bound as u128) >> 64) as usize
     }
 }

@@ -2,7 +2,6 @@
 
 use super::CheckError;
 use super::settings::Settings;
-use explore::Algorithm;
 
 impl Settings {
     /// Rejects options that contradict each other or leave nothing to check.
@@ -25,9 +24,9 @@ impl Settings {
 
     /// Rejects options for searches over interleavings.
     fn fits_weak_memory(&self) -> Result<(), CheckError> {
-        if self.algorithm != Algorithm::default() {
+        if !self.has_graphs() {
             return Err(CheckError::Contradiction(
-                "a memory model other than sc has its own search; omit the algorithm, or choose the memory model sc",
+                "a memory model other than sc has its own search; omit the algorithm, or choose random, or the memory model sc",
             ));
         }
         if self.options.preemptions.is_some() {

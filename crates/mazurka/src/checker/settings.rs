@@ -107,9 +107,14 @@ impl Settings {
         }
     }
 
+    /// Checks whether the algorithm can explore execution graphs.
+    pub fn has_graphs(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Parsimonious | Algorithm::Random)
+    }
+
     /// Checks whether there is a search for the options under a weaker memory model.
     pub fn may_weaken(&self) -> bool {
-        self.algorithm == Algorithm::default()
+        self.has_graphs()
             && self.options.preemptions.is_none()
             && !self.config.conditions.interleaves_plain
             && !self.config.conditions.is_enforceable

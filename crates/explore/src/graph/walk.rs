@@ -1,0 +1,130 @@
+//! Random walk over graphs: each step draws an enabled thread, and then the write that its operation
+//! reads from, or the place of its write, among those that leave the graph consistent.
+
+use super::events::{Operation, Shape};
+use super::frame::{Added, Written};
+use super::memory_model::MemoryModel;
+use super::search::GraphSearch;
+use crate::execution::{Execution, Performed, Request, ThreadId, ValueId};
+use crate::program::{Divergence, Outcome, Pending};
+use crate::random::generator::Generator;
+use crate::search::Enabled;
+use crate::strategy::{Decision, Ending, Strategy};
+use serde::{Deserialize, Serialize};
+
+/// Endless random graphs. Each consistent graph has a chance.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct GraphWalk {
+    seed: u64,
+    /// The number of the next execution, from 0. With the seed, it determines the random numbers.
+    next: u64,
+    generator: Generator,
+    /// The graph and how to add to it. Nothing is left to explore.
+    search: GraphSearch,
+}
+
+impl GraphWalk {
+    /// Returns the walks that belong to a seed.
+    pub fn new(memory: MemoryModel, seed: u64) -> GraphWalk {
+        GraphWalk {
+            seed,
+            next: 0,
+            generator: Generator::of_execution(seed, 0),
+            search: GraphSearch::new(memory),
+        }
+    }
+
+    fn draw(&mut self, thread: ThreadId, request: &Request) -> Added {
+        let operation = Operation::of(request);
+        let choice = self.generator.below(request.alternatives as usize) as u32;
+        let added = Added {
+            choice,
+            opens: false,
+            ..Added::by(thread)
+        };
+        let after = self.search.after(thread);
+        let last = self.search.graph.object(operation.object).co.len();
+        let floor = self.search.floor(&operation, thread, &after);
+        match operation.shape {
+            Shape::Load | Shape::ReadModifyWrite => {
+                let is_free = |&position: &usize| {
+                    position == last
+                        || self
+                            .search
+                            .rival_of_source(&operation, thread, &after, position)
+                            .is_some_and(|rival| rival.is_none())
+                };
+                let positions: Vec<usize> = (floor..=last).filter(is_free).collect();
+                let position = positions[self.generator.below(positions.len())];
+                let rf = self.search.graph.write_at(operation.object, position);
+                Added { rf, ..added }
+            }
+            Shape::Store => {
+                let write = Written {
+                    operation,
+                    thread,
+                    after,
+                    rf: None,
+                    choice,
+                    alternatives: request.alternatives,
+                    value: ValueId::default(),
+                    is_half_done: false,
+                };
+                let mut positions = self.search.places(&operation, floor);
+                positions.retain(|&position| {
+                    position == last || self.search.may_place(&write, position)
+                });
+                let position = positions[self.generator.below(positions.len())];
+                Added { position, ..added }
+            }
+            Shape::Fence | Shape::Choice | Shape::Other => added,
+        }
+    }
+}
+
+impl Strategy for GraphWalk {
+    fn backtrack(&mut self) -> bool {
+        self.search.truncate(0);
+        self.generator = Generator::of_execution(self.seed, self.next);
+        self.next += 1;
+        true
+    }
+
+    fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
+        let enabled = Enabled::new(pending, None);
+        let count = enabled.iter().count();
+        if count == 0 {
+            return Ok(Decision::Stop(Ending::Maximal));
+        }
+        let at = self.generator.below(count);
+        let (thread, &request) = enabled.iter().nth(at).expect("an index below the count");
+        let added = self.draw(thread, &request);
+        Ok(self.search.run(added, request))
+    }
+
+    fn performed(&mut self, performed: &Performed<'_>) {
+        self.search.performed(performed);
+    }
+
+    fn analyse(&mut self, _outcome: Outcome) {}
+
+    fn skip(&mut self, executions: u64) {
+        self.next += executions;
+    }
+
+    fn execution(&self) -> &Execution {
+        self.search.execution()
+    }
+
+    fn is_consistent(&self) -> bool {
+        self.search.is_consistent()
+    }
+
+    fn coherence(&self, object: crate::execution::ObjectId) -> Vec<crate::execution::EventId> {
+        self.search.coherence(object)
+    }
+
+    fn save(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("a search consists of serialisable data")
+    }
+}
