@@ -11,14 +11,24 @@ pub use graph::Graph;
 pub use suites::{SUITES, Suite};
 
 use crate::machine::Machine;
-use crate::program::Program;
+use crate::program::{Program, Sort};
 use crate::random::Random;
 use candidates::Model;
 use explore::{
-    Algorithm, End, GraphSearch, MemoryModel, Observer, Options, Outcome, Strategy, explore,
+    Algorithm, End, GraphSearch, Interrupt, MemoryModel, Observer, Options, Outcome, Strategy,
+    explore,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+
+/// The memory models, each with whether release sequences are those of C11 and C17.
+pub const MODELS: [(MemoryModel, bool); 5] = [
+    (MemoryModel::Sc, false),
+    (MemoryModel::Tso, false),
+    (MemoryModel::Ra, false),
+    (MemoryModel::Rc11, false),
+    (MemoryModel::Rc11, true),
+];
 
 /// The numbers of one comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -36,6 +46,18 @@ struct Reached {
     blocked: u64,
     variables: usize,
     limit: u64,
+}
+
+impl Reached {
+    fn new(program: &Program, limit: u64) -> Reached {
+        Reached {
+            graphs: BTreeSet::new(),
+            executions: 0,
+            blocked: 0,
+            variables: program.count(Sort::Variable),
+            limit,
+        }
+    }
 }
 
 impl Observer for Reached {
@@ -64,13 +86,7 @@ pub fn check(
     else {
         return Ok(None);
     };
-    let mut reached = Reached {
-        graphs: BTreeSet::new(),
-        executions: 0,
-        blocked: 0,
-        variables: program.count(crate::program::Sort::Variable),
-        limit: 4 * expected.graphs.len() as u64 + 10,
-    };
+    let mut reached = Reached::new(program, 4 * expected.graphs.len() as u64 + 10);
     let mut search = GraphSearch::new(memory);
     let mut machine = Machine::new(program).with_release_sequences(is_c11);
     let end = explore(&mut machine, &mut search, &mut reached)
@@ -98,6 +114,25 @@ pub fn check(
         graphs,
         candidates: expected.candidates,
     }))
+}
+
+/// Returns the graphs that satisfy the axioms of the model.
+pub fn consistent(program: &Program, memory: MemoryModel, is_c11: bool) -> BTreeSet<Graph> {
+    let all = candidates::consistent(program, Model { memory, is_c11 }, u64::MAX);
+    all.expect("there is no limit").graphs
+}
+
+/// Returns the graphs that the search reaches.
+pub fn reached(
+    program: &Program,
+    memory: MemoryModel,
+    is_c11: bool,
+) -> Result<BTreeSet<Graph>, Interrupt> {
+    let mut reached = Reached::new(program, u64::MAX);
+    let mut machine = Machine::new(program).with_release_sequences(is_c11);
+    let mut search = GraphSearch::new(memory);
+    explore(&mut machine, &mut search, &mut reached)?;
+    Ok(reached.graphs)
 }
 
 /// Checks that parts that are given away, searched in any order, reach the graphs of `reached`
