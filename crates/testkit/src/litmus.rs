@@ -16,8 +16,9 @@
 //! ```
 //!
 //! The subset has loads, stores, exchanges, `fetch_add`, `compare_exchange_strong` and fences,
-//! `if` without `else`, and local variables of type `int`. All variables begin with 0. Lines
-//! between the name and the init block are comments.
+//! `if` without `else`, and local variables of type `int`, of which one has the expected value of a
+//! compare-exchange. All variables begin with 0. Lines between the name and the init block are
+//! comments.
 
 mod formula;
 mod parser;
