@@ -4,7 +4,8 @@
 //! front-ends, and by [`direct`], where a blocking operation is one step. The [`Oracle`] naively
 //! enumerates a machine's behaviour. The [`law`]s specify the traces that an algorithm must find.
 //! [`suite`]s of random programs come from a seed; [`shrink`] makes a program that breaks a law
-//! smaller. [`Program::c_source`] prints a program as C.
+//! smaller. [`Program::c_source`] prints a program as C. A [`litmus`] test asks whether a memory
+//! model allows a final state.
 
 #![forbid(unsafe_code)]
 
@@ -14,6 +15,7 @@ mod code;
 pub mod direct;
 pub mod entry;
 pub mod law;
+pub mod litmus;
 mod machine;
 mod notation;
 pub mod object_system;

@@ -11,15 +11,24 @@ pub use graph::Graph;
 pub use suites::{SUITES, Suite};
 
 use crate::machine::Machine;
-use crate::program::Program;
+use crate::program::{Program, Sort};
 use crate::random::Random;
 use candidates::Model;
 use explore::{
-    Algorithm, End, GraphSearch, GraphWalk, MemoryModel, Observer, Options, Outcome, Strategy,
-    explore,
+    Algorithm, End, GraphSearch, GraphWalk, Interrupt, MemoryModel, Observer, Options, Outcome,
+    Strategy, explore,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+
+/// The memory models, each with whether release sequences are those of C11 and C17.
+pub const MODELS: [(MemoryModel, bool); 5] = [
+    (MemoryModel::Sc, false),
+    (MemoryModel::Tso, false),
+    (MemoryModel::Ra, false),
+    (MemoryModel::Rc11, false),
+    (MemoryModel::Rc11, true),
+];
 
 /// The numbers of one comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -37,6 +46,18 @@ struct Reached {
     blocked: u64,
     variables: usize,
     limit: u64,
+}
+
+impl Reached {
+    fn new(program: &Program, limit: u64) -> Reached {
+        Reached {
+            graphs: BTreeSet::new(),
+            executions: 0,
+            blocked: 0,
+            variables: program.count(Sort::Variable),
+            limit,
+        }
+    }
 }
 
 impl Observer for Reached {
@@ -65,13 +86,7 @@ pub fn check(
     else {
         return Ok(None);
     };
-    let mut reached = Reached {
-        graphs: BTreeSet::new(),
-        executions: 0,
-        blocked: 0,
-        variables: program.count(crate::program::Sort::Variable),
-        limit: 4 * expected.graphs.len() as u64 + 10,
-    };
+    let mut reached = Reached::new(program, 4 * expected.graphs.len() as u64 + 10);
     let mut search = GraphSearch::new(memory);
     let mut machine = Machine::new(program).with_release_sequences(is_c11);
     let end = explore(&mut machine, &mut search, &mut reached)
@@ -92,7 +107,7 @@ pub fn check(
             reached.executions
         ));
     }
-    walk(&mut machine, memory, &reached)?;
+    walk(program, &mut machine, memory, &reached)?;
     if memory.is_weak() {
         divide(&mut machine, memory, &mut reached)?;
     }
@@ -103,14 +118,16 @@ pub fn check(
 }
 
 /// Checks that random walks reach only graphs of `reached`, and all of them if there are few.
-fn walk(machine: &mut Machine, memory: MemoryModel, reached: &Reached) -> Result<(), String> {
+fn walk(
+    program: &Program,
+    machine: &mut Machine,
+    memory: MemoryModel,
+    reached: &Reached,
+) -> Result<(), String> {
     let few = reached.graphs.len() <= 6;
     let mut walked = Reached {
-        graphs: BTreeSet::new(),
-        executions: 0,
-        blocked: 0,
-        variables: reached.variables,
         limit: if few { 1000 } else { 20 },
+        ..Reached::new(program, 0)
     };
     let mut search = GraphWalk::new(memory, reached.executions);
     explore(machine, &mut search, &mut walked)
@@ -122,6 +139,25 @@ fn walk(machine: &mut Machine, memory: MemoryModel, reached: &Reached) -> Result
         Some(missing) if few => Err(format!("1000 walks do not reach {missing:?}")),
         Some(_) | None => Ok(()),
     }
+}
+
+/// Returns the graphs that satisfy the axioms of the model.
+pub fn consistent(program: &Program, memory: MemoryModel, is_c11: bool) -> BTreeSet<Graph> {
+    let all = candidates::consistent(program, Model { memory, is_c11 }, u64::MAX);
+    all.expect("there is no limit").graphs
+}
+
+/// Returns the graphs that the search reaches.
+pub fn reached(
+    program: &Program,
+    memory: MemoryModel,
+    is_c11: bool,
+) -> Result<BTreeSet<Graph>, Interrupt> {
+    let mut reached = Reached::new(program, u64::MAX);
+    let mut machine = Machine::new(program).with_release_sequences(is_c11);
+    let mut search = GraphSearch::new(memory);
+    explore(&mut machine, &mut search, &mut reached)?;
+    Ok(reached.graphs)
 }
 
 /// Checks that parts that are given away, searched in any order, reach the graphs of `reached`

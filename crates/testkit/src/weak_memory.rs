@@ -3,12 +3,15 @@
 #![forbid(unsafe_code)]
 
 use clap::Parser;
-use explore::MemoryModel;
+use std::fmt::Display;
+use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
+use testkit::litmus::Litmus;
 use testkit::random::Random;
 use testkit::shrink::shrink;
-use testkit::weak::{SUITES, check};
+use testkit::weak::{MODELS, SUITES, check, reached};
 
 /// Compares the search over execution graphs with the axioms of memory models.
 #[derive(Parser)]
@@ -25,18 +28,22 @@ struct Arguments {
     /// Check this program instead of random ones.
     #[arg(long)]
     program: Option<String>,
+    /// Print which models allow what these litmus tests ask for.
+    #[arg(long, num_args = 1..)]
+    litmus: Vec<PathBuf>,
 }
-
-const MEMORIES: [(MemoryModel, bool); 5] = [
-    (MemoryModel::Sc, false),
-    (MemoryModel::Tso, false),
-    (MemoryModel::Ra, false),
-    (MemoryModel::Rc11, false),
-    (MemoryModel::Rc11, true),
-];
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if !arguments.litmus.is_empty() {
+        return match arguments.litmus.iter().try_for_each(print) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(mistake) => {
+                eprintln!("error: {mistake}");
+                ExitCode::from(2)
+            }
+        };
+    }
     if let Some(text) = &arguments.program {
         let program = match text.parse() {
             Ok(program) => program,
@@ -45,7 +52,7 @@ fn main() -> ExitCode {
                 return ExitCode::from(2);
             }
         };
-        for (memory, is_c11) in MEMORIES {
+        for (memory, is_c11) in MODELS {
             let result = check(&program, memory, is_c11, u64::MAX);
             println!("{memory:?} {is_c11}: {result:?}");
         }
@@ -61,7 +68,7 @@ fn main() -> ExitCode {
         let (mut checks, mut graphs, mut candidates, mut large) = (0_u64, 0, 0, 0_u64);
         for _ in 0..arguments.programs {
             let program = suite.program(&mut random);
-            for (memory, is_c11) in MEMORIES {
+            for (memory, is_c11) in MODELS {
                 let result = |program: &_| check(program, memory, is_c11, arguments.candidates);
                 match result(&program) {
                     Ok(Some(compared)) => {
@@ -89,4 +96,22 @@ fn main() -> ExitCode {
         );
     }
     ExitCode::SUCCESS
+}
+
+/// Prints the verdicts of the search on a litmus test, in the form of a table of verdicts.
+fn print(path: &PathBuf) -> Result<(), String> {
+    let named = |mistake: &dyn Display| format!("{}: {mistake}", path.display());
+    let text = fs::read_to_string(path).map_err(|mistake| named(&mistake))?;
+    let test: Litmus = text.parse().map_err(|mistake| named(&mistake))?;
+    print!("{:<28}", test.name);
+    for (memory, is_c11) in MODELS {
+        let graphs = reached(&test.program, memory, is_c11).map_err(|why| named(&why))?;
+        let verdict = match test.is_allowed(&graphs) {
+            true => "allowed",
+            false => "forbidden",
+        };
+        print!(" {verdict:<10}");
+    }
+    println!();
+    Ok(())
 }

@@ -4,15 +4,7 @@ use explore::{GraphSearch, MemoryModel, Observer, Outcome, Strategy, explore};
 use std::ops::ControlFlow;
 use testkit::Machine;
 use testkit::random::Random;
-use testkit::weak::{SUITES, check};
-
-const MODELS: [(MemoryModel, bool); 5] = [
-    (MemoryModel::Sc, false),
-    (MemoryModel::Tso, false),
-    (MemoryModel::Ra, false),
-    (MemoryModel::Rc11, false),
-    (MemoryModel::Rc11, true),
-];
+use testkit::weak::{MODELS, SUITES, check};
 
 #[test]
 fn a_search_reaches_each_consistent_graph_of_random_programs_once() {

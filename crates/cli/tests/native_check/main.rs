@@ -26,6 +26,7 @@ mod library;
 mod library_calls;
 mod library_state;
 mod lifetimes;
+mod litmus;
 mod locals;
 mod many_threads;
 mod mappings;

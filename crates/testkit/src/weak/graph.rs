@@ -1,5 +1,7 @@
 //! A complete execution graph, for comparison.
 
+use crate::code::{Code, Local, Stop};
+use crate::program::{Program, Sort};
 use explore::{Access, EventId, ObjectId, OpKind, Point, Strategy};
 
 /// The steps of a graph with what they read and write, rf and co.
@@ -59,5 +61,30 @@ impl Graph {
             threads,
             coherence: coherence.collect(),
         }
+    }
+
+    /// Returns the final value of each variable, and the final registers of each thread.
+    pub fn end(&self, program: &Program) -> (Vec<u64>, Vec<Vec<u64>>) {
+        let value = |variable: usize| {
+            let last = self
+                .coherence
+                .get(variable)
+                .and_then(|writes| writes.last());
+            last.and_then(|&(thread, number)| self.threads[thread][number].written)
+        };
+        let variables = 0..program.count(Sort::Variable);
+        let values = variables.map(|variable| value(variable).unwrap_or(0));
+        let bodies = program.threads.iter().enumerate();
+        let registers = bodies.map(|(thread, body)| {
+            let code = Code::new(body);
+            let mut local = Local::default();
+            let mut done = self.threads.get(thread).into_iter().flatten();
+            while let (Stop::At(action), Some(done)) = (code.run(&mut local), done.next()) {
+                local.store(action, done.read.unwrap_or(done.choice.into()));
+                local.next += 1;
+            }
+            local.registers.to_vec()
+        });
+        (values.collect(), registers.collect())
     }
 }
