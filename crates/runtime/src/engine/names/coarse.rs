@@ -47,15 +47,16 @@ impl Names {
         saved
     }
 
+    /// Objects without names are merged again by the call that uses them together.
     fn save_merged(&self) -> impl Iterator<Item = String> {
-        self.merged.iter().map(|(&object, &other)| {
-            let (object, other) = (self.path_of(object), self.path_of(other));
-            format!("{MERGED} {object} {other}")
+        self.merged.iter().filter_map(|(&object, &other)| {
+            let (object, other) = (self.path_of(object)?, self.path_of(other)?);
+            Some(format!("{MERGED} {object} {other}"))
         })
     }
 
-    /// Returns the name of an object that a thread created.
-    fn path_of(&self, object: ObjectId) -> String {
+    /// Returns the name of an object that a thread created, if one has.
+    fn path_of(&self, object: ObjectId) -> Option<String> {
         let threads = (0..self.threads.len()).map(ThreadId::from_index);
         let mut named = threads.flat_map(|thread| {
             let created = self
@@ -63,8 +64,8 @@ impl Names {
                 .filter(move |&(.., created_object)| created_object == object);
             created.map(move |(number, parts, _)| (thread, number, parts))
         });
-        let (thread, number, parts) = named.next().expect("only objects with names are merged");
-        format!("{}#{number}/{parts}", self.spawn_path(thread))
+        let (thread, number, parts) = named.next()?;
+        Some(format!("{}#{number}/{parts}", self.spawn_path(thread)))
     }
 
     /// Adds the coarsenings that another process has saved.
