@@ -48,6 +48,7 @@ fn weak() -> Vec<(Instance, Expectation)> {
             }
         }
     }
+    assert!(weak.len() >= 22);
     weak
 }
 
