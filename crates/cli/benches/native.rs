@@ -93,7 +93,7 @@ impl Check {
             Plain::Sc => "sc",
         };
         let report = check(
-            &["--plain", plain, "--jobs", "1"],
+            &["--memory", "sc", "--plain", plain, "--jobs", "1"],
             &self.executable(),
             &self.arguments,
         )

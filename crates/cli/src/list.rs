@@ -4,6 +4,7 @@ use crate::arguments::{Format, ListOptions};
 use crate::refusal::Refusal;
 use crate::{Done, terminal};
 use corpus::{Entry, Expected};
+use explore::MemoryModel;
 use report::quantity::count;
 use report::{FailureKind, Style, wrap};
 use serde::Serialize;
@@ -41,6 +42,8 @@ struct Listed {
     /// The result of a search.
     finds: String,
     failure: Option<FailureKind>,
+    /// The memory model of the results.
+    memory: MemoryModel,
     /// The formula for the number of traces, if there is one.
     formula: Option<String>,
     counts: Vec<Count>,
@@ -70,6 +73,7 @@ fn listed(entry: &'static Entry) -> Listed {
             (Expected::Bug, None) => "bug".to_owned(),
         },
         failure: expectation.failure,
+        memory: expectation.memory,
         formula: expectation.formula,
         counts: expectation
             .sizes

@@ -5,7 +5,7 @@
 use corpus::Instance;
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use mazurka::{Algorithm, Checker};
+use mazurka::{Algorithm, Checker, MemoryModel};
 
 fn main() {
     divan::main();
@@ -62,6 +62,7 @@ struct Search {
 impl Search {
     fn run(&self) -> mazurka::Report {
         Checker::new()
+            .memory(MemoryModel::Sc)
             .algorithm(self.algorithm)
             .check(self.instance.program())
     }

@@ -1,10 +1,10 @@
 //! The expected results of a program: the contents of `corpus/<name>/expect.toml`.
 
 use crate::native;
-use mazurka::{Algorithm, FailureKind};
+use mazurka::{Algorithm, FailureKind, MemoryModel};
 use serde::Deserialize;
 
-/// The expected results of a program, which hold for every algorithm.
+/// The expected results of a program, which hold for every algorithm under its memory model.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
@@ -12,6 +12,13 @@ pub struct Expectation {
     pub verdict: Expected,
     /// The kind of the bug, if the verdict is a bug.
     pub failure: Option<FailureKind>,
+    /// The memory model of the results: `sc`, or `rc11` if the orderings of the program matter. A
+    /// search must choose `rc11` by itself.
+    #[serde(default)]
+    pub memory: MemoryModel,
+    /// The kind of the bug under sequential consistency, if `memory` is `rc11` and that has a bug,
+    /// too.
+    pub sc: Option<FailureKind>,
     /// The number of traces in closed form, if such a form is known.
     pub formula: Option<String>,
     /// The origin of the program and its numbers.

@@ -8,7 +8,7 @@
 //! adds a program.
 
 use crate::expectation::{Expected, SizeExpectation};
-use mazurka::FailureKind;
+use mazurka::{FailureKind, MemoryModel};
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,13 +34,17 @@ pub enum Language {
     Cpp,
 }
 
-/// The expected results of a native program, which hold for every algorithm.
+/// The expected results of a native program, which hold for every algorithm under its memory model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expectation {
     /// The verdict of a search.
     pub verdict: Expected,
     /// The kind of the bug, if the verdict is a bug.
     pub failure: Option<FailureKind>,
+    /// The memory model of the results.
+    pub memory: MemoryModel,
+    /// The kind of the bug under sequential consistency, if that is another model and has a bug.
+    pub sc: Option<FailureKind>,
     /// A part of the failure's message, if the kind is too vague.
     pub says: Option<String>,
     /// Compiler flags besides those of the front-end and `-pthread`.
@@ -156,6 +160,9 @@ struct File {
     verdict: Expected,
     failure: Option<FailureKind>,
     #[serde(default)]
+    memory: MemoryModel,
+    sc: Option<FailureKind>,
+    #[serde(default)]
     spins: bool,
     #[serde(default)]
     sizes: Vec<SizeExpectation>,
@@ -210,6 +217,8 @@ fn expectation(file: File) -> Expectation {
     Expectation {
         verdict,
         failure,
+        memory: file.memory,
+        sc: file.sc,
         says: native.says,
         flags: native.flags,
         plain: native.plain.unwrap_or_else(|| vec![Plain::Race]),

@@ -131,6 +131,28 @@ pub(crate) const ALL: &[Entry] = &[
     unregister_race::FIXED,
     upgrade_deadlock::ENTRY,
     upgrade_deadlock::FIXED,
+    weak_arc::ENTRY,
+    weak_arc::FIXED,
+    weak_chase_lev::ENTRY,
+    weak_chase_lev::FIXED,
+    weak_dekker::ENTRY,
+    weak_dekker::FIXED,
+    weak_lazy_init::ENTRY,
+    weak_lazy_init::FIXED,
+    weak_michael_scott_queue::ENTRY,
+    weak_michael_scott_queue::FIXED,
+    weak_peterson::ENTRY,
+    weak_peterson::FIXED,
+    weak_read_copy_update::ENTRY,
+    weak_read_copy_update::FIXED,
+    weak_ring_buffer::ENTRY,
+    weak_ring_buffer::FIXED,
+    weak_seqlock::ENTRY,
+    weak_seqlock::FIXED,
+    weak_spin_lock::ENTRY,
+    weak_spin_lock::FIXED,
+    weak_treiber_stack::ENTRY,
+    weak_treiber_stack::FIXED,
     work_stealing::ENTRY,
     work_stealing::FIXED,
     worker_pool::ENTRY,
@@ -303,6 +325,28 @@ mod two_phase_commit;
 mod unregister_race;
 #[path = "../programs/upgrade-deadlock/program.rs"]
 mod upgrade_deadlock;
+#[path = "../programs/weak-arc/program.rs"]
+mod weak_arc;
+#[path = "../programs/weak-chase-lev/program.rs"]
+mod weak_chase_lev;
+#[path = "../programs/weak-dekker/program.rs"]
+mod weak_dekker;
+#[path = "../programs/weak-lazy-init/program.rs"]
+mod weak_lazy_init;
+#[path = "../programs/weak-michael-scott-queue/program.rs"]
+mod weak_michael_scott_queue;
+#[path = "../programs/weak-peterson/program.rs"]
+mod weak_peterson;
+#[path = "../programs/weak-read-copy-update/program.rs"]
+mod weak_read_copy_update;
+#[path = "../programs/weak-ring-buffer/program.rs"]
+mod weak_ring_buffer;
+#[path = "../programs/weak-seqlock/program.rs"]
+mod weak_seqlock;
+#[path = "../programs/weak-spin-lock/program.rs"]
+mod weak_spin_lock;
+#[path = "../programs/weak-treiber-stack/program.rs"]
+mod weak_treiber_stack;
 #[path = "../programs/work-stealing/program.rs"]
 mod work_stealing;
 #[path = "../programs/worker-pool/program.rs"]

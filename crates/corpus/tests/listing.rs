@@ -2,7 +2,7 @@
 //! read. The test `native.rs` does this for programs in C and C++.
 
 use corpus::{Expected, Tested};
-use mazurka::FailureKind;
+use mazurka::{FailureKind, MemoryModel};
 use std::fs;
 use std::path::Path;
 
@@ -37,6 +37,10 @@ fn every_expectation_can_be_read_and_fits_its_program() {
             is_bug,
             expectation.failure.is_some(),
             "{entry:?}: only a bug has a kind"
+        );
+        assert!(
+            expectation.sc.is_none() || (is_bug && expectation.memory != MemoryModel::Sc),
+            "{entry:?}: only a bug of weak memory can also be one under sc"
         );
         let tested = expectation
             .sizes

@@ -3,7 +3,7 @@
 #![cfg(not(debug_assertions))]
 
 use corpus::Tested;
-use mazurka::{Algorithm, Checker, Verdict};
+use mazurka::{Algorithm, Checker, MemoryModel, Verdict};
 
 #[test]
 fn parsimonious_counts_the_large_sizes() {
@@ -28,13 +28,17 @@ fn context_sensitive_counts_the_large_sizes_of_programs_that_report_their_state(
             let instance = entry
                 .with_sizes(&expected.size)
                 .expect("a test checks the sizes");
-            let checker = Checker::new().algorithm(Algorithm::ContextSensitive);
+            let checker = checker().algorithm(Algorithm::ContextSensitive);
             let report = checker.check(instance.program());
             let found = (report.executions, report.halted, report.blocked);
             let expected = (counts.executions, counts.halted, counts.blocked);
             assert_eq!(found, expected, "{instance}");
         }
     }
+}
+
+fn checker() -> Checker {
+    Checker::new().memory(MemoryModel::Sc)
 }
 
 fn counts_the_large_sizes(algorithm: Algorithm) {
@@ -46,9 +50,7 @@ fn counts_the_large_sizes(algorithm: Algorithm) {
             let instance = entry
                 .with_sizes(&expected.size)
                 .expect("a test checks the sizes");
-            let report = Checker::new()
-                .algorithm(algorithm)
-                .check(instance.program());
+            let report = checker().algorithm(algorithm).check(instance.program());
             let found = (report.executions, report.halted, report.blocked);
             assert_eq!(
                 found,

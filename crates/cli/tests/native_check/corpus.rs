@@ -3,6 +3,7 @@
 use crate::toolchain::{Toolchain, check, succeed};
 use ::corpus::native::{self, Expectation, Plain, Program};
 use ::corpus::{Expected, Project, SizeExpectation, Tested};
+use mazurka::{FailureKind, MemoryModel};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -110,6 +111,12 @@ fn problems_of(program: &Program, executable: &Path) -> Vec<String> {
     }
     let mut problems = Vec::new();
     for size in sizes {
+        if expectation.memory == MemoryModel::Rc11 {
+            let arguments = size.map(Program::arguments).unwrap_or_default();
+            let found = weak_problem(expectation, executable, size, &arguments);
+            problems.extend(found.map(|found| format!("{}: {found}", program.name)));
+            continue;
+        }
         for &plain in &expectation.plain {
             for algorithm in ALGORITHMS {
                 let how = match plain {
@@ -119,6 +126,8 @@ fn problems_of(program: &Program, executable: &Path) -> Vec<String> {
                 let arguments = size.map(Program::arguments).unwrap_or_default();
                 // Some programs free blocks whose addresses other threads have read.
                 let options = [
+                    "--memory",
+                    "sc",
                     "--algorithm",
                     algorithm,
                     "--plain",
@@ -136,6 +145,29 @@ fn problems_of(program: &Program, executable: &Path) -> Vec<String> {
         }
     }
     problems
+}
+
+/// Checks that the search chooses RC11 by itself, and that sequential consistency hides the bug
+/// unless a kind is expected.
+fn weak_problem(
+    expectation: &Expectation,
+    executable: &Path,
+    size: Option<&SizeExpectation>,
+    arguments: &[String],
+) -> Option<String> {
+    let found = check(&[], executable, arguments).map_or_else(Some, |report| {
+        let is_chosen = report["memory"] == "rc11";
+        let other = (!is_chosen).then(|| format!("the memory model is {}", report["memory"]));
+        other.or_else(|| problem(&report, expectation, size))
+    });
+    let verdict = match expectation.sc {
+        Some(_) => Expected::Bug,
+        None => Expected::Verified,
+    };
+    let under_sc = check(&["--memory", "sc"], executable, arguments).map_or_else(Some, |report| {
+        verdict_problems(&report, verdict, expectation.sc, None)
+    });
+    found.or_else(|| under_sc.map(|problem| format!("under sc: {problem}")))
 }
 
 fn problem(
@@ -164,7 +196,7 @@ fn problem(
 fn verdict_problems(
     report: &Value,
     verdict: Expected,
-    failure: Option<mazurka::FailureKind>,
+    failure: Option<FailureKind>,
     says: Option<&str>,
 ) -> Option<String> {
     let wanted = match verdict {
