@@ -61,6 +61,10 @@ impl Annotations {
     }
 }
 
+/// An address without memory in any program. With the address of a variable, it names another object
+/// beside the variable.
+pub(super) const BESIDE: usize = 1 << 62;
+
 /// Orders all past actions of the thread before the actions of other threads after they acquire at
 /// this address.
 pub fn release_at(address: usize, code: usize) {
@@ -73,9 +77,6 @@ pub fn acquire_at(address: usize, code: usize) {
 }
 
 fn order(address: usize, code: usize, access: Access) {
-    /// An address without memory in any program. The event is about a variable beside the named
-    /// variable.
-    const BESIDE: usize = 1 << 62;
     let (is_needed, is_enforceable) = silently(|engine| {
         (
             engine.races_plain(),

@@ -5,6 +5,7 @@
 //! thread that has waited longest is woken first, like in the system among threads of equal
 //! priority.
 
+use super::annotations::BESIDE;
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform_when};
 use crate::rust::atomic::Value;
@@ -103,11 +104,16 @@ pub unsafe fn futex_wake(word: *const u32, most: u32, code: usize) -> u32 {
     let number = super::condvar_number(word.addr());
     let goes_on = |engine: &mut Engine| {
         engine.thread().life.guests.round.take_effect();
-        let range = engine.range(word.addr(), size_of::<u32>());
+        let range = match engine.is_weak() {
+            // No thread waits, and the values of the word are those that its accesses write.
+            true => engine.range(BESIDE | word.addr(), 1),
+            false => engine.range(word.addr(), size_of::<u32>()),
+        };
         engine.announces(OpKind::CondvarBroadcast, Access::Write, range, code)
     };
     perform_when(goes_on, |engine| {
-        engine.note(value().token(), value().token());
+        let value = if engine.is_weak() { 0 } else { value() };
+        engine.note(value.token(), value.token());
         let event = engine.event();
         let order: &mut Order = engine.life.objects.condvars.get_mut(number);
         let mut woken = 0;
