@@ -334,6 +334,7 @@ fn failure(order: &Order, sighted: &Sighted, coarse: &[String]) -> Failure {
         repeat_with: None,
         interleaving: Interleaving::default(),
         why: None,
+        repair: None,
         passing: None,
     }
 }

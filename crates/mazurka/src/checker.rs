@@ -23,6 +23,7 @@ mod numbering;
 mod order;
 mod part;
 mod refit;
+mod repairing;
 mod repeat;
 mod sample;
 mod search;

@@ -353,11 +353,29 @@ fn what_needs_interleavings_is_refused() {
     let weak = || Checker::new().memory(MemoryModel::Rc11);
     for checker in [
         weak().algorithm(mazurka::Algorithm::Optimal),
-        weak().algorithm(mazurka::Algorithm::Random),
+        weak().algorithm(mazurka::Algorithm::Pct),
         weak().preemptions(2),
     ] {
         let result = checker.try_check(|| ());
         assert!(matches!(result, Err(CheckError::Contradiction(_))));
+    }
+}
+
+#[test]
+fn a_random_walk_reads_old_values() {
+    let walk = |memory| {
+        let checker = Checker::new().algorithm(Algorithm::Random);
+        checker.memory(memory).max_executions(1_000)
+    };
+    for memory in [MemoryModel::Auto, MemoryModel::Rc11] {
+        let program = || message_passing(Relaxed, Relaxed);
+        let report = walk(memory).check(program);
+        assert_eq!(report.verdict, Verdict::Bug, "{report}");
+        assert_eq!(report.memory, MemoryModel::Rc11, "{report}");
+        let replayed = Checker::new().replay(&report.errors[0].schedule, program);
+        assert_eq!(replayed.unwrap().verdict, Verdict::Bug);
+        let report = walk(memory).check(|| message_passing(Release, Acquire));
+        assert_eq!(report.verdict, Verdict::Bounded, "{report}");
     }
 }
 
@@ -593,4 +611,62 @@ fn a_schedule_with_an_unfit_source_is_refused() {
         .iter_mut()
         .for_each(|run| run.reads = vec![u32::MAX; run.choices.len()]);
     assert!(Checker::new().replay(&altered, program).is_err());
+}
+
+/// Returns what each ordering of the repair is and needs, or `None` if no repair was found.
+fn repair(program: fn()) -> Option<Vec<(String, String)>> {
+    let checker = Checker::new().memory(MemoryModel::Rc11);
+    let report = checker.explain(true).check(program);
+    assert_eq!(report.verdict, Verdict::Bug, "{report}");
+    let repair = report.errors[0].repair.clone()?;
+    assert!(
+        repair
+            .orderings
+            .iter()
+            .all(|stronger| stronger.location.contains(".rs:"))
+    );
+    let orderings = repair.orderings.into_iter();
+    Some(
+        orderings
+            .map(|stronger| (stronger.is, stronger.needs))
+            .collect(),
+    )
+}
+
+#[test]
+fn the_weakest_orderings_that_prevent_a_failure_are_found() {
+    let needs = |all: &[(&str, &str)]| {
+        let owned = |&(is, needs): &(&str, &str)| (is.to_owned(), needs.to_owned());
+        Some(all.iter().map(owned).collect::<Vec<_>>())
+    };
+    assert_eq!(
+        repair(|| message_passing(Relaxed, Relaxed)),
+        needs(&[("Relaxed", "Release"), ("Relaxed", "Acquire")])
+    );
+    assert_eq!(
+        repair(|| message_passing(Relaxed, Acquire)),
+        needs(&[("Relaxed", "Release")])
+    );
+    let all = repair(|| store_buffering(Release, Acquire, None)).unwrap();
+    assert!(
+        !all.is_empty() && all.iter().all(|(_, needs)| needs == "SeqCst"),
+        "{all:?}"
+    );
+    // The fences are too weak, the accesses are not.
+    let fences = repair(|| store_buffering(Relaxed, Relaxed, Some(AcqRel))).unwrap();
+    assert!(
+        fences.iter().all(|(_, needs)| needs == "SeqCst"),
+        "{fences:?}"
+    );
+    // The failure has other causes.
+    assert_eq!(
+        repair(|| {
+            let (seen, _) = both(
+                |shared| shared[0].load(Relaxed),
+                |shared| shared[0].store(1, Relaxed),
+            );
+            assert_eq!(seen, 0);
+        }),
+        needs(&[])
+    );
 }

@@ -1,8 +1,8 @@
 //! The result of a search.
 
 use crate::{
-    Coverage, Interleaving, LeftOut, Omission, Restart, ScheduleFile, Suppressed, Suppression,
-    Tree, Why,
+    Coverage, Interleaving, LeftOut, Omission, Repair, Restart, ScheduleFile, Suppressed,
+    Suppression, Tree, Why,
 };
 use explore::{Algorithm, Bound, MemoryModel};
 use serde::{Deserialize, Serialize};
@@ -211,6 +211,10 @@ pub struct Failure {
     /// The reason for the failure, if requested and known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Why>,
+    /// The orderings that prevent the failure, if requested, known and possible under the memory
+    /// model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair: Option<Repair>,
     /// The passing execution most similar to the failing execution, among those examined, if
     /// requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]

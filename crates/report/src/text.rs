@@ -4,6 +4,7 @@ use crate::control::{harmless, made_harmless};
 use crate::layout::{Ink, Style, wrap};
 use crate::outcome::{Failure, Goal, Report, Verdict};
 use crate::quantity::{count, counted, duration, megabytes};
+use crate::repair::Repair;
 use std::fmt;
 
 /// The number of lines of a failure's message that are shown.
@@ -254,8 +255,13 @@ impl Failure {
         text.push_str(&format!("\n{}\n\n", style.paint(Ink::Bold, &heading)));
         text.push_str(&self.interleaving.text(style));
         text.push('\n');
-        if let Some(why) = &self.why {
-            for line in wrap(&why.sentence(&self.interleaving), style.width) {
+        let why = self
+            .why
+            .as_ref()
+            .map(|why| why.sentence(&self.interleaving));
+        let repair = self.repair.as_ref().map(Repair::sentence);
+        for sentence in why.into_iter().chain(repair) {
+            for line in wrap(&sentence, style.width) {
                 text.push_str(&format!("{line}\n"));
             }
             text.push('\n');
@@ -376,6 +382,7 @@ mod tests {
                 ends: vec!["panicked".to_owned()],
             },
             why: None,
+            repair: None,
             passing: None,
         }
     }

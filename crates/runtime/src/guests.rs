@@ -24,6 +24,7 @@ use crate::rust::local::{self, Locals};
 use crate::rust::object::Condition;
 use crate::rust::owner::Owned;
 use crate::rust::plain::State as PlainState;
+use crate::rust::strengthening::Strengthening;
 use crate::rust::versions::Versions;
 use crate::trace::failure::Failures;
 use crate::trace::recorder::Recorder;
@@ -64,6 +65,8 @@ pub(crate) struct Guests {
     /// Objects that are accessed with an ordering weaker than `SeqCst`, each with the place of such an
     /// access, if the memory model depends on that.
     pub(crate) weak_orderings: FxHashMap<ObjectId, Spot>,
+    /// Stronger orderings than those of the program, while a repair is looked for.
+    pub(crate) strengthening: Option<Strengthening>,
     pub(crate) statics: Vec<Static>,
     /// Memory of forgotten values of statics, with the address of the static.
     pub(crate) spare_statics: Vec<(usize, *mut ())>,
@@ -154,6 +157,7 @@ impl Guest for Guests {
             plain: Pool::default(),
             versions: Versions::default(),
             weak_orderings: FxHashMap::default(),
+            strengthening: None,
             statics: Vec::new(),
             spare_statics: Vec::new(),
             residents: Residents::default(),

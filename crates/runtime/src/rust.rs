@@ -41,6 +41,7 @@ pub(crate) mod semaphore;
 pub(crate) mod settle;
 pub(crate) mod shared;
 pub(crate) mod state;
+pub(crate) mod strengthening;
 pub(crate) mod thread;
 pub(crate) mod versions;
 

@@ -323,6 +323,36 @@ int main(void) {
     ]);
 }
 
+/// Where plain memory is published, a failure is a data race.
+#[test]
+fn the_orderings_that_prevent_a_failure_are_found() {
+    let program = "static int value; static atomic_int flag;
+static void *one(void *p) { value = 1; store(flag, 1, RLX); return p; }
+static void *two(void *p) { if (load(flag, RLX)) assert(value); return p; }
+int main(void) { both(one, two); return 0; }";
+    let folder = tempfile::tempdir().unwrap();
+    let [source, executable] = ["program.c", "program"].map(|name| folder.path().join(name));
+    fs::write(&source, format!("{HEAD}{program}")).unwrap();
+    Toolchain::first().build(&source, &[], &executable).unwrap();
+    let report = check(&["--why"], &executable, &[]).unwrap();
+    let orderings = report["errors"][0]["repair"]["orderings"].as_array();
+    let orderings = orderings.unwrap_or_else(|| panic!("{report:#}")).iter();
+    let needs: Vec<String> = orderings
+        .map(|stronger| {
+            let place = stronger["location"].as_str().unwrap();
+            let line = place.rsplit(':').nth(1).unwrap();
+            format!("{line}: {} {}", stronger["is"], stronger["needs"])
+        })
+        .collect();
+    // Counted from the line after `HEAD`.
+    let line = |line: usize| HEAD.lines().count() + line;
+    let expected = [
+        format!("{}: \"relaxed\" \"release\"", line(2)),
+        format!("{}: \"relaxed\" \"acquire\"", line(3)),
+    ];
+    assert_eq!(needs, expected);
+}
+
 /// C17 lets later stores of a thread continue its release sequence, C++20 does not.
 #[test]
 fn release_sequences_depend_on_the_language() {

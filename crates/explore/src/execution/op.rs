@@ -360,6 +360,19 @@ impl MemoryOrder {
         )
     }
 
+    /// Returns the weakest ordering that is as strong as both.
+    pub fn at_least(self, other: MemoryOrder) -> MemoryOrder {
+        match (self, other) {
+            (MemoryOrder::Object, _) => self,
+            (_, MemoryOrder::SeqCst | MemoryOrder::Object) => MemoryOrder::SeqCst,
+            (MemoryOrder::SeqCst, _) => self,
+            (MemoryOrder::Relaxed, _) => other,
+            (_, MemoryOrder::Relaxed) => self,
+            _ if self == other => self,
+            _ => MemoryOrder::AcqRel,
+        }
+    }
+
     /// Checks whether the ordering is weaker than `SeqCst`.
     pub fn is_weaker(self) -> bool {
         !self.is_total()

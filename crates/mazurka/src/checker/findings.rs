@@ -173,6 +173,10 @@ impl Search {
             true => self.explain(&schedule, &trace.rows, &trace.races),
             false => (None, None),
         };
+        let repair = match self.settings.explains && self.settings.is_weak() {
+            true => self.repair(),
+            false => None,
+        };
         Ok(Failure {
             kind: symptom.kind,
             schedule: self.file(&symptom, &schedule),
@@ -183,6 +187,7 @@ impl Search {
             repeat_with: None,
             interleaving: trace.interleaving,
             why,
+            repair,
             passing,
         })
     }

@@ -88,13 +88,13 @@ pub(crate) fn perform_ordered<R>(
     location: Place,
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
-    let request = Request {
+    let mut request = Request {
         order,
         ..Request::plain(op)
     };
     let announce = |engine: &mut Engine| {
+        engine.meet_ordering(&mut request, Some(location));
         engine.announce(request, location);
-        engine.meet_ordering(&request);
     };
     visible(announce, effect)
 }

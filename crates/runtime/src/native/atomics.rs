@@ -471,13 +471,13 @@ impl Engine {
 
     #[cold]
     fn with_orders(&mut self, op: Op, [order, on_failure]: [Ordering; 2]) -> Request {
-        let request = Request {
+        let mut request = Request {
             order: memory_order(order),
             on_failure: memory_order(on_failure),
             continues: self.continues_release_sequences(),
             ..Request::plain(op)
         };
-        self.meet_ordering(&request);
+        self.meet_ordering(&mut request, None);
         request
     }
 
@@ -515,7 +515,7 @@ impl Engine {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Read);
         }
         if self.is_ordering() {
-            let order = self.effective(order);
+            let order = self.strengthened(self.effective(order));
             let variable = range.variable(pointer.addr(), size_of::<V>());
             if sort == Sort::Atomic {
                 self.take_version();
@@ -540,7 +540,7 @@ impl Engine {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Write);
         }
         if self.is_ordering() {
-            let order = self.effective(order);
+            let order = self.strengthened(self.effective(order));
             let continues = order == Ordering::Relaxed && self.continues_release_sequences();
             let variable = range.variable(pointer.addr(), size_of::<V>());
             self.guests
@@ -573,7 +573,7 @@ impl Engine {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Write);
         }
         if self.is_ordering() {
-            let order = self.effective(order);
+            let order = self.strengthened(self.effective(order));
             let variable = range.variable(pointer.addr(), size_of::<V>());
             let has_versions = sort == Sort::Atomic;
             if has_versions {
@@ -619,7 +619,8 @@ impl Engine {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), access);
         }
         if self.is_ordering() {
-            let order = self.effective(if is_equal { success } else { failure });
+            let order = if is_equal { success } else { failure };
+            let order = self.strengthened(self.effective(order));
             let variable = range.variable(pointer.addr(), size_of::<V>());
             self.take_version();
             self.guests

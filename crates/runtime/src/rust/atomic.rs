@@ -290,8 +290,8 @@ impl<V: Value> Atomic<V> {
                 ..Request::plain(op)
             };
             request.op.access = request.access_at(atomic.own().token());
+            engine.meet_ordering(&mut request, Some(location));
             engine.announce_conditional(request, DependsOn::Value, location);
-            engine.meet_ordering(&request);
         };
         visible(announce, |engine| {
             let old = engine.value_read(atomic.own());
@@ -381,6 +381,7 @@ impl<V: Value> Debug for Atomic<V> {
 #[cold]
 #[inline(never)]
 fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
+    let order = engine.strengthened(order);
     let object = engine.op.object;
     engine.see(Seen::Value(object, value.token()));
     if engine.watch.races {
@@ -406,6 +407,7 @@ fn wrote(engine: &mut Engine) {
 #[cold]
 #[inline(never)]
 fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
+    let order = engine.strengthened(order);
     wrote(engine);
     if engine.watch.races {
         engine
@@ -423,6 +425,7 @@ fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
 #[cold]
 #[inline(never)]
 fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, order: Ordering) {
+    let order = engine.strengthened(order);
     wrote(engine);
     if engine.watch.races {
         engine.take_version();
@@ -447,7 +450,7 @@ fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, orde
 #[cold]
 #[inline(never)]
 fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orders: [Ordering; 2]) {
-    let [success, failure] = orders;
+    let [success, failure] = orders.map(|order| engine.strengthened(order));
     let object = engine.op.object;
     wrote(engine);
     if engine.watch.races {
@@ -480,6 +483,7 @@ pub fn fence(order: Ordering) {
     let fence = op(OpKind::Fence, Access::None, ObjectId::NONE);
     perform_ordered(fence, memory_order(order), Location::caller(), |engine| {
         if engine.watch.races {
+            let order = engine.strengthened(order);
             engine.guests.happens_before.fence(engine.running, order);
         }
         engine.record(|_| format!("fence({order:?})"));

@@ -4,7 +4,9 @@
 
 use crate::engine::Engine;
 use crate::engine::model::Model;
+use crate::engine::place::Place;
 use crate::rust::atomic::Value;
+use crate::trace::source::Spot;
 use explore::{
     EventId, Execution, MemoryModel, MemoryOrder, ObjectId, ReadsFrom, Request, ThreadId,
 };
@@ -224,33 +226,46 @@ impl Engine {
         if !self.watch.records || !self.config.conditions.memory.is_weak() {
             return String::new();
         }
-        if self.config.native.is_none() {
-            return format!("{before}{order:?}");
-        }
-        let order = match order {
-            Ordering::Relaxed => "relaxed",
-            Ordering::Acquire => "acquire",
-            Ordering::Release => "release",
-            Ordering::AcqRel => "acq_rel",
-            _ => "seq_cst",
-        };
-        format!("{before}{order}")
+        format!("{before}{}", self.ordering_name(memory_order(order)))
     }
 
-    /// Notes an ordering that is announced, if the memory model depends on it.
+    /// Returns the name of an ordering in the language of the program.
+    fn ordering_name(&self, order: MemoryOrder) -> &'static str {
+        let [rust, c] = match order {
+            MemoryOrder::Relaxed => ["Relaxed", "relaxed"],
+            MemoryOrder::Acquire => ["Acquire", "acquire"],
+            MemoryOrder::Release => ["Release", "release"],
+            MemoryOrder::AcqRel => ["AcqRel", "acq_rel"],
+            MemoryOrder::SeqCst | MemoryOrder::Object => ["SeqCst", "seq_cst"],
+        };
+        match self.config.native {
+            Some(_) => c,
+            None => rust,
+        }
+    }
+
+    /// Notes an ordering that is about to be announced, if the memory model depends on it, and
+    /// strengthens it if a repair is looked for. `None` stands for the current place of the thread.
     #[inline(always)]
-    pub(crate) fn meet_ordering(&mut self, request: &Request) {
+    pub(crate) fn meet_ordering(&mut self, request: &mut Request, place: Option<Place>) {
         if request.order.is_weaker() || request.on_failure.is_weaker() {
-            self.meet_weak_ordering(request);
+            self.meet_weak_ordering(request, place);
         }
     }
 
     #[cold]
-    fn meet_weak_ordering(&mut self, request: &Request) {
-        if self.config.conditions.memory == MemoryModel::Auto && request.op.is_access() {
-            let spot = self.own_spot();
-            let weak = &mut self.guests.weak_orderings;
-            weak.entry(request.op.object).or_insert(spot);
+    fn meet_weak_ordering(&mut self, request: &mut Request, place: Option<Place>) {
+        let chooses = self.config.conditions.memory == MemoryModel::Auto && request.op.is_access();
+        if !chooses && self.guests.strengthening.is_none() {
+            return;
+        }
+        let spot = place.map_or_else(|| self.own_spot(), Spot::Source);
+        match chooses {
+            true => {
+                let weak = &mut self.guests.weak_orderings;
+                weak.entry(request.op.object).or_insert(spot);
+            }
+            false => self.strengthen(request, spot),
         }
     }
 
@@ -281,6 +296,11 @@ impl Engine {
 }
 
 impl Model {
+    /// Returns the name of an ordering in the language of the program.
+    pub fn ordering_name(&self, order: MemoryOrder) -> &'static str {
+        self.engine().ordering_name(order)
+    }
+
     /// Returns the place of an access with an ordering weaker than `SeqCst` to an object that threads
     /// share in this execution. There is one only under [`MemoryModel::Auto`].
     pub fn weak_ordering(&self, execution: &Execution) -> Option<String> {

@@ -1,0 +1,77 @@
+//! Stronger orderings that prevent a failure.
+
+use crate::quantity::counted;
+use serde::{Deserialize, Serialize};
+
+/// What the program would have to do for a failure not to happen.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Repair {
+    /// Orderings that together prevent the failure. None of them can be weaker. If there are none, the
+    /// failure happens even if all orderings are `SeqCst`.
+    pub orderings: Vec<Stronger>,
+    /// The number of executions in which this was tried.
+    pub executions: u64,
+}
+
+/// A stronger ordering at a place of the program.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Stronger {
+    /// The place in the source.
+    pub location: String,
+    /// The ordering that the program has there.
+    pub is: String,
+    /// The ordering that it needs.
+    pub needs: String,
+}
+
+impl Repair {
+    /// Describes the repair, in one sentence.
+    pub fn sentence(&self) -> String {
+        let tried = counted(self.executions, "execution");
+        if self.orderings.is_empty() {
+            return format!(
+                "It also happens if all orderings are SeqCst, so it is not a matter of orderings ({tried} tried)."
+            );
+        }
+        let orderings: Vec<String> = self.orderings.iter().map(Stronger::text).collect();
+        format!(
+            "It cannot happen with {} ({tried} tried).",
+            orderings.join(" and ")
+        )
+    }
+}
+
+impl Stronger {
+    fn text(&self) -> String {
+        // Two orderings can be on one line, so the column is needed.
+        let place = self.location.rsplit(['/', '\\']).next();
+        let place = place.unwrap_or(&self.location);
+        format!("{} instead of {} at {place}", self.needs, self.is)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repair_says_what_is_needed_where() {
+        let stronger = |location: &str, is: &str, needs: &str| Stronger {
+            location: location.to_owned(),
+            is: is.to_owned(),
+            needs: needs.to_owned(),
+        };
+        let repair = Repair {
+            orderings: vec![
+                stronger("a.rs:3:5", "Relaxed", "Release"),
+                stronger("a.rs:9:5", "Relaxed", "Acquire"),
+            ],
+            executions: 12,
+        };
+        assert_eq!(
+            repair.sentence(),
+            "It cannot happen with Release instead of Relaxed at a.rs:3:5 and Acquire instead of Relaxed at \
+             a.rs:9:5 (12 executions tried)."
+        );
+    }
+}
