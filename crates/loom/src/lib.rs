@@ -9,13 +9,13 @@
 //! More than five threads, expiring timeouts and disconnecting channels work, unlike in loom. Loom
 //! detects these problems, but this package does not:
 //!
-//! * outcomes of weak memory (no stale reads here; the orderings do determine data races);
+//! * outcomes of weak memory, if preemptions are bounded (the report warns);
 //! * `unsync_load` of a variable that another thread writes;
 //! * use of a `lazy_static!` after the main thread has ended: here it lives until all threads end.
 //!
 //! Of loom's own tests (0.7.3), exactly these fail:
 //!
-//! * for weak memory `store_buffering`, `acq_rel` and `check_ordering_invalid_1` and `_2`;
+//! * `acq_rel`, which bounds preemptions;
 //! * for the other two points `invalid_unsync_load_relaxed` and `lazy_static_arc_shutdown`;
 //! * for limits of loom `initial_thread` (a main thread without a name), `thread_stack_size` (in
 //!   words) and `double_panic_at_branch_max` (`max_branches` below 10,000);
