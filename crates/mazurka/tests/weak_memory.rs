@@ -456,6 +456,11 @@ fn searches_for_sequential_consistency_warn() {
     ] {
         let report = checker.check(|| message_passing(Relaxed, Relaxed));
         assert_eq!(report.memory, MemoryModel::Sc, "{report}");
+        let text = report.to_string();
+        assert!(
+            text.starts_with("verified under sequential consistency: no interleaving"),
+            "{text}"
+        );
         assert!(
             report
                 .warnings

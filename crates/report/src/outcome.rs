@@ -89,8 +89,8 @@ pub struct Report {
     /// The memory model of the search.
     #[serde(default)]
     pub memory: MemoryModel,
-    /// The place of the ordering because of which the memory model is RC11, if the search has chosen
-    /// the model.
+    /// The place of an ordering weaker than `SeqCst` for which the memory model matters, if the search
+    /// has chosen the model. Under sequential consistency, the search could not follow it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weak_ordering: Option<String>,
     /// The number of jobs.

@@ -60,13 +60,18 @@ impl Report {
                     Some(kinds) => format!(" other than those turned off ({kinds})"),
                     None => String::new(),
                 };
-                let (verified, executions) = match self.memory.is_weak() {
-                    true => (&*format!("verified under {}:", self.memory), "execution"),
-                    false => ("verified:", "interleaving"),
+                let executions = match self.memory.is_weak() {
+                    true => "execution",
+                    false => "interleaving",
+                };
+                // Where all models agree, none is named.
+                let verified = match self.memory.is_weak() || self.weak_ordering.is_some() {
+                    true => format!("verified under {}:", self.memory),
+                    false => "verified:".to_owned(),
                 };
                 format!(
                     "{} no {executions} of {name} has a bug{but}",
-                    style.paint(Ink::Good, verified)
+                    style.paint(Ink::Good, &verified)
                 )
             }
             (Verdict::Bounded, _) => format!(
@@ -204,6 +209,7 @@ impl Report {
         ];
         lines.extend(races);
         let chosen = self.weak_ordering.as_ref();
+        let chosen = chosen.filter(|_| self.memory.is_weak());
         lines.extend(chosen.map(|place| {
             format!(
                 "under {}, because the ordering at {} is weaker than SeqCst",

@@ -94,7 +94,7 @@ impl Search {
                 .model
                 .names()
                 .chosen_memory()
-                .and_then(|(memory, place)| memory.is_weak().then(|| place.to_owned())),
+                .map(|(_, place)| place.to_owned()),
             jobs: 1,
             compile_s: None,
             elapsed_s: self.brake.elapsed_s(),

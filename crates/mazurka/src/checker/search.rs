@@ -340,7 +340,8 @@ impl Search {
             self.model.warned(vec![format!(
                 "the ordering at {place} is weaker than SeqCst, but this search is for sequential consistency only"
             )]);
-            self.model.set_memory(MemoryModel::Sc);
+            self.model.stay_sequentially_consistent(place);
+            self.settings.adopt(self.model.names());
         }
         weakens
     }

@@ -405,16 +405,17 @@ impl Engine {
     /// model itself, it starts again under sequential consistency, with a warning.
     #[cold]
     pub(super) fn needs_sc(&mut self, what: &str) {
-        let memory = self.config.conditions.memory;
-        let message =
-            format!("{what} cannot be checked under {memory}; choose the memory model sc");
-        if self.names.chosen_memory().is_none() {
-            return self.refuse_event(message);
-        }
+        let Some((_, place)) = self.names.chosen_memory() else {
+            let memory = self.config.conditions.memory;
+            return self.refuse_event(format!(
+                "{what} cannot be checked under {memory}; choose the memory model sc"
+            ));
+        };
+        let place = place.to_owned();
         self.guests.warnings.get_mut().insert(format!(
             "{what} are checked under sequential consistency only"
         ));
-        self.names.choose_memory(MemoryModel::Sc, message);
+        self.names.choose_memory(MemoryModel::Sc, place);
         self.coarsen(Restart::WeakOrdering);
     }
 

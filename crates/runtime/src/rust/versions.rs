@@ -328,6 +328,13 @@ impl Model {
         self.set_memory(memory);
     }
 
+    /// Stays with sequential consistency although there is a weaker ordering at this place.
+    pub fn stay_sequentially_consistent(&mut self, place: String) {
+        let names = &mut self.engine_mut().names;
+        names.choose_memory(MemoryModel::Sc, place);
+        self.set_memory(MemoryModel::Sc);
+    }
+
     /// Sets the memory model of the next executions.
     pub fn set_memory(&mut self, memory: MemoryModel) {
         let engine = self.engine_mut();
