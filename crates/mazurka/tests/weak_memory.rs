@@ -675,3 +675,34 @@ fn the_weakest_orderings_that_prevent_a_failure_are_found() {
         needs(&[])
     );
 }
+
+/// The failing read of a compare-exchange has only the ordering on failure.
+#[test]
+fn the_ordering_on_failure_is_one_of_its_own() {
+    let found = repair(|| {
+        both(
+            |shared| {
+                shared[0].store(1, Relaxed);
+                shared[1].store(1, Release);
+            },
+            |shared| {
+                if shared[1].compare_exchange(5, 2, Acquire, Relaxed) == Err(1) {
+                    assert_eq!(shared[0].load(Relaxed), 1, "the message is missed");
+                }
+            },
+        );
+    });
+    let needed = ("Relaxed".to_owned(), "Acquire".to_owned());
+    assert_eq!(found, Some(vec![needed]));
+}
+
+/// The parts of a random search have the model that the search has chosen.
+#[test]
+fn a_random_walk_is_divided_after_it_has_chosen_the_model() {
+    let walk = Checker::new().algorithm(Algorithm::Random);
+    let walk = walk.max_executions(2_000).jobs(2);
+    let report = walk.check(|| message_passing(Release, Acquire));
+    assert_eq!(report.memory, MemoryModel::Rc11, "{report}");
+    assert_eq!(report.verdict, Verdict::Bounded, "{report}");
+    assert!(report.executions > 0, "{report}");
+}

@@ -18,6 +18,9 @@ pub struct Repair {
 pub struct Stronger {
     /// The place in the source.
     pub location: String,
+    /// Whether it is the ordering of a compare-exchange that fails.
+    #[serde(default)]
+    pub on_failure: bool,
     /// The ordering that the program has there.
     pub is: String,
     /// The ordering that it needs.
@@ -46,7 +49,11 @@ impl Stronger {
         // Two orderings can be on one line, so the column is needed.
         let place = self.location.rsplit(['/', '\\']).next();
         let place = place.unwrap_or(&self.location);
-        format!("{} instead of {} at {place}", self.needs, self.is)
+        let when = match self.on_failure {
+            true => " (on failure)",
+            false => "",
+        };
+        format!("{} instead of {}{when} at {place}", self.needs, self.is)
     }
 }
 
@@ -58,20 +65,21 @@ mod tests {
     fn a_repair_says_what_is_needed_where() {
         let stronger = |location: &str, is: &str, needs: &str| Stronger {
             location: location.to_owned(),
+            on_failure: location.starts_with("b"),
             is: is.to_owned(),
             needs: needs.to_owned(),
         };
         let repair = Repair {
             orderings: vec![
                 stronger("a.rs:3:5", "Relaxed", "Release"),
-                stronger("a.rs:9:5", "Relaxed", "Acquire"),
+                stronger("b.rs:9:5", "Relaxed", "Acquire"),
             ],
             executions: 12,
         };
         assert_eq!(
             repair.sentence(),
-            "It cannot happen with Release instead of Relaxed at a.rs:3:5 and Acquire instead of Relaxed at \
-             a.rs:9:5 (12 executions tried)."
+            "It cannot happen with Release instead of Relaxed at a.rs:3:5 and Acquire instead of Relaxed (on \
+             failure) at b.rs:9:5 (12 executions tried)."
         );
     }
 }

@@ -86,7 +86,7 @@ pub use rust::semaphore::Semaphore;
 pub use rust::settle::{Born, Inborn, Placed, Settle, Settling};
 pub use rust::shared::shared_words;
 pub use rust::state::State;
-pub use rust::strengthening::Written;
+pub use rust::strengthening::{Site, Written};
 pub use rust::sync;
 pub use rust::thread::{
     Handle, ask_for_stack, await_end, call_at, current, is_finished, is_in_model, is_over, join,

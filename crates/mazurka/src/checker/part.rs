@@ -94,7 +94,9 @@ impl Part {
         settings: &Settings,
         executions: u64,
     ) -> Result<Part, CheckError> {
-        let mut strategy = resumed(settings, &self.strategy)?;
+        let mut settings = settings.clone();
+        settings.adopt(&self.names);
+        let mut strategy = resumed(&settings, &self.strategy)?;
         strategy.skip(executions);
         let rest = Part {
             position: self.position.next(),

@@ -4,15 +4,15 @@
 use super::search::Search;
 use explore::{MemoryOrder, Observer, Outcome, Strategy};
 use report::{Repair, Stronger};
-use runtime::{Spot, Written};
+use runtime::{Site, Written};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// The maximum number of executions for all attempts.
 const RUNS: u64 = 20_000;
 
-/// The weakest ordering of each place in an attempt. Other places have `SeqCst`.
-type Attempt = BTreeMap<Spot, MemoryOrder>;
+/// The weakest ordering of each site in an attempt. Other sites have `SeqCst`.
+type Attempt = BTreeMap<Site, MemoryOrder>;
 
 /// Stops an attempt at its first failure, and when there were too many executions.
 struct Attempted {
@@ -32,16 +32,23 @@ impl Observer for Attempted {
 }
 
 impl Search {
-    /// Returns `None` if the attempts take too many executions.
+    /// Returns `None`, with a warning, if the attempts take too many executions or the search would
+    /// have to start again with coarser objects.
     pub(super) fn repair(&mut self) -> Option<Repair> {
         let mut runs = 0;
         let attempt = self.weakest_attempt(&mut runs);
         let written = self.model.stop_strengthening();
-        let stronger = |(spot, least): (Spot, MemoryOrder)| {
-            let Written { order, .. } = written[&spot];
+        if attempt.is_none() {
+            self.model.warned(vec![format!(
+                "the orderings that prevent the failure are not known after {runs} executions"
+            )]);
+        }
+        let stronger = |(site, least): (Site, MemoryOrder)| {
+            let Written { order, .. } = written[&site];
             let needs = order.at_least(least);
             (needs != order).then(|| Stronger {
-                location: self.model.place(spot).unwrap_or_default(),
+                location: self.model.place(site.spot).unwrap_or_default(),
+                on_failure: site.is_of_failure,
                 is: self.model.ordering_name(order).to_owned(),
                 needs: self.model.ordering_name(needs).to_owned(),
             })
@@ -59,10 +66,10 @@ impl Search {
         if !self.is_free_of_failures(&attempt, runs)? {
             return Some(attempt);
         }
-        // Weaker orderings can lead to new places.
-        while let Some((spot, written)) = self.next_place(&attempt) {
+        // Weaker orderings can lead to new sites.
+        while let Some((site, written)) = self.next_site(&attempt) {
             for order in written.candidates().chain([MemoryOrder::SeqCst]) {
-                attempt.insert(spot, order);
+                attempt.insert(site, order);
                 if order == MemoryOrder::SeqCst || self.is_free_of_failures(&attempt, runs)? {
                     break;
                 }
@@ -71,9 +78,9 @@ impl Search {
         Some(attempt)
     }
 
-    fn next_place(&self, attempt: &Attempt) -> Option<(Spot, Written)> {
+    fn next_site(&self, attempt: &Attempt) -> Option<(Site, Written)> {
         let mut met = self.model.weak_orderings().into_iter();
-        met.find(|(spot, _)| !attempt.contains_key(spot))
+        met.find(|(site, _)| !attempt.contains_key(site))
     }
 
     /// Searches all executions with the orderings of the attempt. Returns `None` if there are too

@@ -376,6 +376,12 @@ impl Search {
                 self.has_diverged = true;
                 return self.broken_off(Interrupt::Coarsened);
             }
+            // The bugs that were found are bugs of the weaker model only, which cannot be searched
+            // to its end.
+            Interrupt::Coarsened if self.falls_back_with_bugs() => {
+                self.model.return_to_rc11();
+                self.is_broken_off = true;
+            }
             Interrupt::Coarsened => {
                 let why = self.model.restart().unwrap_or(Restart::FirstExecution);
                 self.settings.adopt(self.model.names());
@@ -403,6 +409,13 @@ impl Search {
             Interrupt::Diverged(_) => return Err(diverged(interrupt)),
         }
         Ok(false)
+    }
+
+    /// Checks whether the model has fallen back to sequential consistency although bugs were found.
+    fn falls_back_with_bugs(&self) -> bool {
+        let chosen = self.model.names().chosen_memory();
+        let falls_back = chosen.is_some_and(|(memory, _)| memory == MemoryModel::Sc);
+        falls_back && self.settings.is_weak() && !self.failures.sightings.is_empty()
     }
 
     /// Starts the search again, with coarser objects or because the strategy requires it. Failures

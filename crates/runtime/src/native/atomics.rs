@@ -621,7 +621,7 @@ impl Engine {
         }
         if self.is_ordering() {
             let order = if is_equal { success } else { failure };
-            let order = self.strengthened(self.effective(order));
+            let order = self.strengthened_if(!is_equal, self.effective(order));
             let variable = range.variable(pointer.addr(), size_of::<V>());
             self.take_version();
             self.guests

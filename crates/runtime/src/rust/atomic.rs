@@ -450,7 +450,8 @@ fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, orde
 #[cold]
 #[inline(never)]
 fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orders: [Ordering; 2]) {
-    let [success, failure] = orders.map(|order| engine.strengthened(order));
+    let success = engine.strengthened(orders[0]);
+    let failure = engine.strengthened_if(true, orders[1]);
     let object = engine.op.object;
     wrote(engine);
     if engine.watch.races {

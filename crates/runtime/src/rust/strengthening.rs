@@ -8,12 +8,21 @@ use explore::{MemoryOrder, OpKind, Request};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+/// An ordering in the program.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Site {
+    /// The place of the operation.
+    pub spot: Spot,
+    /// Whether it is the ordering of a compare-exchange that fails.
+    pub is_of_failure: bool,
+}
+
 /// An ordering weaker than `SeqCst` in the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Written {
-    /// The kind of the operation.
+    /// The kind of the operation. A compare-exchange that fails is a load.
     pub kind: OpKind,
-    /// The ordering. For a compare-exchange it is that on success, unless this is `SeqCst`.
+    /// The ordering.
     pub order: MemoryOrder,
 }
 
@@ -39,18 +48,28 @@ impl Written {
 /// The orderings of the current search for a repair.
 #[derive(Default)]
 pub(crate) struct Strengthening {
-    /// The weakest ordering that each place may have. Other places have `SeqCst`.
-    least: BTreeMap<Spot, MemoryOrder>,
+    /// The weakest ordering that each site may have. Other sites have `SeqCst`.
+    least: BTreeMap<Site, MemoryOrder>,
     /// The weaker orderings of the program that were met.
-    met: BTreeMap<Spot, Written>,
+    met: BTreeMap<Site, Written>,
 }
 
 impl Strengthening {
-    fn least(&self, spot: Spot) -> MemoryOrder {
-        self.least
-            .get(&spot)
-            .copied()
-            .unwrap_or(MemoryOrder::SeqCst)
+    /// Returns the ordering to use at a site instead of the one that is written.
+    fn strengthened(&self, site: Site, order: MemoryOrder) -> MemoryOrder {
+        let least = self.least.get(&site).copied();
+        order.at_least(least.unwrap_or(MemoryOrder::SeqCst))
+    }
+
+    fn meet(&mut self, site: Site, kind: OpKind, order: &mut MemoryOrder) {
+        if order.is_weaker() {
+            let written = Written {
+                kind,
+                order: *order,
+            };
+            self.met.entry(site).or_insert(written);
+        }
+        *order = self.strengthened(site, *order);
     }
 }
 
@@ -60,27 +79,35 @@ impl Engine {
         let Some(strengthening) = &mut self.guests.strengthening else {
             return;
         };
-        strengthening.met.entry(spot).or_insert(Written {
-            kind: request.op.kind,
-            order: match request.order.is_weaker() {
-                true => request.order,
-                false => request.on_failure,
-            },
-        });
-        let least = strengthening.least(spot);
-        request.order = request.order.at_least(least);
-        request.on_failure = request.on_failure.at_least(least);
+        let site = |is_of_failure| Site {
+            spot,
+            is_of_failure,
+        };
+        let kind = request.op.kind;
+        strengthening.meet(site(false), kind, &mut request.order);
+        if kind == OpKind::CompareExchange {
+            strengthening.meet(site(true), OpKind::Load, &mut request.on_failure);
+        }
     }
 
     /// Returns the ordering that the current operation has instead of this one.
     pub(crate) fn strengthened(&mut self, order: Ordering) -> Ordering {
+        self.strengthened_if(false, order)
+    }
+
+    /// Returns the ordering that the current operation has instead of this one, which may be that of
+    /// a compare-exchange that fails.
+    pub(crate) fn strengthened_if(&mut self, is_of_failure: bool, order: Ordering) -> Ordering {
         if self.guests.strengthening.is_none() || order == Ordering::SeqCst {
             return order;
         }
-        let spot = self.own_spot();
+        let site = Site {
+            spot: self.own_spot(),
+            is_of_failure,
+        };
         let strengthening = self.guests.strengthening.as_ref();
-        let least = strengthening.map_or(MemoryOrder::Relaxed, |own| own.least(spot));
-        match memory_order(order).at_least(least) {
+        let order = memory_order(order);
+        match strengthening.map_or(order, |own| own.strengthened(site, order)) {
             MemoryOrder::Relaxed => Ordering::Relaxed,
             MemoryOrder::Acquire => Ordering::Acquire,
             MemoryOrder::Release => Ordering::Release,
@@ -91,22 +118,22 @@ impl Engine {
 }
 
 impl Model {
-    /// Uses stronger orderings from now on: at each place at least the one given, or `SeqCst` if
+    /// Uses stronger orderings from now on: at each site at least the one given, or `SeqCst` if
     /// none is given.
-    pub fn strengthen(&mut self, least: BTreeMap<Spot, MemoryOrder>) {
+    pub fn strengthen(&mut self, least: BTreeMap<Site, MemoryOrder>) {
         let strengthening = &mut self.engine_mut().guests.strengthening;
         strengthening.get_or_insert_default().least = least;
     }
 
     /// Uses the orderings of the program again. Returns the weaker ones that were met since the
-    /// first call of [`strengthen`](Model::strengthen), by place.
-    pub fn stop_strengthening(&mut self) -> BTreeMap<Spot, Written> {
+    /// first call of [`strengthen`](Model::strengthen).
+    pub fn stop_strengthening(&mut self) -> BTreeMap<Site, Written> {
         let strengthening = self.engine_mut().guests.strengthening.take();
         strengthening.map_or_else(BTreeMap::new, |own| own.met)
     }
 
     /// Returns the weaker orderings that were met so far.
-    pub fn weak_orderings(&self) -> BTreeMap<Spot, Written> {
+    pub fn weak_orderings(&self) -> BTreeMap<Site, Written> {
         let strengthening = self.engine().guests.strengthening.as_ref();
         strengthening.map_or_else(BTreeMap::new, |own| own.met.clone())
     }

@@ -335,6 +335,16 @@ impl Model {
         self.set_memory(MemoryModel::Sc);
     }
 
+    /// Chooses RC11 again after a fallback to sequential consistency.
+    pub fn return_to_rc11(&mut self) {
+        let engine = self.engine_mut();
+        if let Some((_, place)) = engine.names.chosen_memory() {
+            let place = place.to_owned();
+            engine.names.choose_memory(MemoryModel::Rc11, place);
+        }
+        self.set_memory(MemoryModel::Rc11);
+    }
+
     /// Sets the memory model of the next executions.
     pub fn set_memory(&mut self, memory: MemoryModel) {
         let engine = self.engine_mut();
