@@ -706,3 +706,23 @@ fn a_random_walk_is_divided_after_it_has_chosen_the_model() {
     assert_eq!(report.verdict, Verdict::Bounded, "{report}");
     assert!(report.executions > 0, "{report}");
 }
+
+/// An attempt starts again if the search finds loops or coarser objects.
+#[test]
+fn the_orderings_of_a_spin_lock_are_found() {
+    let found = repair(|| {
+        let adds = |shared: Shared| {
+            while shared[0].compare_exchange(0, 1, Relaxed, Relaxed).is_err() {
+                mazurka::hint::spin_loop();
+            }
+            let count = shared[1].load(Relaxed);
+            shared[1].store(count + 1, Relaxed);
+            shared[0].store(0, Relaxed);
+            count
+        };
+        let seen = both(adds, adds);
+        assert_ne!(seen, (0, 0), "an increment is lost");
+    });
+    let needed = ["Acquire", "Release"].map(|needs| ("Relaxed".to_owned(), needs.to_owned()));
+    assert_eq!(found, Some(needed.to_vec()));
+}

@@ -8,7 +8,6 @@ use super::search::GraphSearch;
 use crate::execution::{Execution, Performed, Request, ThreadId, ValueId};
 use crate::program::{Divergence, Outcome, Pending};
 use crate::random::generator::Generator;
-use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, Strategy};
 use serde::{Deserialize, Serialize};
 
@@ -91,13 +90,9 @@ impl Strategy for GraphWalk {
     }
 
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
-        let enabled = Enabled::new(pending, None);
-        let count = enabled.iter().count();
-        if count == 0 {
+        let Some((thread, &request)) = self.generator.thread(pending) else {
             return Ok(Decision::Stop(Ending::Maximal));
-        }
-        let at = self.generator.below(count);
-        let (thread, &request) = enabled.iter().nth(at).expect("an index below the count");
+        };
         let added = self.draw(thread, &request);
         Ok(self.search.run(added, request))
     }

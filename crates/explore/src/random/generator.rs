@@ -1,5 +1,8 @@
 //! SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same seed always gives the same numbers.
 
+use crate::execution::{Request, ThreadId};
+use crate::program::Pending;
+use crate::search::Enabled;
 use serde::{Deserialize, Serialize};
 
 /// A generator of random numbers.
@@ -19,6 +22,13 @@ impl Generator {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
+    }
+
+    /// Draws an enabled thread, if there is one.
+    pub(crate) fn thread<'a>(&mut self, pending: &'a [Pending]) -> Option<(ThreadId, &'a Request)> {
+        let enabled = Enabled::new(pending, None);
+        let count = enabled.iter().count();
+        enabled.iter().nth(self.below(count.max(1)))
     }
 
     /// Returns a number below `bound`, which is positive.

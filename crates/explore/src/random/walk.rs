@@ -4,7 +4,6 @@ use super::generator::Generator;
 use crate::execution::Performed;
 use crate::execution::{Execution, Request, Step, ThreadId};
 use crate::program::{Divergence, Outcome, Pending};
-use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, Strategy};
 use serde::{Deserialize, Serialize};
 
@@ -43,13 +42,9 @@ impl Strategy for RandomWalk {
     }
 
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
-        let enabled = Enabled::new(pending, None);
-        let count = enabled.iter().count();
-        if count == 0 {
+        let Some((thread, &request)) = self.generator.thread(pending) else {
             return Ok(Decision::Stop(Ending::Maximal));
-        }
-        let at = self.generator.below(count);
-        let (thread, &request) = enabled.iter().nth(at).expect("an index below the count");
+        };
         let choice = match request.alternatives {
             1 => 0,
             alternatives => self.generator.below(alternatives as usize) as u32,

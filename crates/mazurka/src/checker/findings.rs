@@ -38,6 +38,7 @@ impl Search {
         }
         let mut report = self.report_of(errors);
         report.tree = self.settings.draws.then(|| self.sample());
+        self.add_repair(&mut report);
         Ok(report)
     }
 
@@ -173,10 +174,6 @@ impl Search {
             true => self.explain(&schedule, &trace.rows, &trace.races),
             false => (None, None),
         };
-        let repair = match self.settings.explains && self.settings.is_weak() {
-            true => self.repair(),
-            false => None,
-        };
         Ok(Failure {
             kind: symptom.kind,
             schedule: self.file(&symptom, &schedule),
@@ -187,7 +184,7 @@ impl Search {
             repeat_with: None,
             interleaving: trace.interleaving,
             why,
-            repair,
+            repair: None,
             passing,
         })
     }

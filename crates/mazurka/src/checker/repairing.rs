@@ -1,48 +1,58 @@
 //! Finds the orderings that have to be stronger so that the program has no failure: first all of them
 //! are `SeqCst`, then each one gets as weak as possible.
 
-use super::search::Search;
-use explore::{MemoryOrder, Observer, Outcome, Strategy};
-use report::{Repair, Stronger};
+use super::search::{Search, UntilEnded, bound_of};
+use explore::{Algorithm, End, Interrupt, MemoryModel, MemoryOrder, Options, Outcome, Program};
+use report::{FailureKind, Repair, Report, Stronger};
 use runtime::{Site, Written};
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 /// The maximum number of executions for all attempts.
 const RUNS: u64 = 20_000;
 
+/// The maximum number of times that an attempt starts again with coarser objects.
+const RESTARTS: usize = 32;
+
 /// The weakest ordering of each site in an attempt. Other sites have `SeqCst`.
 type Attempt = BTreeMap<Site, MemoryOrder>;
 
-/// Stops an attempt at its first failure, and when there were too many executions.
-struct Attempted {
-    has_failed: bool,
-    runs: u64,
-}
-
-impl Observer for Attempted {
-    fn ended(&mut self, outcome: Outcome, _: &dyn Strategy) -> ControlFlow<()> {
-        self.has_failed = outcome.is_bug();
-        self.runs += 1;
-        match self.has_failed || self.runs >= RUNS {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+impl Search {
+    /// Adds the orderings that prevent the failures to the first one. Nothing else may be run
+    /// afterwards, because objects may have become coarser.
+    pub(super) fn add_repair(&mut self, report: &mut Report) {
+        let memory = self.memory_of_repair(report);
+        let (Some(memory), Some(first)) = (memory, report.errors.first_mut()) else {
+            return;
+        };
+        let mut runs = 0;
+        self.model.set_memory(memory);
+        let attempt = self.weakest_attempt(memory, &mut runs);
+        let written = self.model.stop_strengthening();
+        if written.is_empty() {
+            return;
+        }
+        match attempt {
+            Some(attempt) => first.repair = Some(self.described(attempt, &written, runs)),
+            None => report.warnings.push(format!(
+                "the orderings that prevent the failure are not known after {runs} executions"
+            )),
         }
     }
-}
 
-impl Search {
-    /// Returns `None`, with a warning, if the attempts take too many executions or the search would
-    /// have to start again with coarser objects.
-    pub(super) fn repair(&mut self) -> Option<Repair> {
-        let mut runs = 0;
-        let attempt = self.weakest_attempt(&mut runs);
-        let written = self.model.stop_strengthening();
-        if attempt.is_none() {
-            self.model.warned(vec![format!(
-                "the orderings that prevent the failure are not known after {runs} executions"
-            )]);
+    /// Returns the memory model of the attempts. A data race can be found before the model is chosen.
+    fn memory_of_repair(&self, report: &Report) -> Option<MemoryModel> {
+        let settings = &self.settings;
+        let first = report.errors.first().filter(|_| settings.explains)?;
+        let is_chosen = settings.config.conditions.memory != MemoryModel::Auto
+            || settings.chosen_memory.is_some();
+        match settings.is_weak() {
+            true => Some(settings.memory()),
+            false if is_chosen || first.kind != FailureKind::DataRace => None,
+            false => settings.may_weaken().then_some(MemoryModel::Rc11),
         }
+    }
+
+    fn described(&self, attempt: Attempt, written: &BTreeMap<Site, Written>, runs: u64) -> Repair {
         let stronger = |(site, least): (Site, MemoryOrder)| {
             let Written { order, .. } = written[&site];
             let needs = order.at_least(least);
@@ -53,24 +63,26 @@ impl Search {
                 needs: self.model.ordering_name(needs).to_owned(),
             })
         };
-        Some(Repair {
-            orderings: attempt?.into_iter().filter_map(stronger).collect(),
+        Repair {
+            orderings: attempt.into_iter().filter_map(stronger).collect(),
             executions: runs,
-        })
+        }
     }
 
     /// Returns an attempt without failures, in which no ordering can be weaker. Returns an empty one
     /// if there is none.
-    fn weakest_attempt(&mut self, runs: &mut u64) -> Option<Attempt> {
+    fn weakest_attempt(&mut self, memory: MemoryModel, runs: &mut u64) -> Option<Attempt> {
         let mut attempt = Attempt::new();
-        if !self.is_free_of_failures(&attempt, runs)? {
+        if !self.is_free_of_failures(&attempt, memory, runs)? {
             return Some(attempt);
         }
         // Weaker orderings can lead to new sites.
         while let Some((site, written)) = self.next_site(&attempt) {
             for order in written.candidates().chain([MemoryOrder::SeqCst]) {
                 attempt.insert(site, order);
-                if order == MemoryOrder::SeqCst || self.is_free_of_failures(&attempt, runs)? {
+                let is_enough = order == MemoryOrder::SeqCst
+                    || self.is_free_of_failures(&attempt, memory, runs)?;
+                if is_enough {
                     break;
                 }
             }
@@ -83,18 +95,47 @@ impl Search {
         met.find(|(site, _)| !attempt.contains_key(site))
     }
 
-    /// Searches all executions with the orderings of the attempt. Returns `None` if there are too
-    /// many.
-    fn is_free_of_failures(&mut self, attempt: &Attempt, runs: &mut u64) -> Option<bool> {
-        self.model.strengthen(attempt.clone());
-        let mut strategy = self.settings.algorithm.strategy(self.settings.options());
-        let mut attempted = Attempted {
-            has_failed: false,
-            runs: *runs,
+    /// Searches all executions with the orderings of the attempt. Returns `None` if not all can be
+    /// searched.
+    fn is_free_of_failures(
+        &mut self,
+        attempt: &Attempt,
+        memory: MemoryModel,
+        runs: &mut u64,
+    ) -> Option<bool> {
+        let options = Options {
+            memory,
+            ..self.settings.options()
         };
-        let end = explore::explore(&mut self.model, &mut strategy, &mut attempted);
-        *runs = attempted.runs;
-        let is_stopped = self.brake.pulled().is_some() || end.is_err();
-        (!is_stopped && (attempted.has_failed || *runs < RUNS)).then_some(!attempted.has_failed)
+        self.model.strengthen(attempt.clone());
+        for _ in 0..=RESTARTS {
+            let mut strategy = Algorithm::default().strategy(options);
+            let end = loop {
+                let mut ended = UntilEnded::default();
+                let end = explore::explore(&mut self.model, &mut strategy, &mut ended);
+                *runs += 1;
+                match end {
+                    Ok(End::Stopped) if ended.outcome.is_some_and(Outcome::is_bug) => {
+                        return Some(false);
+                    }
+                    Ok(End::Stopped) if self.may_go_on(*runs) => {}
+                    Ok(End::Stopped) => return None,
+                    end => break end,
+                }
+            };
+            match end {
+                Ok(_) => return Some(true),
+                Err(Interrupt::Coarsened) => self.model.set_memory(memory),
+                Err(_) => return None,
+            }
+        }
+        None
+    }
+
+    /// Checks whether the last execution was complete and another one is allowed.
+    fn may_go_on(&mut self, runs: u64) -> bool {
+        let mut pending = self.model.pending().iter();
+        let is_cut = pending.any(|thread| bound_of(thread).is_some());
+        !is_cut && runs < RUNS && self.brake.pulled().is_none()
     }
 }

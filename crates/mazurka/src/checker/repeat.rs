@@ -55,7 +55,9 @@ impl Search {
             self.is_raced_for = symptom.kind == FailureKind::DataRace;
             errors.push(self.shown(symptom, 1, execution.schedule())?);
         }
-        Ok(self.report_of(errors))
+        let mut report = self.report_of(errors);
+        self.add_repair(&mut report);
+        Ok(report)
     }
 
     /// Returns the interleaving before the last step of a saved schedule of accesses.

@@ -529,7 +529,7 @@ pub(super) fn resumed(settings: &Settings, saved: &[u8]) -> Result<Box<dyn Strat
 }
 
 /// Returns the bound at which a thread stopped.
-fn bound_of(thread: &Pending) -> Option<Bound> {
+pub(super) fn bound_of(thread: &Pending) -> Option<Bound> {
     match *thread {
         Pending::Halted(Halt::Bound(bound)) => Some(bound),
         Pending::Halted(Halt::Assume | Halt::Await)
