@@ -27,8 +27,10 @@ impl Generator {
     /// Draws an enabled thread, if there is one.
     pub(crate) fn thread<'a>(&mut self, pending: &'a [Pending]) -> Option<(ThreadId, &'a Request)> {
         let enabled = Enabled::new(pending, None);
-        let count = enabled.iter().count();
-        enabled.iter().nth(self.below(count.max(1)))
+        match enabled.iter().count() {
+            0 => None,
+            count => enabled.iter().nth(self.below(count)),
+        }
     }
 
     /// Returns a number below `bound`, which is positive.
