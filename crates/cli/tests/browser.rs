@@ -95,6 +95,34 @@ fn a_search_is_shown_as_a_tree_and_events_are_joined_by_arrows() {
 }
 
 #[test]
+fn a_write_that_a_read_does_not_see_has_an_arrow_and_a_repair() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = page_of(folder.path(), "check weak-ring-buffer --why");
+    look(&page, 1400, async |browser| {
+        let arrows = "document.querySelector('.lanes').querySelectorAll('.arrows .unseen').length";
+        assert_eq!(ask(browser, arrows).await?, 1);
+        let headings = "[...document.querySelectorAll('h3')].map((one) => one.textContent).join()";
+        let headings = ask(browser, headings).await?.to_string();
+        assert!(
+            headings.contains("lets a read get an old value"),
+            "{headings}"
+        );
+        let why = ask(browser, "document.querySelector('.why').textContent").await?;
+        assert!(why.to_string().contains("It cannot happen with "), "{why}");
+        // From the read, a button leads to the write.
+        let go = "[...document.querySelectorAll('tr')].find((row) => row.textContent.includes('old value')).click()";
+        browser.execute(go, Vec::new()).await?;
+        let from = ask(browser, EVENT).await?;
+        let link = "[...document.querySelectorAll('.links button')].find((one) => one.textContent.startsWith('Does not see')).click()";
+        browser.execute(link, Vec::new()).await?;
+        assert_ne!(ask(browser, EVENT).await?, from);
+        let seen = "document.querySelector('tr[aria-current]').textContent.includes('not seen')";
+        assert_eq!(ask(browser, seen).await?, true);
+        Ok(())
+    });
+}
+
+#[test]
 fn what_is_safe_and_comparisons_have_pages() {
     let folder = tempfile::tempdir().unwrap();
     let verified = "verify lost-update -o safe.trace --html page.html";

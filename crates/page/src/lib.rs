@@ -11,31 +11,31 @@ mod sources;
 
 pub use sources::Sources;
 
-use report::{Case, Comparison, Report, SafeTrace, ScheduleFile, Style};
+use report::{Case, Comparison, Repair, Report, SafeTrace, ScheduleFile, Style};
 use serde_json::Value;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const REPORT: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("page.js")),
-    digest: "M9krJchMmwZWtY22wPomD+rSS/gW5+zOK1aHQ6kvQQQ=",
+    digest: "i7egPMXsT8pf07/Axfqc1a/q+42jHFwS3yzbahbAFXM=",
 };
 const EXPLORER: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("explorer.js")),
-    digest: "IiuJHp/A9p1cFQD64w0WMs+FNkQUlMWQKtl4goHSbrg=",
+    digest: "Um+rXpJbfSDMYl2u1N1g3hRjNvY/uUd/b4ADor8lqSE=",
 };
 const SAFE: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("safe.js")),
-    digest: "jSPU+CLa/xcCd+wfoPbjdZ1DnBLZJKWjUhsBdrr1kuk=",
+    digest: "9Fqqj7tDiBfuRo0Izr0QLvA+lv0rFv7Hzp0ZPa3dBMs=",
 };
 const COMPARISON: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("comparison.js")),
-    digest: "fzqCY3irYhZjnSN8+eOChw8Y3pvy5i5vC5DbbWxXPbU=",
+    digest: "sRqKsY+vPXuP2UIEcEd5fui3Kfngcrkby8j7Z9wNgzw=",
 };
 
 /// The digest of the style. A page's policy permits the style and the script by their digests. A
 /// test checks all digests.
-const STYLE_DIGEST: &str = "xai2ddlcW4HX6eC/DPzxbdCDacx6a1gquBM9bByAEOw=";
+const STYLE_DIGEST: &str = "i8rKiI48u7IncLIS2s18qT2kPIXQA4lXBFWzR+lTgMU=";
 
 /// The script of a page.
 struct Script {
@@ -54,8 +54,14 @@ struct Script {
 /// ```
 pub fn page(report: &Report, sources: &Sources) -> String {
     let text = report.text(Style::default());
-    let data =
-        serde_json::json!({ "report": report, "text": text, "sources": Value::from(sources) });
+    let repairs = report.errors.iter().map(|found| found.repair.as_ref());
+    let repairs = repairs.map(|repair| repair.map(Repair::sentence));
+    let data = serde_json::json!({
+        "report": report,
+        "repairs": Value::from_iter(repairs),
+        "text": text,
+        "sources": Value::from(sources),
+    });
     assembled(&REPORT, "", &text, &data)
 }
 

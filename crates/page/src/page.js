@@ -1,4 +1,4 @@
-const { report, text } = data;
+const { report, repairs, text } = data;
 
 /// Shows a failure, and the execution that shows it.
 function failure(index) {
@@ -11,6 +11,7 @@ function failure(index) {
     found.repeat_with ? element("p", {}, "Repeat it: ", element("code", {}, found.repeat_with)) : null);
   if (found.interleaving.rows.length) {
     if (found.why) section.append(why(found));
+    if (repairs[index]) section.append(element("p", { class: "why" }, repairs[index]));
     const stepper = new Stepper(found.interleaving);
     section.append(stepper.node("The execution that fails"));
     stepper.go(stepper.current, false);

@@ -68,7 +68,8 @@ class Stepper {
     if (!this.rows.some((row) => row.failed)) this.current = Math.max(this.rows.length - 1, 0);
     const pairs = this.execution.races.slice(0, 3).concat(this.execution.conflict ? [this.execution.conflict] : []);
     this.pairs = pairs;
-    this.decides = new Set(pairs.flatMap((pair) => [pair.first, pair.second]));
+    this.unseen = (this.execution.unseen || []).slice(0, 3);
+    this.decides = new Set([...pairs.flatMap((pair) => [pair.first, pair.second]), ...this.unseen.flatMap((pair) => [pair.write, pair.read])]);
     this.shown = new Map();
     this.body = element("tbody");
     this.side = element("aside", { class: "side", "aria-label": "State after the event" });
@@ -101,7 +102,7 @@ class Stepper {
         element("div", {}, element("div", { class: "lanes" }, table, this.arrows), this.legend(),
           ends.length ? element("h3", {}, "At the end") : null,
           ends.length ? element("ul", {}, ...ends.map(([name, end]) => element("li", {}, name + ": " + end))) : null,
-          this.told()),
+          this.told(), this.old()),
         this.side));
   }
 
@@ -120,8 +121,9 @@ class Stepper {
       add("sent", row.sent_in, number);
     }
     this.pairs.forEach((pair) => add("decides", pair.first, pair.second));
+    this.unseen.forEach((pair) => add("unseen", pair.write, pair.read));
     const ofCurrent = (edge) => edge.from === this.current || edge.to === this.current;
-    const others = edges.filter((edge) => !ofCurrent(edge) && edge.kind === "decides" || edges.length <= 200 && !ofCurrent(edge));
+    const others = edges.filter((edge) => !ofCurrent(edge) && ["decides", "unseen"].includes(edge.kind) || edges.length <= 200 && !ofCurrent(edge));
     return [...others, ...edges.filter(ofCurrent)];
   }
 
@@ -155,22 +157,36 @@ class Stepper {
 
   /// Explains the arrows that occur.
   legend() {
-    const kinds = { after: "must come before", reads: "writes the value that the other event reads", sent: "sends the message that the other event receives", decides: "order matters" };
+    const kinds = { after: "must come before", reads: "writes the value that the other event reads", sent: "sends the message that the other event receives", decides: "order matters",
+      unseen: "writes a newer value, which the other event does not see" };
     const has = { after: this.rows.some((row) => row.after?.length), reads: this.rows.some((row) => row.reads !== undefined),
-      sent: this.rows.some((row) => typeof row.sent_in === "number"), decides: this.pairs.length > 0 };
+      sent: this.rows.some((row) => typeof row.sent_in === "number"), decides: this.pairs.length > 0,
+      unseen: this.unseen.length > 0 };
     const items = Object.keys(kinds).filter((kind) => has[kind]).map((kind) => element("span", {},
       svg("svg", { class: "arrows sample", width: 28, height: 10, "aria-hidden": "true" }, svg("path", { class: kind, d: "M1 5 L26 5 M20 1 L26 5 L20 9" })), kinds[kind]));
     return items.length ? element("p", { class: "legend faint" }, ...items) : null;
   }
 
+  /// Returns an event in a sentence: a button that goes there, and its text.
+  named(row) {
+    return [element("button", { type: "button", onclick: () => this.go(row) }, String(row + 1)),
+      " " + this.execution.threads[this.rows[row].thread] + ": " + this.rows[row].text];
+  }
+
+  /// Lists the writes that reads did not see under a weak memory model.
+  old() {
+    if (!this.unseen.length) return null;
+    const why = (through) => through ? [". The reason: ", ...this.named(through.second), " — reads from — ", ...this.named(through.first),
+      ", but only an acquire load of a release store makes visible what came before the store"] : [];
+    const item = (pair) => element("li", {}, ...this.named(pair.read), " — does not see — ", ...this.named(pair.write), ...why(pair.through));
+    return element("div", {}, element("h3", {}, "The memory model lets a read get an old value"), element("ul", {}, ...this.unseen.map(item)));
+  }
+
   /// Lists the pairs of events whose order decides.
   told() {
     if (!this.pairs.length) return null;
-    const name = (row) => this.execution.threads[this.rows[row].thread] + ": " + this.rows[row].text;
-    const item = (pair) => element("li", {},
-      element("button", { type: "button", onclick: () => this.go(pair.first) }, String(pair.first + 1)), " " + name(pair.first),
-      pair === this.execution.conflict ? " — is not ordered with — " : " — came before — ",
-      element("button", { type: "button", onclick: () => this.go(pair.second) }, String(pair.second + 1)), " " + name(pair.second));
+    const item = (pair) => element("li", {}, ...this.named(pair.first),
+      pair === this.execution.conflict ? " — is not ordered with — " : " — came before — ", ...this.named(pair.second));
     return element("div", {}, element("h3", {}, "Events whose order matters"), element("ul", {}, ...this.pairs.map(item)));
   }
 
@@ -209,7 +225,9 @@ class Stepper {
     const row = this.rows[number];
     const marks = [];
     if (row.failed) marks.push(element("span", { class: "tag bad" }, "fails here"));
-    if (this.decides.has(number)) marks.push(element("span", { class: "tag bounded" }, "order matters"));
+    if (this.pairs.some((pair) => pair.first === number || pair.second === number)) marks.push(element("span", { class: "tag bounded" }, "order matters"));
+    if (this.unseen.some((pair) => pair.read === number)) marks.push(element("span", { class: "tag bad" }, "old value"));
+    if (this.unseen.some((pair) => pair.write === number)) marks.push(element("span", { class: "tag bounded" }, "not seen"));
     const own = element("td", { class: "own", "data-thread": this.execution.threads[row.thread] }, row.text, ...marks,
       element("div", { class: "place" }, shortPlace(row.location)));
     const cells = this.execution.threads.map((_, thread) => thread === row.thread ? own : element("td", { class: "other" }));
@@ -290,6 +308,7 @@ class Stepper {
     const links = element("div", { class: "links" });
     const link = (label, to) => links.append(element("button", { type: "button", onclick: () => this.go(to) }, label + " (" + (to + 1) + ")"));
     if (current.reads !== undefined) link("Go to the write of this value", current.reads);
+    this.unseen.filter((pair) => pair.read === this.current).forEach((pair) => link("Does not see", pair.write));
     if (typeof current.sent_in === "number") link("Go to the sending of this message", current.sent_in);
     (current.after || []).forEach((row) => link("Comes after", row));
     this.states.replaceChildren(

@@ -43,6 +43,27 @@ int main(void) {
 }
 ";
 
+const STALE_READ: &str = "
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int data, flag;
+static void *publish(void *p) {
+    atomic_store_explicit(&data, 42, memory_order_relaxed);
+    atomic_store_explicit(&flag, 1, memory_order_relaxed);
+    return p;
+}
+static void look(int seen) { assert(seen == 42); }
+int main(void) {
+    pthread_t other;
+    pthread_create(&other, NULL, publish, NULL);
+    if (atomic_load_explicit(&flag, memory_order_acquire))
+        look(atomic_load_explicit(&data, memory_order_relaxed));
+    pthread_join(other, NULL);
+    return 0;
+}
+";
+
 /// Returns a folder with a faulty program, and a schedule that shows its bug.
 fn failed(text: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -111,6 +132,20 @@ fn a_debugger_stops_at_the_lock_that_makes_a_deadlock() {
         text.contains("both (one=") && text.contains("lost.c:6"),
         "{text}"
     );
+}
+
+/// The old value is what the program gets. Memory contains the newer one.
+#[test]
+fn a_debugger_stops_after_the_read_of_an_old_value() {
+    if Command::new("gdb").arg("--version").output().is_err() {
+        println!("gdb is missing: nothing is debugged");
+        return;
+    }
+    let folder = failed(STALE_READ);
+    let said = debugged(folder.path(), "backtrace\nprint data\nquit\n");
+    let text = String::from_utf8_lossy(&said.stdout);
+    assert!(text.contains("look (seen=0)"), "{text}");
+    assert!(text.contains("= 42"), "{text}");
 }
 
 #[test]
