@@ -5,6 +5,7 @@ mod as_json;
 mod audit;
 mod brake;
 mod checkpoint;
+mod checkpoint_file;
 mod contradiction;
 mod coverage;
 mod determinism;
@@ -30,7 +31,6 @@ mod search;
 mod settings;
 mod shortening;
 mod slicing;
-mod slots;
 mod stepping;
 mod tally;
 mod unhinted_spin;
@@ -281,13 +281,14 @@ impl Checker {
         self
     }
 
-    /// Saves the whole state of the search in this file after every execution.
+    /// Saves the whole state of the search in this file, at most a hundred times per second, and at
+    /// the end.
     pub fn checkpoint(mut self, path: impl Into<PathBuf>) -> Checker {
         self.settings.checkpoint = Some(path.into());
         self
     }
 
-    /// Saves the [`Checker::checkpoint`] only once per this number of executions, and at the end.
+    /// Saves the [`Checker::checkpoint`] at most once per this number of executions, and at the end.
     pub fn checkpoint_interval(mut self, executions: u64) -> Checker {
         self.settings.checkpoint_interval = executions.max(1);
         self

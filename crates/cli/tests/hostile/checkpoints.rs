@@ -26,25 +26,18 @@ fn number(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes[..8].try_into().unwrap())
 }
 
-/// Returns the payload in the newer slot of a checkpoint, in the format of `checker::slots`.
+/// Returns the payload of a checkpoint, in the format of `checker::checkpoint_file`.
 pub fn payload(file: &[u8]) -> Vec<u8> {
-    let capacity = number(&file[8..]) as usize;
-    let slots = [16, 16 + capacity]
-        .into_iter()
-        .filter(|&at| at + 24 <= file.len());
-    let newest = slots.max_by_key(|&at| number(&file[at..])).unwrap();
-    let length = number(&file[newest + 8..]) as usize;
-    file[newest + 24..newest + 24 + length].to_vec()
+    file[16..].to_vec()
 }
 
-/// Computes the checksum of `checker::slots`.
-fn checksum(sequence: u64, payload: &[u8]) -> u64 {
+/// Computes the checksum of `checker::checkpoint_file`.
+fn checksum(payload: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut mix = |word: u64| {
         hash = (hash ^ word).wrapping_mul(0x0100_0000_01b3);
         hash ^= hash >> 29;
     };
-    mix(sequence);
     mix(payload.len() as u64);
     let words = payload.chunks_exact(8);
     let rest = words.remainder();
@@ -55,16 +48,7 @@ fn checksum(sequence: u64, payload: &[u8]) -> u64 {
 
 /// Returns a checkpoint with this payload.
 pub fn file(magic: &[u8], payload: &[u8]) -> Vec<u8> {
-    let head = [
-        2 * (payload.len() as u64 + 24),
-        1,
-        payload.len() as u64,
-        checksum(1, payload),
-    ];
-    let [capacity, slot @ ..] = head.map(u64::to_le_bytes);
-    // The first state is in the second slot.
-    let first = vec![0; u64::from_le_bytes(capacity) as usize];
-    [magic, &capacity, &first, &slot.concat(), payload].concat()
+    [magic, &checksum(payload).to_le_bytes(), payload].concat()
 }
 
 fn resumed(path: &Path, algorithm: Algorithm, name: &str) -> Result<Report, CheckError> {

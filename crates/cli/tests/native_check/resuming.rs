@@ -82,13 +82,34 @@ int main(void) {
 }
 ";
 
+/// Stores the numbers of descriptors, which must not depend on the checkpoint's file.
+const DESCRIPTORS: &str = "#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int shared;
+static void *opens(void *unused) {
+    int file = open(\"/dev/null\", O_RDONLY);
+    if (atomic_exchange(&shared, file) > file) atomic_fetch_add(&shared, file);
+    return unused;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, opens, NULL);
+    opens(NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+}
+";
+
 #[test]
 fn a_search_goes_on_in_another_process_wherever_it_was_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("program.c");
     let executable = folder.path().join("program");
     let state = folder.path().join("state").display().to_string();
-    for (number, program) in [POLLS, THREAD_LOCALS, STACKS].into_iter().enumerate() {
+    for (number, program) in [POLLS, THREAD_LOCALS, STACKS, DESCRIPTORS]
+        .into_iter()
+        .enumerate()
+    {
         fs::write(&source, program).unwrap();
         for (compiler, flag) in [("gcc", "-O0"), ("clang", "-O2")] {
             let Some(toolchain) = Toolchain::named(compiler) else {

@@ -1,12 +1,12 @@
 //! The state of a search between two executions, and the conditions for resuming from a saved one.
 
 use super::CheckError;
+use super::checkpoint_file;
 use super::coverage::Seen;
 use super::failures::Failures;
 use super::numbering::Numbering;
 use super::part::Part;
 use super::settings::Settings;
-use super::slots::{self, Slots};
 use super::tally::Tally;
 use explore::{Algorithm, Options};
 use report::{Conditions, Goal, LeftOut, Suppressed, Suppression};
@@ -15,6 +15,10 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The minimum time between two saves.
+const INTERVAL: Duration = Duration::from_millis(10);
 
 /// The message for a checkpoint that no search could have written.
 const CONTRADICTORY: &str =
@@ -148,9 +152,9 @@ impl State<'static> {
             path: path.to_owned(),
             reason,
         };
-        let bytes = slots::read(path).map_err(|error| unreadable(reason_of(&error)))?;
+        let bytes = checkpoint_file::read(path).map_err(|error| unreadable(reason_of(&error)))?;
         let (mut state, strategy) = postcard::take_from_bytes::<State<'static>>(&bytes)
-            .map_err(|_| unreadable(slots::OTHER_VERSION.to_owned()))?;
+            .map_err(|_| unreadable(checkpoint_file::OTHER_VERSION.to_owned()))?;
         let mut parts = state.parts.iter().flatten();
         let are_consistent = parts.all(|part| part.names.is_consistent());
         if !state.names.is_consistent()
@@ -194,7 +198,8 @@ pub(super) fn refused_if_contradictory<T>(
 /// The file in which a search saves its state.
 pub(crate) struct Checkpoint {
     path: PathBuf,
-    slots: Option<Slots>,
+    /// The time of the last save.
+    saved: Option<Instant>,
     /// Reused between saves.
     buffer: Vec<u8>,
 }
@@ -203,10 +208,16 @@ impl Checkpoint {
     /// Creates the checkpoint. The file is written when the first state is saved.
     pub fn new(path: PathBuf) -> Checkpoint {
         Checkpoint {
-            path,
-            slots: None,
+            // The program may change the working directory.
+            path: std::path::absolute(&path).unwrap_or(path),
+            saved: None,
             buffer: Vec::new(),
         }
+    }
+
+    /// Checks whether the last save was long enough ago for another one.
+    pub fn is_due(&self) -> bool {
+        self.saved.is_none_or(|saved| saved.elapsed() >= INTERVAL)
     }
 
     /// Saves the state of the search, and the saved data of the strategy.
@@ -216,10 +227,8 @@ impl Checkpoint {
         self.buffer =
             postcard::to_extend(state, buffer).expect("a state consists of serialisable data");
         self.buffer.extend_from_slice(strategy);
-        let written = match &mut self.slots {
-            Some(slots) => slots.write(&self.buffer),
-            None => Slots::create(&self.path, &self.buffer).map(|slots| self.slots = Some(slots)),
-        };
+        let written = checkpoint_file::write(&self.path, &self.buffer);
+        self.saved = Some(Instant::now());
         written.map_err(|error| CheckError::Unwritable {
             path: self.path.clone(),
             reason: reason_of(&error),
@@ -283,8 +292,8 @@ mod tests {
             saved(algorithm).len()
         });
         assert_eq!(
-            (slots::MAGIC.last(), state.len(), searches),
-            (Some(&b'P'), 81, [57, 58, 58, 58, 63, 58, 63, 69]),
+            (checkpoint_file::MAGIC.last(), state.len(), searches),
+            (Some(&b'Q'), 81, [57, 58, 58, 58, 63, 58, 63, 69]),
             "the format has changed: raise the version in MAGIC, and write both here"
         );
     }

@@ -198,7 +198,8 @@ impl Search {
             let mut unsaved = 0;
             while self.goes_on() && self.next_execution()? != Next::Nothing {
                 unsaved += 1;
-                if unsaved >= self.settings.checkpoint_interval {
+                let is_due = checkpoint.as_ref().is_some_and(Checkpoint::is_due);
+                if is_due && unsaved >= self.settings.checkpoint_interval {
                     self.save(&mut checkpoint)?;
                     unsaved = 0;
                 }
