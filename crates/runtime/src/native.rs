@@ -16,7 +16,9 @@ mod futex;
 mod lock_several;
 mod memory_changes;
 mod objects;
+mod old_values;
 mod own;
+mod own_words;
 mod ownership;
 mod places;
 mod plain;
@@ -32,10 +34,7 @@ mod visits;
 
 pub use crate::engine::coroutine::make_stacks_executable;
 pub use annotations::{acquire_at, expect_races, ignore, release_at};
-pub use atomics::{
-    compare_exchange, fence, load, load_within, modify, modify_within, read_volatile, store,
-    use_together,
-};
+pub use atomics::{compare_exchange, fence, load, modify, read_volatile, store};
 pub(crate) use audit::Audit;
 pub use audit::{HAS_CALLED_LIBRARY, call_program, enter_program, leave_program};
 pub use copies::{copy, copy_at_once, fill, read_on};
@@ -49,13 +48,14 @@ pub use foreign::changes;
 pub(crate) use foreign::meet_stack;
 pub use futex::{Futex, futex_wait, futex_wake};
 pub use lock_several::{failed_to_lock, waits_for_lock};
-pub(crate) use objects::{Objects, condvar_number};
+pub(crate) use objects::Objects;
 pub use objects::{
     at, barrier_at, begins_library_once, condvar_at, destroy, initialise, initialised_at,
     inner_mutex_at, is_condvar_waited_for_within, is_waited_for, mutex_at, once_at, rwlock_at,
     semaphore_at, try_at, use_at,
 };
 pub use own::{WIPES, reads_on_own, reads_own, writes_own};
+pub use own_words::{load_within, modify_within, use_together};
 pub use ownership::Learnt;
 pub(crate) use ownership::Ownership;
 pub use places::{Frame, HAS_CALLED_UNKNOWN};
@@ -149,6 +149,8 @@ pub(crate) struct State {
     pub(crate) is_ordering: bool,
     /// For each place of a store, whether the store continues its thread's release sequence.
     pub(crate) continuing: FxHashMap<usize, bool>,
+    /// For each place of a wait at a futex, whether it belongs to an atomic wait of libstdc++.
+    pub(crate) library_waits: FxHashMap<usize, bool>,
     /// The range that the plain write of the current event changes after its hook.
     pub(crate) written: Option<Written>,
     /// Whether all stacks count as accessed by several threads.

@@ -400,19 +400,6 @@ static void *two(void *p) { (void)*(volatile int *)&x; return p; }
 int main(void) { both(one, two); return 0; }",
             "atomic and volatile",
         ),
-        (
-            "#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-static _Atomic uint32_t word;
-static void *one(void *p) {
-    store(word, 1, RLX);
-    syscall(SYS_futex, &word, FUTEX_WAIT, 2, NULL, NULL, 0);
-    return p;
-}
-int main(void) { both(one, one); return 0; }",
-            "futex",
-        ),
     ] {
         let text = format!("#define _GNU_SOURCE\n{HEAD}{program}");
         let refusal = report(toolchain, "program.c", &[], &text, "rc11").unwrap_err();
@@ -435,4 +422,82 @@ int main(void) { both(one, one); return 0; }",
     let options = ["--memory", "rc11", "--plain", "sc"];
     let refusal = check(&options, &executable, &[]).unwrap_err();
     assert!(refusal.contains("choose the memory model sc"), "{refusal}");
+}
+
+/// The start of programs with futexes.
+const FUTEX: &str = "
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static _Atomic uint32_t word, x;
+static void wait_at(uint32_t value) { syscall(SYS_futex, &word, FUTEX_WAIT, value, NULL, NULL, 0); }
+static void wake(int most) { syscall(SYS_futex, &word, FUTEX_WAKE, most, NULL, NULL, 0); }
+";
+
+/// The test of the word reads old values like any load, but is one with the beginning of the wait.
+#[test]
+fn waits_at_futexes_follow_the_model() {
+    let message = |order: &str| {
+        format!(
+            "static void *one(void *p) {{
+    while (load(word, ACQ) == 0) wait_at(0);
+    assert(load(x, RLX) == 1);
+    return p;
+}}
+static void *two(void *p) {{ store(x, 1, RLX); store(word, 1, {order}); wake(1); return p; }}
+int main(void) {{ both(one, two); return 0; }}"
+        )
+    };
+    // The waiting thread announces itself by `x`. Only the order of main's store and load counts:
+    // the system has a barrier before the test of the word.
+    let announced = |order: &str| {
+        format!(
+            "static void *one(void *p) {{ store(x, 1, RLX); wait_at(0); return p; }}
+static void *two(void *p) {{ store(word, 1, {order}); if (load(x, {order})) wake(1); return p; }}
+int main(void) {{ both(one, two); return 0; }}"
+        )
+        .replace("load(x, REL)", "load(x, ACQ)")
+    };
+    let lock = |order: &str| {
+        format!(
+            "static void lock(void) {{
+    uint32_t found = 0;
+    if (atomic_compare_exchange_strong_explicit(&word, &found, 1, ACQ, RLX)) return;
+    if (found != 2) found = atomic_exchange_explicit(&word, 2, ACQ);
+    while (found != 0) {{ wait_at(2); found = atomic_exchange_explicit(&word, 2, ACQ); }}
+}}
+static void *one(void *p) {{
+    lock();
+    store(x, load(x, RLX) + 1, RLX);
+    if (atomic_exchange_explicit(&word, 0, {order}) == 2) wake(1);
+    return p;
+}}
+int main(void) {{ both(one, one); assert(load(x, RLX) == 2); return 0; }}"
+        )
+    };
+    let timed = "static void *one(void *p) {
+    struct timespec time = {0, 1000};
+    if (syscall(SYS_futex, &word, FUTEX_WAIT, 0, &time, NULL, 0) == 0) assert(load(x, RLX) == 1);
+    return p;
+}
+static void *two(void *p) { store(x, 1, RLX); wake(1); return p; }
+int main(void) { both(one, two); return 0; }";
+    let early = "static void *one(void *p) { while (load(word, ACQ) == 0) wait_at(0); return p; }
+static void *two(void *p) { wake(1); store(word, 1, REL); return p; }
+int main(void) { both(one, two); return 0; }";
+    let weaker: &[&str] = &["rc11"];
+    for (program, failing) in [
+        (message("REL"), &[][..]),
+        (message("RLX"), weaker),
+        // Under `ra`, seq_cst is no stronger than acquire and release.
+        (announced("SC"), &["ra"]),
+        (announced("REL"), &["tso", "ra", "rc11"]),
+        (lock("REL"), &[]),
+        (lock("RLX"), weaker),
+        (timed.to_owned(), &[]),
+        (early.to_owned(), &["sc", "tso", "ra", "rc11"]),
+    ] {
+        expect(&[(&format!("{FUTEX}{program}"), failing)]);
+    }
 }

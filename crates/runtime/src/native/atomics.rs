@@ -6,11 +6,10 @@ use super::ranges::{bytes_of, token, touch, value_seen};
 use crate::engine::Engine;
 use crate::engine::dependence::DependsOn;
 use crate::engine::names::Range;
-use crate::engine::perform::{perform_when, silently};
+use crate::engine::perform::perform_when;
 use crate::rust::atomic::Value;
 use crate::rust::versions::{Sort, memory_order};
-use explore::{Access, MemoryModel, Op, OpKind, ReadsFrom, Request};
-use report::Restart;
+use explore::{Access, Op, OpKind, Request};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
@@ -21,9 +20,12 @@ use std::sync::atomic::Ordering;
 /// The program accesses the variable like this, and `frame` is that of its call.
 #[inline]
 pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const Frame) -> V {
-    let given = || Given::All([pointer.addr() as u128, 0, 0]);
     // SAFETY: as promised by the caller.
-    unsafe { load_given(pointer, order, Sort::Atomic, frame, given) }
+    unsafe {
+        let given = Given::All([pointer.addr() as u128, 0, 0]);
+        let stops = |engine: &mut Engine| engine.stops_by(frame, true, given);
+        load_unless(stops, pointer, (order, Sort::Atomic), (*frame).code())
+    }
 }
 
 /// Reports a volatile read, which the program performs afterwards. It is an event, but does not
@@ -34,65 +36,35 @@ pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const F
 /// The conditions are those of [`load`].
 #[inline]
 pub unsafe fn read_volatile<V: Value>(pointer: *const V, frame: *const Frame) {
-    let given = || Given::All([pointer.addr() as u128, 0, 0]);
     // SAFETY: as promised by the caller.
-    unsafe { load_given(pointer, Ordering::Relaxed, Sort::Volatile, frame, given) };
-}
-
-/// Performs an atomic load of one of the checker's own words, while it handles a call that the
-/// program has made. All accesses to the word are in one order.
-///
-/// # Safety
-///
-/// The conditions are those of [`load`].
-pub unsafe fn load_within<V: Value>(pointer: *const V, order: Ordering, frame: *const Frame) -> V {
-    let given = || Given::Part([pointer.addr() as u128, 0, 0]);
-    if silently(|engine| engine.is_weak()) {
-        // SAFETY: as promised by the caller.
-        return unsafe {
-            let stops = |engine: &mut Engine| engine.stops_by(frame, true, given());
-            let named = ("load", order, Sort::Own);
-            modify_unless(stops, pointer.cast_mut(), named, (*frame).code(), |value| {
-                value
-            })
-        };
+    unsafe {
+        let given = Given::All([pointer.addr() as u128, 0, 0]);
+        let stops = |engine: &mut Engine| engine.stops_by(frame, true, given);
+        let sort = Sort::Volatile;
+        load_unless(stops, pointer, (Ordering::Relaxed, sort), (*frame).code());
     }
-    // SAFETY: as promised by the caller.
-    unsafe { load_given(pointer, order, Sort::Own, frame, given) }
 }
 
-/// Records that a call of the program uses what two of the checker's own words stand for at once.
-pub fn use_together(first: usize, second: usize) {
-    silently(|engine| {
-        let [first, second] = [first, second].map(|word| engine.range(word, size_of::<u64>()));
-        if engine.names.merge(first.object, second.object) {
-            engine.coarsen(Restart::MergedObjects);
-        }
-    });
-}
-
+/// Performs an atomic load at the place `code`, unless the thread stops.
+///
 /// # Safety
 ///
-/// The conditions are those of [`load`].
+/// The conditions are those of [`store`].
 #[inline(always)]
-unsafe fn load_given<V: Value>(
+pub(super) unsafe fn load_unless<V: Value>(
+    stops: impl FnOnce(&mut Engine) -> bool,
     pointer: *const V,
-    order: Ordering,
-    sort: Sort,
-    frame: *const Frame,
-    given: impl Fn() -> Given,
+    (order, sort): (Ordering, Sort),
+    code: usize,
 ) -> V {
     // SAFETY: the program is about to read this memory.
     unsafe { touch(pointer) };
     let met = Cell::new(None);
-    // SAFETY: as promised by the caller.
-    let code = unsafe { (*frame).code() };
     let goes_on = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
         let range = unsafe { engine.atomic_range(pointer, sort) };
         met.set(Some(range));
-        // SAFETY: as promised by the caller.
-        if unsafe { engine.stops_by(frame, true, given()) } {
+        if stops(engine) {
             return false;
         }
         match sort {
@@ -186,28 +158,13 @@ pub unsafe fn modify<V: Value>(
     }
 }
 
-/// Performs an atomic read-modify-write of one of the checker's own words, while it handles a call
-/// that the program has made.
+/// Performs an atomic read-modify-write at the place `code`, unless the thread stops.
 ///
-/// # Safety
-///
-/// The conditions are those of [`store`].
-pub unsafe fn modify_within<V: Value>(
-    pointer: *mut V,
-    (name, order): (&'static str, Ordering),
-    code: usize,
-    change: impl FnOnce(V) -> V,
-) -> V {
-    let named = (name, order, Sort::Own);
-    // SAFETY: as promised by the caller.
-    unsafe { modify_unless(|_| false, pointer, named, code, change) }
-}
-
 /// # Safety
 ///
 /// The conditions are those of [`store`].
 #[inline(always)]
-unsafe fn modify_unless<V: Value>(
+pub(super) unsafe fn modify_unless<V: Value>(
     stops: impl FnOnce(&mut Engine) -> bool,
     pointer: *mut V,
     (name, order, sort): (&'static str, Ordering, Sort),
@@ -353,72 +310,6 @@ impl Engine {
         self.watch.races && self.guests.native.is_ordering
     }
 
-    /// Returns the range of an atomic or volatile access.
-    ///
-    /// # Safety
-    ///
-    /// The memory must be readable.
-    #[inline(always)]
-    unsafe fn atomic_range<V: Value>(&mut self, pointer: *const V, sort: Sort) -> Range {
-        let mut range = self.range(pointer.addr(), size_of::<V>());
-        if self.is_weak() && !range.is_merged && sort == Sort::Atomic {
-            // SAFETY: as promised by the caller.
-            range.object = self.renewed(range.object, unsafe { pointer.read_unaligned() });
-        }
-        range
-    }
-
-    /// Returns the value that the current operation reads from memory that holds `newest`.
-    #[inline(always)]
-    fn value_at<V: Value>(&mut self, newest: V, range: Range, sort: Sort) -> V {
-        match self.reads_from == ReadsFrom::LAST || !self.has_versions(range, sort) {
-            true => newest,
-            false => self.value_read(newest),
-        }
-    }
-
-    /// Records that the current operation writes `value` to memory that holds `newest`. Returns
-    /// whether the memory holds the value from now on.
-    #[inline(always)]
-    fn is_written_at<V: Value>(&mut self, newest: V, value: V, range: Range, sort: Sort) -> bool {
-        self.reads_from == ReadsFrom::LAST
-            || !self.has_versions(range, sort)
-            || self.is_written(newest, value)
-    }
-
-    /// Returns whether the current operation may access old values. Under a weak memory model, all
-    /// accesses to a range must have one size and one sort. Others are refused.
-    #[cold]
-    pub(super) fn has_versions(&mut self, range: Range, sort: Sort) -> bool {
-        let mix = match range.is_merged {
-            true => "accesses of different sizes to the same atomic or volatile memory",
-            false if !self.guests.versions.are_all(range.object, sort) => {
-                "atomic and volatile accesses to the same memory"
-            }
-            false => return sort == Sort::Atomic,
-        };
-        self.needs_sc(mix);
-        false
-    }
-
-    /// Refuses an event that cannot be checked under a weak memory model. If the search has chosen the
-    /// model itself, it starts again under sequential consistency, with a warning.
-    #[cold]
-    pub(super) fn needs_sc(&mut self, what: &str) {
-        let Some((_, place)) = self.names.chosen_memory() else {
-            let memory = self.config.conditions.memory;
-            return self.refuse_event(format!(
-                "{what} cannot be checked under {memory}; choose the memory model sc"
-            ));
-        };
-        let place = place.to_owned();
-        self.guests.warnings.get_mut().insert(format!(
-            "{what} are checked under sequential consistency only"
-        ));
-        self.names.choose_memory(MemoryModel::Sc, place);
-        self.coarsen(Restart::WeakOrdering);
-    }
-
     /// Announces an atomic access. Returns whether the thread continues at once.
     #[inline(always)]
     pub(super) fn announces_atomic(
@@ -436,27 +327,6 @@ impl Engine {
         };
         let request = self.ordered(op, [order; 2], code);
         self.announces_request(request)
-    }
-
-    /// Announces an access to one of the checker's own words. The ordering does not choose the memory
-    /// model: only accesses of the program do.
-    pub(super) fn announces_own(
-        &mut self,
-        (kind, access): (OpKind, Access),
-        range: Range,
-        order: Ordering,
-        code: usize,
-    ) -> bool {
-        self.thread().life.code = code;
-        let op = Op {
-            kind,
-            access,
-            object: self.names.representative(range.object),
-        };
-        self.announces_request(Request {
-            order: memory_order(order),
-            ..Request::plain(op)
-        })
     }
 
     /// Returns an atomic access of the running thread at the place `code`. `orders` are the orderings

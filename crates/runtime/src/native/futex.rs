@@ -1,20 +1,26 @@
 //! Futexes: a wait begins only if a word has a given value. The test and the beginning of the wait
-//! are one event.
+//! are one event. Under weak memory models, a test is a load of the word, and a lock makes it one
+//! with the beginning of the wait, as the system's lock of the queue does.
 //!
-//! Waits and wakes are writes of the word's object, so that every order of them is explored. The
-//! thread that has waited longest is woken first, like in the system among threads of equal
-//! priority.
+//! Waits and wakes are writes of the word's object, or of the queue's under weak memory models, so
+//! that every order of them is explored. The thread that has waited longest is woken first, like in
+//! the system among threads of equal priority.
 
 use super::annotations::BESIDE;
+use super::atomics::{fence, load_unless};
+use super::objects::{inner_condvar_at, inner_mutex_at};
+use crate::Condvar;
 use crate::engine::Engine;
-use crate::engine::perform::{self, perform_when};
+use crate::engine::perform::{self, perform, perform_when, silently};
 use crate::rust::atomic::Value;
 use crate::rust::mutex::expire;
 use crate::rust::pools::Wait;
-use explore::{Access, Op, OpKind};
-use objects::Condvar as Order;
+use crate::rust::versions::Sort;
+use explore::{Access, ObjectId, OpKind, Request};
+use objects::{Condvar as Queue, Ticket};
 use std::cell::Cell;
 use std::panic::Location;
+use std::sync::atomic::Ordering;
 
 /// The end of a wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,59 +33,51 @@ pub enum Futex {
     Expired,
 }
 
+/// A place in the queue of a futex, and the object to which the events of the wait belong.
+struct Place {
+    ticket: Ticket,
+    object: ObjectId,
+}
+
 /// Waits at a word if it has this value.
 ///
 /// # Safety
 ///
 /// The word must be an atomic variable of the program.
 pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: usize) -> Futex {
-    // SAFETY: as promised by the caller.
-    let value = || unsafe { word.read() };
-    let number = super::condvar_number(word.addr());
-    let object = Cell::new(explore::ObjectId::NONE);
-    let goes_on = |engine: &mut Engine| {
-        engine.thread().life.guests.round.take_effect();
-        let range = engine.range(word.addr(), size_of::<u32>());
-        object.set(range.object);
-        engine.announces(OpKind::CondvarEnqueue, Access::Write, range, code)
-    };
-    let ticket = perform_when(goes_on, |engine| {
-        if engine.is_weak() {
-            engine.needs_sc("futexes");
-        }
-        engine.note(value().token(), value().token());
-        let is_equal = value() == expected;
-        engine.record(|_| match is_equal {
-            true => "futex: begins to wait".to_owned(),
-            false => "futex: value differs".to_owned(),
-        });
-        let thread = engine.running;
-        is_equal.then(|| engine.life.objects.condvars.get_mut(number).enqueue(thread))
+    let queue = inner_condvar_at(word.addr());
+    let is_weak = silently(|engine| {
+        engine.meet_library_wait(code);
+        engine.is_weak()
     });
-    let Some(ticket) = ticket else {
+    // SAFETY: as promised by the caller.
+    let place = unsafe {
+        match is_weak {
+            true => enqueue_in_lock(queue, word, expected, code),
+            false => enqueue_if(queue, word, expected, code),
+        }
+    };
+    let Some(Place { ticket, object }) = place else {
         return Futex::Changed;
     };
     if !is_timed {
-        let op = Op {
-            kind: OpKind::CondvarWait,
-            access: Access::None,
-            object: object.get(),
-        };
-        perform::wait(
-            op,
-            Wait::Condvar(number, ticket),
-            Location::caller(),
-            |_| (),
-        );
+        let wait = Wait::Condvar(queue.number, ticket);
+        perform::wait(Queue::WAIT.on(object), wait, Location::caller(), |_| ());
         return Futex::Woken;
     }
     let goes_on = |engine: &mut Engine| {
-        let range = engine.range(word.addr(), size_of::<u32>());
-        engine.announces(OpKind::CondvarResolve, Access::Write, range, code)
+        engine.thread().life.code = code;
+        engine.announces_request(Request::of_object(Queue::RESOLVE.on(object)))
     };
     let is_woken = perform_when(goes_on, |engine| {
-        engine.note(value().token(), value().token());
-        let is_woken = engine.life.objects.condvars.get_mut(number).resolve(ticket);
+        if !is_weak {
+            // SAFETY: as promised by the caller.
+            unsafe { engine.note_word(word) };
+        }
+        let is_woken = queue.waiters(engine).resolve(ticket);
+        if is_woken {
+            engine.follows_grant(Wait::Condvar(queue.number, ticket));
+        }
         engine.record(|_| match is_woken {
             true => "futex: woken in time".to_owned(),
             false => "futex: not woken in time".to_owned(),
@@ -93,34 +91,151 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
     Futex::Expired
 }
 
-/// Wakes at most `most` threads that wait at the word, and returns their number.
+/// Joins the queue if the word has the expected value, in one event.
+///
+/// # Safety
+///
+/// The conditions are those of [`futex_wait`].
+unsafe fn enqueue_if(
+    queue: Condvar,
+    word: *const u32,
+    expected: u32,
+    code: usize,
+) -> Option<Place> {
+    let object = Cell::new(ObjectId::NONE);
+    let goes_on = |engine: &mut Engine| {
+        engine.thread().life.guests.round.take_effect();
+        let range = engine.range(word.addr(), size_of::<u32>());
+        object.set(range.object);
+        engine.announces(OpKind::CondvarEnqueue, Access::Write, range, code)
+    };
+    perform_when(goes_on, |engine| {
+        // SAFETY: as promised by the caller.
+        let is_equal = unsafe {
+            engine.note_word(word);
+            word.read() == expected
+        };
+        if !is_equal {
+            engine.record(|_| "futex: value differs".to_owned());
+        }
+        is_equal.then(|| Place {
+            ticket: queue.join(engine),
+            object: object.get(),
+        })
+    })
+}
+
+/// Joins the queue if the word has the expected value, in several events under a lock.
+///
+/// # Safety
+///
+/// The conditions are those of [`futex_wait`].
+unsafe fn enqueue_in_lock(
+    queue: Condvar,
+    word: *const u32,
+    expected: u32,
+    code: usize,
+) -> Option<Place> {
+    let lock = inner_mutex_at(BESIDE | word.addr());
+    // The system has a full barrier before the test. Programs that announce a wait by another
+    // variable rely on it.
+    fence(Ordering::SeqCst, code);
+    super::at(code, || lock.lock());
+    // SAFETY: as promised by the caller.
+    let value = unsafe { load_unless(|_| false, word, (Ordering::Relaxed, Sort::Atomic), code) };
+    let place = (value == expected).then(|| {
+        let enqueue = Queue::ENQUEUE.on(queue.object);
+        let ticket = perform(enqueue, Location::caller(), |engine| queue.join(engine));
+        Place {
+            ticket,
+            object: queue.object,
+        }
+    });
+    super::at(code, || lock.unlock());
+    place
+}
+
+/// Wakes at most `most` threads that wait at the word, and returns their number. The word may be
+/// gone: waking threads at freed memory is allowed.
 ///
 /// # Safety
 ///
 /// The conditions are those of [`futex_wait`].
 pub unsafe fn futex_wake(word: *const u32, most: u32, code: usize) -> u32 {
-    // SAFETY: as promised by the caller.
-    let value = || unsafe { word.read() };
-    let number = super::condvar_number(word.addr());
-    let goes_on = |engine: &mut Engine| {
-        engine.thread().life.guests.round.take_effect();
-        let range = match engine.is_weak() {
-            // No thread waits, and the values of the word are those that its accesses write.
-            true => engine.range(BESIDE | word.addr(), 1),
-            false => engine.range(word.addr(), size_of::<u32>()),
-        };
-        engine.announces(OpKind::CondvarBroadcast, Access::Write, range, code)
-    };
-    perform_when(goes_on, |engine| {
-        let value = if engine.is_weak() { 0 } else { value() };
-        engine.note(value.token(), value.token());
+    let queue = inner_condvar_at(word.addr());
+    let wake = |engine: &mut Engine| {
         let event = engine.event();
-        let order: &mut Order = engine.life.objects.condvars.get_mut(number);
+        let waiters = queue.waiters(engine);
         let mut woken = 0;
-        while woken < most && order.signal(0, event).is_some() {
+        while woken < most && waiters.signal(0, event).is_some() {
             woken += 1;
         }
         engine.record(|_| format!("futex: wakes {woken}"));
         woken
+    };
+    if silently(|engine| engine.is_weak()) {
+        let lock = inner_mutex_at(BESIDE | word.addr());
+        super::at(code, || lock.lock());
+        let woken = perform(Queue::BROADCAST.on(queue.object), Location::caller(), wake);
+        super::at(code, || lock.unlock());
+        return woken;
+    }
+    let goes_on = |engine: &mut Engine| {
+        engine.thread().life.guests.round.take_effect();
+        let range = engine.range(word.addr(), size_of::<u32>());
+        engine.announces(OpKind::CondvarBroadcast, Access::Write, range, code)
+    };
+    perform_when(goes_on, |engine| {
+        // SAFETY: as promised by the caller.
+        unsafe { engine.note_word(word) };
+        wake(engine)
     })
+}
+
+impl Condvar {
+    /// Adds the running thread to the queue of a futex.
+    fn join(&self, engine: &mut Engine) -> Ticket {
+        let thread = engine.running;
+        engine.record(|_| "futex: begins to wait".to_owned());
+        self.waiters(engine).enqueue(thread)
+    }
+
+    fn waiters<'a>(&self, engine: &'a mut Engine) -> &'a mut Queue {
+        engine.life.objects.condvars.get_mut(self.number)
+    }
+}
+
+impl Engine {
+    /// Meets a wait at the place `code`. Before libstdc++ notifies, it looks for waiting threads by a
+    /// seq_cst load, which RC11 does not order after a release store. So RC11 permits lost wakeups
+    /// of correct programs, and the search chooses this model only if it is asked for.
+    fn meet_library_wait(&mut self, code: usize) {
+        let Some(native) = self.config.native else {
+            return;
+        };
+        if !self.is_weak() || self.names.chosen_memory().is_none() {
+            return;
+        }
+        let known = self.guests.native.library_waits.entry(code);
+        let is_of_library = *known.or_insert_with(|| {
+            let mut functions = native.source_map.functions(code).into_iter();
+            functions.any(|function| function.contains("__platform_wait"))
+        });
+        if is_of_library {
+            self.needs_sc(
+                "waits at atomics by std::atomic, std::latch, std::barrier and semaphores",
+            );
+        }
+    }
+
+    /// Notes that the current event leaves the word as it is.
+    ///
+    /// # Safety
+    ///
+    /// The word must be readable.
+    unsafe fn note_word(&mut self, word: *const u32) {
+        // SAFETY: as promised by the caller.
+        let value = unsafe { word.read() }.token();
+        self.note(value, value);
+    }
 }

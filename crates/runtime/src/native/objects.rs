@@ -138,10 +138,9 @@ pub fn inner_mutex_at(address: usize) -> Mutex {
     silently(|engine| engine.mutex_at(address))
 }
 
-/// Returns the number of the queue of a futex. Its word may be gone: waking threads at freed memory
-/// is allowed.
-pub(crate) fn condvar_number(address: usize) -> u32 {
-    silently(|engine| engine.condvar_at(address)).number
+/// Returns the condition variable at an address without a check of its use: the queue of a futex.
+pub(super) fn inner_condvar_at(address: usize) -> Condvar {
+    silently(|engine| engine.condvar_at(address))
 }
 
 /// Initialises an object at the address. An earlier object there is forgotten.
