@@ -9,14 +9,13 @@
 //! More than five threads, expiring timeouts and disconnecting channels work, unlike in loom. Loom
 //! detects these problems, but this package does not:
 //!
-//! * outcomes of weak memory, if preemptions are bounded (the report warns);
+//! * outcomes of weak memory after the first 20,000 executions, if preemptions are bounded;
 //! * `unsync_load` of a variable that another thread writes;
 //! * use of a `lazy_static!` after the main thread has ended: here it lives until all threads end.
 //!
 //! Of loom's own tests (0.7.3), exactly these fail:
 //!
-//! * `acq_rel`, which bounds preemptions;
-//! * for the other two points `invalid_unsync_load_relaxed` and `lazy_static_arc_shutdown`;
+//! * for the last two points `invalid_unsync_load_relaxed` and `lazy_static_arc_shutdown`;
 //! * for limits of loom `initial_thread` (a main thread without a name), `thread_stack_size` (in
 //!   words) and `double_panic_at_branch_max` (`max_branches` below 10,000);
 //! * `try_unwrap_multithreaded`: `Notify::wait` may return spuriously, which loom omits there;

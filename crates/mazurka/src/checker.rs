@@ -406,6 +406,24 @@ impl Checker {
         })
     }
 
+    /// Returns the check without the bound on preemptions, under RC11 and with at most this number of
+    /// executions, if there is a bound and it keeps the check under sequential consistency.
+    pub(crate) fn without_preemption_bound(&self, executions: u64) -> Option<Checker> {
+        let mut settings = self.settings.clone();
+        settings.options.preemptions.take()?;
+        if settings.config.conditions.memory != MemoryModel::Auto || !settings.may_weaken() {
+            return None;
+        }
+        settings.config.conditions.memory = MemoryModel::Rc11;
+        let limit = settings.max_executions.unwrap_or(executions);
+        settings.max_executions = Some(limit.min(executions));
+        (settings.checkpoint, settings.resume) = (None, None);
+        Some(Checker {
+            settings,
+            observer: Box::new(()),
+        })
+    }
+
     /// Runs one saved schedule again.
     ///
     /// ```

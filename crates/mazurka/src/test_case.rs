@@ -11,9 +11,12 @@ pub(crate) use runner::name_of_test;
 
 use crate::{Algorithm, CheckError, Checker, Report, ScheduleFile, Verdict};
 use explore::{MemoryModel, Preemptions};
+use report::quantity::counted;
 use report::{Failure, Limit, Omission, Style};
 use runner::Runner;
 use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The environment variable that names the schedule file to repeat.
@@ -21,6 +24,9 @@ pub(crate) const REPLAY: &str = "MAZURKA_REPLAY";
 
 /// The environment variable with the number of jobs, for tests that do not set it.
 const JOBS: &str = "MAZURKA_JOBS";
+
+/// The maximum number of executions under RC11 after a search with a bound on preemptions.
+const WEAK_EXECUTIONS: u64 = 20_000;
 
 /// The advice shown after the execution of a schedule.
 const UNSET: &str = "unset the variable to check all interleavings";
@@ -101,7 +107,8 @@ impl TestCase {
             .permit(Limit::Time)
     }
 
-    /// Like [`Checker::preemptions`]. Leaving executions out does not fail the test.
+    /// Like [`Checker::preemptions`]. Leaving executions out does not fail the test. If the model has
+    /// orderings weaker than `SeqCst`, at most 20,000 executions under RC11 follow, without the bound.
     pub fn preemptions(self, preemptions: impl Into<Preemptions>) -> TestCase {
         self.checked(|checker| checker.preemptions(preemptions))
             .permit(Limit::Preemptions)
@@ -238,7 +245,13 @@ impl TestCase {
     /// model cannot be checked.
     #[track_caller]
     pub fn run(self, model: impl Fn() + 'static) {
-        self.run_as(model, Checker::try_check);
+        self.run_as(model, |checker, model| {
+            let model = Rc::new(model);
+            also_weakly(checker, |checker| {
+                let model = Rc::clone(&model);
+                checker.try_check(move || model())
+            })
+        });
     }
 
     /// Runs the test with several [jobs](Checker::jobs). [`jobs`](TestCase::jobs) or otherwise
@@ -261,7 +274,13 @@ impl TestCase {
             });
         }
         let jobs = self.jobs.unwrap_or_else(jobs_by_environment);
-        self.run_as(model, |checker, model| checker.jobs(jobs).try_check(model));
+        self.run_as(model, |checker, model| {
+            let model = Arc::new(model);
+            also_weakly(checker, |checker| {
+                let model = Arc::clone(&model);
+                checker.jobs(jobs).try_check(move || model())
+            })
+        });
     }
 
     #[track_caller]
@@ -348,6 +367,32 @@ impl TestCase {
         self.limits.push(limit);
         self
     }
+}
+
+/// Checks a model. A bound on preemptions needs sequential consistency. If such a search finds no bug,
+/// but weaker orderings, another search looks for one under RC11, without the bound. Returns the
+/// report that says more.
+fn also_weakly(
+    checker: Checker,
+    check: impl Fn(Checker) -> Result<Report, CheckError>,
+) -> Result<Report, CheckError> {
+    let weakly = checker.without_preemption_bound(WEAK_EXECUTIONS);
+    let mut report = check(checker)?;
+    let Some(weakly) = weakly else {
+        return Ok(report);
+    };
+    if report.verdict == Verdict::Bug || report.weak_ordering.is_none() {
+        return Ok(report);
+    }
+    let weak = check(weakly)?;
+    if weak.verdict != Verdict::Bounded {
+        return Ok(weak);
+    }
+    report.warnings.push(format!(
+        "a search under RC11 without the bound on preemptions found no bug in {}",
+        counted(weak.executions, "execution")
+    ));
+    Ok(report)
 }
 
 /// Checks whether the model has the bug that this text describes.

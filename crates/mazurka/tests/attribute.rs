@@ -1,6 +1,6 @@
 //! `#[mazurka::test]`: its options, other attributes, and the output of a failing test.
 
-use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 use mazurka::thread;
 use std::process::{Command, Output};
 
@@ -112,6 +112,23 @@ fn a_limit_of_the_attribute_may_be_met() {
 #[mazurka::test(preemptions = 0)]
 fn a_bound_of_the_attribute_may_be_met() {
     lost_update();
+}
+
+/// A bound on preemptions needs sequential consistency. A search under RC11 follows.
+#[mazurka::test(preemptions = 2, fails = "an old message")]
+fn a_bound_hides_no_missing_ordering() {
+    let shared = std::sync::Arc::new([0, 0].map(AtomicUsize::new));
+    let sender = {
+        let shared = std::sync::Arc::clone(&shared);
+        thread::spawn(move || {
+            shared[0].store(1, Relaxed);
+            shared[1].store(1, Relaxed);
+        })
+    };
+    if shared[1].load(Acquire) == 1 {
+        assert_eq!(shared[0].load(Relaxed), 1, "an old message");
+    }
+    sender.join().unwrap();
 }
 
 #[mazurka::test(algorithm = "random", seed = 7, time_limit = "1h", max_executions = 20)]

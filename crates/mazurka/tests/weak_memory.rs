@@ -449,6 +449,15 @@ fn a_late_weak_ordering_counts() {
 }
 
 #[test]
+fn a_bound_on_preemptions_does_not_prevent_a_replay() {
+    let model = || message_passing(Relaxed, Relaxed);
+    let found = Checker::new().check(model);
+    let again = Checker::new().preemptions(2);
+    let again = again.replay(&found.errors[0].schedule, model).unwrap();
+    assert_eq!(again.errors[0].message, found.errors[0].message);
+}
+
+#[test]
 fn searches_for_sequential_consistency_warn() {
     for checker in [
         Checker::new().algorithm(Algorithm::Optimal),
