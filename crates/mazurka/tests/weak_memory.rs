@@ -474,7 +474,7 @@ fn searches_for_sequential_consistency_warn() {
             report
                 .warnings
                 .iter()
-                .any(|warning| warning.contains("weaker than SeqCst")),
+                .any(|warning| warning.contains("is not sequentially consistent")),
             "{report}"
         );
     }

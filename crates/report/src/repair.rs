@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Repair {
     /// Orderings that together prevent the failure. None of them can be weaker. If there are none, the
-    /// failure happens even if all orderings are `SeqCst`.
+    /// failure happens even if all orderings are sequentially consistent.
     pub orderings: Vec<Stronger>,
     /// The number of executions in which this was tried.
     pub executions: u64,
@@ -33,7 +33,7 @@ impl Repair {
         let tried = counted(self.executions, "execution");
         if self.orderings.is_empty() {
             return format!(
-                "It also happens if all orderings are SeqCst, so it is not a matter of orderings ({tried} tried)."
+                "It also happens if all orderings are sequentially consistent, so it is not a matter of orderings ({tried} tried)."
             );
         }
         let orderings: Vec<String> = self.orderings.iter().map(Stronger::text).collect();

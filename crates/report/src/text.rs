@@ -212,7 +212,7 @@ impl Report {
         let chosen = chosen.filter(|_| self.memory.is_weak());
         lines.extend(chosen.map(|place| {
             format!(
-                "under {}, because the ordering at {} is weaker than SeqCst",
+                "under {}, because the ordering at {} is not sequentially consistent",
                 self.memory,
                 harmless(place)
             )

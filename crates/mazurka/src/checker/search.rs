@@ -339,7 +339,7 @@ impl Search {
             self.model.choose_memory(MemoryModel::Rc11, place);
         } else {
             self.model.warned(vec![format!(
-                "the ordering at {place} is weaker than SeqCst, but this search is for sequential consistency only"
+                "the ordering at {place} is not sequentially consistent, but the search assumes sequential consistency"
             )]);
             self.model.stay_sequentially_consistent(place);
             self.settings.adopt(self.model.names());
