@@ -2,8 +2,8 @@
 
 use divan::counter::ItemsCount;
 use explore::{
-    Access, Algorithm, Interrupt, ObjectId, Observer, Op, OpKind, Options, Outcome, Pending,
-    Performed, Program, Request, Step, Strategy, explore,
+    Access, Algorithm, GraphSearch, Interrupt, MemoryModel, MemoryOrder, ObjectId, Observer, Op,
+    OpKind, Options, Outcome, Pending, Performed, Program, Request, Step, Strategy, explore,
 };
 use std::ops::ControlFlow;
 
@@ -30,7 +30,11 @@ impl Straight {
 
     fn announcement(&self, thread: usize) -> Pending {
         match self.threads[thread].get(self.position[thread]) {
-            Some(&op) => Pending::Enabled(Request::plain(op)),
+            // The ordering matters for execution graphs only.
+            Some(&op) => Pending::Enabled(Request {
+                order: MemoryOrder::Relaxed,
+                ..Request::plain(op)
+            }),
             None => Pending::Finished,
         }
     }
@@ -125,10 +129,18 @@ impl Observer for Count {
     }
 }
 
-fn run(bencher: divan::Bencher<'_, '_>, mut program: Straight, algorithm: Algorithm) {
+fn run(bencher: divan::Bencher<'_, '_>, program: Straight, algorithm: Algorithm) {
+    run_by(bencher, program, || algorithm.strategy(Options::default()));
+}
+
+fn run_by<S: Strategy>(
+    bencher: divan::Bencher<'_, '_>,
+    mut program: Straight,
+    strategy: impl Fn() -> S,
+) {
     let mut search = || {
         let mut count = Count::default();
-        let mut strategy = algorithm.strategy(Options::default());
+        let mut strategy = strategy();
         explore(&mut program, &mut strategy, &mut count).expect("the program is deterministic");
         count.0
     };
@@ -157,4 +169,17 @@ fn readers_10(bencher: divan::Bencher<'_, '_>, algorithm: Algorithm) {
 #[divan::bench(args = ALGORITHMS)]
 fn expmem_8(bencher: divan::Bencher<'_, '_>, algorithm: Algorithm) {
     run(bencher, expmem(8), algorithm);
+}
+
+const MODELS: [MemoryModel; 3] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Rc11];
+
+/// Execution graphs of relaxed accesses.
+#[divan::bench(args = MODELS)]
+fn graphs_of_fib_3(bencher: divan::Bencher<'_, '_>, memory: MemoryModel) {
+    run_by(bencher, fib(3), || GraphSearch::new(memory));
+}
+
+#[divan::bench(args = MODELS)]
+fn graphs_of_readers_10(bencher: divan::Bencher<'_, '_>, memory: MemoryModel) {
+    run_by(bencher, readers(10), || GraphSearch::new(memory));
 }

@@ -418,7 +418,14 @@ impl Execution {
         let old = std::mem::replace(self, Execution::weak());
         let moved =
             |event: EventId| place[event.index()].expect("an edge is from an event that stays");
-        self.make_room_for(old.positions.len());
+        // The removed events will be replaced by about as many.
+        self.events.reserve(old.events.capacity());
+        self.edges.reserve(old.edges.capacity());
+        self.next_edges.reserve(old.next_edges.capacity());
+        let positions = old.positions.iter();
+        self.positions = positions
+            .map(|own| Vec::with_capacity(own.capacity()))
+            .collect();
         for (id, event) in old.events() {
             if place[id.index()].is_none() {
                 continue;
@@ -453,10 +460,6 @@ impl Execution {
     /// Changes what an event of a weak execution says about its source.
     pub(crate) fn set_source(&mut self, id: EventId, source: ReadsFrom) {
         self.events[id.index()].step.reads_from = source;
-    }
-
-    fn make_room_for(&mut self, threads: usize) {
-        self.positions.resize_with(threads, Vec::new);
     }
 
     /// Returns where the columns of edges end after the given number of events.

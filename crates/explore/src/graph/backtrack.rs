@@ -1,10 +1,12 @@
 //! Backtracking: the next alternative at the last point of the execution that has one.
 
 use super::clocks::knows;
-use super::events::{At, Node, Operation, Shape};
-use super::frame::{Added, Frame, Left, Removed, Written};
+use super::events::{At, Edges, Node, Operation, Shape};
+use super::frame::{Added, Frame, Left, Positions, Removed, Written};
+use super::memory_model::MemoryModel;
 use super::search::GraphSearch;
-use crate::execution::{EventId, ReadsFrom, ThreadId, ValueId};
+use crate::execution::{EventId, MemoryOrder, ReadsFrom, ThreadId, ValueId};
+use smallvec::smallvec;
 
 impl GraphSearch {
     /// Prepares the next branch of the last frame. Returns false if no step follows from it yet.
@@ -55,7 +57,8 @@ impl GraphSearch {
                     return self.place_after(&write, position);
                 }
                 let at = self.push_step(&write);
-                let found = self.graph.revisitable(at);
+                let mut found = self.graph.revisitable(at);
+                found.retain(|&mut read| self.graph.may_revisit(read, at));
                 self.graph.truncate(steps);
                 if let Some(Frame {
                     left: Left::Write { reads, .. },
@@ -129,7 +132,7 @@ impl GraphSearch {
         &mut self,
         operation: Operation,
         thread: ThreadId,
-        after: Vec<At>,
+        after: Edges,
         position: usize,
     ) -> bool {
         let rf = self.graph.write_at(operation.object, position);
@@ -156,7 +159,7 @@ impl GraphSearch {
         };
         let left = Left::Write {
             write,
-            positions: Vec::new(),
+            positions: Positions::new(),
             reads: None,
         };
         self.frames.push(Frame::new(steps, left));
@@ -172,6 +175,9 @@ impl GraphSearch {
         after: &[At],
         position: usize,
     ) -> Option<Option<At>> {
+        if operation.shape == Shape::Load && self.needs_only_coherence([operation.order]) {
+            return Some(None);
+        }
         let rf = self.graph.write_at(operation.object, position);
         let steps = self.graph.steps.len();
         let first = self.graph.next_of(thread);
@@ -190,6 +196,11 @@ impl GraphSearch {
 
     /// Checks whether a write can be placed directly after this position.
     pub(super) fn may_place(&mut self, write: &Written, position: usize) -> bool {
+        if write.operation.shape == Shape::Store
+            && self.needs_only_coherence([write.operation.order])
+        {
+            return true;
+        }
         let steps = self.graph.steps.len();
         let at = self.push_step(write);
         self.graph.place(at, position);
@@ -227,8 +238,7 @@ impl GraphSearch {
         is_there
     }
 
-    /// Prepares the graphs of the backward revisit in which `read` reads from `write`. Does nothing if
-    /// [`Graph::places_after`] rejects the revisit.
+    /// Prepares the graphs of the backward revisit in which `read` reads from `write`.
     fn revisit(&mut self, write: Written, read: At) {
         let steps = self.graph.steps.len();
         let at = self.push_step(&write);
@@ -237,7 +247,7 @@ impl GraphSearch {
         let Some(places) = places else {
             return;
         };
-        let node = self.graph.node(read).clone();
+        let node = Node::clone(self.graph.node(read));
         let cut = self.graph.cut(&places);
         let is_rmw = write.operation.shape == Shape::ReadModifyWrite;
         let floor = self.floor(&write.operation, write.thread, &write.after);
@@ -248,11 +258,11 @@ impl GraphSearch {
                 .rmw_of(write.operation.object, write.rf, None)
                 .is_some() =>
             {
-                Vec::new()
+                Positions::new()
             }
-            true => vec![self.graph.position(write.operation.object, write.rf)],
+            true => smallvec![self.graph.position(write.operation.object, write.rf)],
         };
-        let positions: Vec<usize> = positions
+        let positions: Positions = positions
             .into_iter()
             .filter(|&position| self.is_permitted_revisit(&write, read, &node, position))
             .collect();
@@ -281,6 +291,10 @@ impl GraphSearch {
         node: &Node,
         position: usize,
     ) -> bool {
+        let orders = [write.operation.order, write.operation.order, node.order];
+        if self.needs_only_coherence(orders) {
+            return self.floor(&node.operation, read.thread, &node.after) <= position;
+        }
         let steps = self.graph.steps.len();
         let object = write.operation.object;
         let at = self.push_step(write);
@@ -300,6 +314,17 @@ impl GraphSearch {
         };
         self.graph.truncate(steps);
         is_permitted
+    }
+
+    /// Checks whether coherence suffices for a graph with more events of these orderings to be
+    /// consistent.
+    fn needs_only_coherence<const EVENTS: usize>(&self, orders: [MemoryOrder; EVENTS]) -> bool {
+        let totals = orders.into_iter().filter(|order| order.is_total()).count();
+        match self.memory {
+            MemoryModel::Ra => true,
+            MemoryModel::Rc11 => self.graph.totals + totals < 2,
+            MemoryModel::Sc | MemoryModel::Auto | MemoryModel::Tso => false,
+        }
     }
 
     /// Brings back what the revisit has removed.

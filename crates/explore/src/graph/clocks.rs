@@ -33,6 +33,13 @@ pub(super) struct Clocks {
     pub(super) hb: Clock,
     /// The events before it in (po ∪ rf ∪ synchronization edges)⁺, and the event itself.
     pub(super) porf: Clock,
+    /// Absent as long as no release has been met.
+    releases: Option<Box<Releases>>,
+}
+
+/// What releases make known to those who acquire.
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+struct Releases {
     /// What happens before an acquire fence at this point because of earlier reads.
     met: Clock,
     /// The hb of the last release fence of the thread.
@@ -41,6 +48,16 @@ pub(super) struct Clocks {
     released: Clock,
     /// What happens before an acquire read of this write.
     message: Clock,
+}
+
+impl Clocks {
+    fn met(&self) -> Option<&Clock> {
+        Some(&self.releases.as_deref()?.met)
+    }
+
+    fn message(&self) -> Option<&Clock> {
+        Some(&self.releases.as_deref()?.message)
+    }
 }
 
 /// Makes `clock` know all that `other` knows.
@@ -73,22 +90,26 @@ impl Graph {
         if let (Part::Read, Some(source)) = (node.part, node.rf) {
             let write = self.node(source);
             join(&mut clocks.porf, &write.clocks.porf);
-            if node.order != MemoryOrder::Object {
-                join(&mut clocks.met, &write.clocks.message);
-            }
-            if node.order.acquires() {
-                join(&mut clocks.hb, &write.clocks.message);
+            if let Some(message) = write.clocks.message() {
+                if node.order != MemoryOrder::Object {
+                    join(&mut clocks.releases.get_or_insert_default().met, message);
+                }
+                if node.order.acquires() {
+                    join(&mut clocks.hb, message);
+                }
             }
         }
         let is_fence = node.operation.shape == Shape::Fence;
-        if is_fence && node.order.acquires() {
-            let met = clocks.met.clone();
+        if is_fence
+            && node.order.acquires()
+            && let Some(met) = clocks.met().cloned()
+        {
             join(&mut clocks.hb, &met);
         }
         set(&mut clocks.hb, at);
         set(&mut clocks.porf, at);
         if is_fence && node.order.releases() {
-            clocks.fence = clocks.hb.clone();
+            clocks.releases.get_or_insert_default().fence = clocks.hb.clone();
         }
         if node.part == Part::Write && node.order != MemoryOrder::Object {
             self.release(at, node, &mut clocks);
@@ -118,9 +139,13 @@ impl Graph {
             Some(previous) => Clocks {
                 hb: previous.hb.clone(),
                 porf: previous.porf.clone(),
-                met: previous.met.clone(),
-                fence: previous.fence.clone(),
-                ..Clocks::default()
+                releases: previous.releases.as_ref().map(|previous| {
+                    Box::new(Releases {
+                        met: previous.met.clone(),
+                        fence: previous.fence.clone(),
+                        ..Releases::default()
+                    })
+                }),
             },
             None => Clocks::default(),
         };
@@ -134,27 +159,34 @@ impl Graph {
 
     /// Computes what happens before the acquire reads of a write. (C11, C++11: release sequences)
     fn release(&self, at: At, node: &Node, clocks: &mut Clocks) {
+        let fence = clocks.releases.as_ref().map(|releases| &releases.fence);
         let mut released = match node.order.releases() {
             true => clocks.hb.clone(),
-            false => clocks.fence.clone(),
+            false => fence.cloned().unwrap_or_default(),
         };
         let own = self.threads.get(at.thread.index());
         let earlier = own.map_or(&[][..], |own| &own[..at.index as usize]);
         if node.operation.continues {
             for other in earlier {
-                if other.part == Part::Write && other.operation.object == node.operation.object {
-                    join(&mut released, &other.clocks.released);
+                if other.part == Part::Write
+                    && other.operation.object == node.operation.object
+                    && let Some(releases) = &other.clocks.releases
+                {
+                    join(&mut released, &releases.released);
                 }
             }
         }
         let mut message = released.clone();
         if let (true, Some(read)) = (node.is_rmw, earlier.last())
             && let Some(source) = read.rf
+            && let Some(other) = self.node(source).clocks.message()
         {
-            join(&mut message, &self.node(source).clocks.message);
+            join(&mut message, other);
         }
-        clocks.released = released;
-        clocks.message = message;
+        if !message.0.is_empty() {
+            let releases = clocks.releases.get_or_insert_default();
+            (releases.released, releases.message) = (released, message);
+        }
     }
 
     /// Returns the first position in coherence order that an access with this knowledge may read

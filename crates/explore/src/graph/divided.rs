@@ -47,7 +47,7 @@ impl Frame {
                 reads,
             } => {
                 positions.clear();
-                *reads = Some(Vec::new());
+                *reads = Some(Default::default());
                 write.alternatives = write.choice + 1;
             }
             Left::Revisit {

@@ -5,6 +5,11 @@ use crate::execution::{
     Access, EventId, MemoryOrder, ObjectId, OpKind, Request, ThreadId, ValueId,
 };
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+use std::ops::Deref;
+
+/// Synchronization edges to an event.
+pub(super) type Edges = SmallVec<[At; 2]>;
 
 /// An event, by its thread and its number in this thread, from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -99,7 +104,7 @@ impl Operation {
     }
 }
 
-/// An event of a graph.
+/// The properties of an event of a graph.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Node {
     pub(super) operation: Operation,
@@ -116,9 +121,30 @@ pub(super) struct Node {
     pub(super) choice: u32,
     /// The value that a write has written.
     pub(super) value: ValueId,
-    /// Synchronization edges.
-    pub(super) after: Vec<At>,
+    pub(super) after: Edges,
+}
+
+impl Node {
+    /// Checks whether it is a sequentially consistent access or fence.
+    pub(super) fn is_total(&self) -> bool {
+        let is_access = self.part != Part::Other || self.operation.shape == Shape::Fence;
+        is_access && self.order.is_total()
+    }
+}
+
+/// An event of a graph.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct Event {
+    node: Node,
     pub(super) clocks: Clocks,
+}
+
+impl Deref for Event {
+    type Target = Node;
+
+    fn deref(&self) -> &Node {
+        &self.node
+    }
 }
 
 /// The reads and writes of an object.
@@ -132,11 +158,13 @@ pub(super) struct Object {
 /// A graph that grows event by event.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Graph {
-    pub(super) threads: Vec<Vec<Node>>,
+    pub(super) threads: Vec<Vec<Event>>,
     pub(super) objects: Vec<Object>,
     /// The first event of each step, in the order of execution, which extends po, rf and the
     /// synchronization edges.
     pub(super) steps: Vec<At>,
+    /// The number of sequentially consistent accesses and fences.
+    pub(super) totals: usize,
     pub(super) next_stamp: u64,
 }
 
@@ -148,15 +176,17 @@ impl Graph {
             thread.is_some_and(|nodes| (at.index as usize) < nodes.len())
         };
         let mut nodes = self.threads.iter().flatten();
+        let totals = nodes.clone().filter(|node| node.is_total()).count();
         let mut objects = self.objects.iter();
-        self.steps.iter().all(is_there)
+        self.totals == totals
+            && self.steps.iter().all(is_there)
             && nodes.all(|node| node.rf.iter().chain(&node.after).all(is_there))
             && objects.all(|object| object.co.iter().chain(&object.reads).all(is_there))
     }
 }
 
 impl Graph {
-    pub(super) fn node(&self, at: At) -> &Node {
+    pub(super) fn node(&self, at: At) -> &Event {
         &self.threads[at.thread.index()][at.index as usize]
     }
 
@@ -174,7 +204,7 @@ impl Graph {
     }
 
     /// Returns all events, thread by thread.
-    pub(super) fn all(&self) -> impl Iterator<Item = (At, &Node)> + '_ {
+    pub(super) fn all(&self) -> impl Iterator<Item = (At, &Event)> + '_ {
         let threads = self.threads.iter().enumerate();
         threads.flat_map(|(thread, nodes)| {
             let thread = ThreadId::from_index(thread);
@@ -227,8 +257,9 @@ impl Graph {
         if node.part == Part::Read {
             self.object_mut(node.operation.object).reads.push(at);
         }
+        self.totals += usize::from(node.is_total());
         let clocks = self.clocks_of(at, &node);
-        self.threads[thread.index()].push(Node { clocks, ..node });
+        self.threads[thread.index()].push(Event { node, clocks });
         at
     }
 
@@ -240,19 +271,40 @@ impl Graph {
 
     /// Removes the last event of a thread. Returns it, and its position in the order of the reads or
     /// writes of its object.
-    pub(super) fn pop(&mut self, thread: ThreadId) -> (Node, Option<usize>) {
+    pub(super) fn pop(&mut self, thread: ThreadId) -> (Event, Option<usize>) {
         let own = &mut self.threads[thread.index()];
-        let node = own.pop().expect("the thread has an event");
+        let event = own.pop().expect("the thread has an event");
         let at = At {
             thread,
             index: own.len() as u32,
         };
-        let place = self.order_of(&node).and_then(|order| {
+        let place = self.order_of(&event).and_then(|order| {
             let place = order.iter().rposition(|&own| own == at)?;
             order.remove(place);
             Some(place)
         });
-        (node, place)
+        self.totals -= usize::from(event.is_total());
+        (event, place)
+    }
+
+    /// Adds an event that was removed, at its place in the order of the reads or writes of its object.
+    /// Returns `None` if the event does not fit.
+    pub(super) fn put_back(
+        &mut self,
+        thread: ThreadId,
+        event: Event,
+        place: Option<usize>,
+    ) -> Option<()> {
+        let at = self.next_of(thread);
+        if let Some(place) = place {
+            let order = self.order_of(&event);
+            order
+                .filter(|order| place <= order.len())?
+                .insert(place, at);
+        }
+        self.totals += usize::from(event.is_total());
+        self.threads.get_mut(thread.index())?.push(event);
+        Some(())
     }
 
     /// Returns the order of events at the object to which this one belongs.

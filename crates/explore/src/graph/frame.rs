@@ -1,9 +1,13 @@
 //! What the search still has to explore.
 
-use super::events::{At, Node, Operation};
+use super::events::{At, Edges, Node, Operation};
 use super::revisit::Cut;
 use crate::execution::{Execution, ThreadId, ValueId};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+/// Positions in coherence order.
+pub(super) type Positions = SmallVec<[usize; 4]>;
 
 /// A step that is added to the graph.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -69,8 +73,8 @@ pub(super) enum Left {
     Sources {
         operation: Operation,
         thread: ThreadId,
-        after: Vec<At>,
-        positions: Vec<usize>,
+        after: Edges,
+        positions: Positions,
     },
     /// Alternatives of a choice.
     Choices {
@@ -81,8 +85,8 @@ pub(super) enum Left {
     /// Places of a write and then the reads that it may revisit. The next ones come last.
     Write {
         write: Written,
-        positions: Vec<usize>,
-        reads: Option<Vec<At>>,
+        positions: Positions,
+        reads: Option<SmallVec<[At; 4]>>,
     },
     /// Backward revisits of a read: the places in coherence order that the write still has to take.
     /// `removed` is restored when all have been explored.
@@ -90,7 +94,7 @@ pub(super) enum Left {
         write: Written,
         read: At,
         node: Box<Node>,
-        positions: Vec<usize>,
+        positions: Positions,
         /// The place of the write in the current graph.
         position: Option<usize>,
         /// The number of alternatives of the write's operation. It is learned only for a half-done
@@ -113,7 +117,7 @@ pub(super) struct Removed {
 pub(super) struct Written {
     pub(super) operation: Operation,
     pub(super) thread: ThreadId,
-    pub(super) after: Vec<At>,
+    pub(super) after: Edges,
     pub(super) rf: Option<At>,
     pub(super) choice: u32,
     pub(super) alternatives: u32,

@@ -1,7 +1,7 @@
 //! The memory models: which graphs are consistent.
 
 use super::clocks::{Clock, knows};
-use super::events::{At, Graph, Node, Part, Shape};
+use super::events::{At, Event, Graph, Node, Part, Shape};
 use crate::const_text::is_same;
 use crate::execution::MemoryOrder;
 use serde::{Deserialize, Serialize};
@@ -228,6 +228,6 @@ fn is_barrier(node: &Node) -> bool {
 }
 
 /// Checks whether `first` happens before `second`.
-pub(super) fn happens_before(first: At, second: At, node: &Node) -> bool {
-    first != second && knows(&node.clocks.hb, first)
+pub(super) fn happens_before(first: At, second: At, event: &Event) -> bool {
+    first != second && knows(&event.clocks.hb, first)
 }

@@ -1,6 +1,6 @@
 //! The condition on sequentially consistent accesses and fences (RC11: psc is acyclic).
 
-use super::events::{At, Graph, Node, Part, Shape};
+use super::events::{At, Event, Graph, Node, Part, Shape};
 use super::memory_model::happens_before;
 
 /// A relation between the events of a graph, as a matrix of bits.
@@ -94,19 +94,14 @@ fn is_total_fence(node: &Node) -> bool {
     node.operation.shape == Shape::Fence && node.order.is_total()
 }
 
-fn is_total(node: &Node) -> bool {
-    is_total_fence(node) || node.part != Part::Other && node.order.is_total()
-}
-
 impl Graph {
     /// Checks whether psc is acyclic.
     pub(super) fn is_psc_acyclic(&self) -> bool {
-        let events: Vec<(At, &Node)> = self.all().collect();
-        let size = events.len();
-        let total = events.iter().filter(|(_, node)| is_total(node)).count();
-        if total < 2 {
+        if self.totals < 2 {
             return true;
         }
+        let events: Vec<(At, &Event)> = self.all().collect();
+        let size = events.len();
         let object = |event: usize| {
             let node = events[event].1;
             (node.part != Part::Other).then_some(node.operation.object)
@@ -166,7 +161,7 @@ impl Graph {
             .or(&within)
             .or(&co)
             .or(&rb);
-        let totals = Relation::identity(size, |event| is_total(events[event].1));
+        let totals = Relation::identity(size, |event| events[event].1.is_total());
         let fences = Relation::identity(size, |event| is_total_fence(events[event].1));
         let from = fences.then(&hb_or_same).or(&totals);
         let to = hb_or_same.then(&fences).or(&totals);

@@ -1,16 +1,17 @@
 //! Backward revisits: a read that is in the graph reads from the write that was added last.
 
 use super::clocks::knows;
-use super::events::{At, Graph, Node, Part};
+use super::events::{At, Event, Graph, Node, Part};
 use crate::execution::{EventId, ThreadId};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 /// What was removed from a graph.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Cut {
     /// The events in the order of their removal, each with its position in the order of the reads or
     /// writes of its object.
-    events: Vec<(ThreadId, Node, Option<usize>)>,
+    events: Vec<(ThreadId, Event, Option<usize>)>,
     /// All steps of the graph before.
     steps: Vec<At>,
 }
@@ -26,7 +27,7 @@ fn is_without_place((_, place): &(&At, &Option<EventId>)) -> bool {
 impl Graph {
     /// Returns the reads that may read from the write, which was added last: the reads on which it
     /// does not depend.
-    pub(super) fn revisitable(&self, write: At) -> Vec<At> {
+    pub(super) fn revisitable(&self, write: At) -> SmallVec<[At; 4]> {
         let node = self.node(write);
         let reads = self.object(node.operation.object).reads.iter();
         let is_before = |read: At| knows(&node.clocks.porf, read);
@@ -37,34 +38,44 @@ impl Graph {
     /// write's own step. Returns `None` if the resulting graph is reached in another way. The events of
     /// the write's step are the last ones, and the write is not in coherence order.
     pub(super) fn places_after(&self, read: At, write: At) -> Option<Vec<Option<EventId>>> {
-        let stamp = self.node(read).stamp;
-        let prefix = &self.node(write).clocks.porf;
-        let is_removed = |at: At, node: &Node| node.stamp > stamp && !knows(prefix, at);
-        let mut all = self.all();
-        let is_maximal = all.all(|(at, node)| {
-            at != read && !is_removed(at, node) || self.is_maximal(at, node, write)
-        });
-        if !is_maximal {
+        if !self.may_revisit(read, write) {
             return None;
         }
         let (_, steps) = self.steps.split_last()?;
+        let is_removed = self.removal(read, write);
         let mut next = 0;
         let place = |&step: &At| {
-            let stays = step != read && !is_removed(step, self.node(step));
+            let stays = !is_removed(step, self.node(step));
             next += usize::from(stays);
             stays.then(|| EventId::at(next - 1))
         };
         Some(steps.iter().map(place).collect())
     }
 
+    /// Checks whether all events that are removed if `read` reads from `write` would be added in the
+    /// same way again. If not, the resulting graph is reached in another way.
+    pub(super) fn may_revisit(&self, read: At, write: At) -> bool {
+        let is_removed = self.removal(read, write);
+        let mut all = self.all();
+        all.all(|(at, event)| !is_removed(at, event) || self.is_maximal(at, event, write))
+    }
+
+    /// Returns a function that tells whether an event is removed if `read` reads from `write`.
+    fn removal(&self, read: At, write: At) -> impl Fn(At, &Event) -> bool {
+        let stamp = self.node(read).stamp;
+        let prefix = &self.node(write).clocks.porf;
+        move |at, event| at == read || event.stamp > stamp && !knows(prefix, at)
+    }
+
     /// Removes the steps that have no place.
     pub(super) fn cut(&mut self, places: &[Option<EventId>]) -> Cut {
         let steps = std::mem::take(&mut self.steps);
-        let mut events = Vec::new();
+        let removed = places.iter().filter(|place| place.is_none()).count();
+        let mut events = Vec::with_capacity(2 * removed);
         for (&At { thread, index }, _) in steps.iter().zip(places).rev().filter(is_without_place) {
             while self.threads[thread.index()].len() > index as usize {
-                let (node, place) = self.pop(thread);
-                events.push((thread, node, place));
+                let (event, place) = self.pop(thread);
+                events.push((thread, event, place));
             }
         }
         let stays = steps.iter().zip(places).filter(|of| !is_without_place(of));
@@ -79,15 +90,8 @@ impl Graph {
 
     /// Like [`restore`](Graph::restore), but fails if the cut is not from this graph.
     pub(super) fn paste(&mut self, cut: Cut) -> Result<(), NotFromHere> {
-        for (thread, node, place) in cut.events.into_iter().rev() {
-            let at = self.next_of(thread);
-            if let Some(place) = place {
-                let order = self.order_of(&node);
-                let order = order.filter(|order| place <= order.len());
-                order.ok_or(NotFromHere)?.insert(place, at);
-            }
-            let own = self.threads.get_mut(thread.index()).ok_or(NotFromHere)?;
-            own.push(node);
+        for (thread, event, place) in cut.events.into_iter().rev() {
+            self.put_back(thread, event, place).ok_or(NotFromHere)?;
         }
         self.steps = cut.steps;
         Ok(())

@@ -1,7 +1,7 @@
 //! The search over graphs, depth first and in place.
 
-use super::events::{At, Graph, Node, Operation, Part, Shape};
-use super::frame::{Added, Frame, Left, Removed, Written};
+use super::events::{At, Edges, Graph, Node, Operation, Part, Shape};
+use super::frame::{Added, Frame, Left, Positions, Removed, Written};
 use super::memory_model::MemoryModel;
 use crate::execution::{
     Access, EventId, Execution, ObjectId, Performed, ReadsFrom, Request, Step, ThreadId, ValueId,
@@ -44,7 +44,7 @@ impl GraphSearch {
     }
 
     /// Returns the synchronization edges to the next event of the thread.
-    pub(super) fn after(&self, thread: ThreadId) -> Vec<At> {
+    pub(super) fn after(&self, thread: ThreadId) -> Edges {
         let edges = self.execution.next_edges_of(thread);
         edges.map(|edge| self.graph.last_of_step(edge)).collect()
     }
@@ -80,7 +80,7 @@ impl GraphSearch {
             order: self.memory.order(order),
             is_rmw,
             rf,
-            after: after.to_vec(),
+            after: Edges::from_slice(after),
             ..self.node(operation, stamp)
         };
         self.graph.push(thread, node)
@@ -96,7 +96,7 @@ impl GraphSearch {
             choice: write.choice,
             value: write.value,
             after: if is_rmw {
-                Vec::new()
+                Edges::new()
             } else {
                 write.after.clone()
             },
@@ -116,8 +116,7 @@ impl GraphSearch {
             rf: None,
             choice: 0,
             value: ValueId::default(),
-            after: Vec::new(),
-            clocks: Default::default(),
+            after: Edges::new(),
         }
     }
 
@@ -140,7 +139,7 @@ impl GraphSearch {
 
     /// Returns the positions after which a store may be placed: no store separates a
     /// read-modify-write from the write that it reads from.
-    pub(super) fn places(&self, operation: &Operation, floor: usize) -> Vec<usize> {
+    pub(super) fn places(&self, operation: &Operation, floor: usize) -> Positions {
         let co = &self.graph.object(operation.object).co;
         let separates = |&position: &usize| {
             co.get(position)
@@ -240,7 +239,7 @@ impl Strategy for GraphSearch {
         let operation = Operation::of(&request);
         let thread = added.thread;
         let steps = self.graph.steps.len();
-        let mut after: Vec<At> = performed
+        let mut after: Edges = performed
             .edges
             .iter()
             .map(|&edge| self.graph.last_of_step(edge))
@@ -298,7 +297,7 @@ impl Strategy for GraphSearch {
                     let floor = self.floor(&operation, thread, &write.after);
                     self.places(&operation, floor)
                 }
-                false => Vec::new(),
+                false => Positions::new(),
             };
             let at = self.push_write(&write);
             let position = match operation.shape {
@@ -306,7 +305,7 @@ impl Strategy for GraphSearch {
                 _ => self.graph.position(operation.object, added.rf),
             };
             if added.opens {
-                positions.retain(|&other| other != position);
+                positions.retain(|&mut other| other != position);
                 let left = Left::Write {
                     write,
                     positions,

@@ -70,7 +70,7 @@ impl GraphWalk {
                     is_half_done: false,
                 };
                 let mut positions = self.search.places(&operation, floor);
-                positions.retain(|&position| {
+                positions.retain(|&mut position| {
                     position == last || self.search.may_place(&write, position)
                 });
                 let position = positions[self.generator.below(positions.len())];
