@@ -271,7 +271,9 @@ impl GraphSearch {
             return;
         }
         let execution = self.execution.retain(&places);
-        self.renew_sources();
+        if cut.has_writes() {
+            self.renew_sources();
+        }
         let left = Left::Revisit {
             write,
             read,
@@ -340,8 +342,8 @@ impl GraphSearch {
         self.execution = removed.execution;
     }
 
-    /// Computes which stores of the execution are the newest of their objects when they are
-    /// performed.
+    /// Computes again which stores of the execution are the newest of their objects when they are
+    /// performed, because writes were removed.
     fn renew_sources(&mut self) {
         for position in 0..self.graph.steps.len() {
             let id = EventId::at(position);

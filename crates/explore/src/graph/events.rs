@@ -155,6 +155,17 @@ pub(super) struct Object {
     pub(super) reads: Vec<At>,
 }
 
+impl Object {
+    /// Returns the order to which the event belongs.
+    fn order_of(&mut self, node: &Node) -> Option<&mut Vec<At>> {
+        match node.part {
+            Part::Read => Some(&mut self.reads),
+            Part::Write => Some(&mut self.co),
+            Part::Other => None,
+        }
+    }
+}
+
 /// A graph that grows event by event.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Graph {
@@ -249,6 +260,7 @@ impl Graph {
 
     /// Adds an event at the end of its thread, and computes its clocks. A write is not yet in
     /// coherence order.
+    #[inline]
     pub(super) fn push(&mut self, thread: ThreadId, node: Node) -> At {
         if self.threads.len() <= thread.index() {
             self.threads.resize_with(thread.index() + 1, Vec::new);
@@ -272,19 +284,25 @@ impl Graph {
     /// Removes the last event of a thread. Returns it, and its position in the order of the reads or
     /// writes of its object.
     pub(super) fn pop(&mut self, thread: ThreadId) -> (Event, Option<usize>) {
-        let own = &mut self.threads[thread.index()];
-        let event = own.pop().expect("the thread has an event");
+        let place = self.unlink_last(thread);
+        let event = self.threads[thread.index()].pop();
+        (event.expect("the thread has an event"), place)
+    }
+
+    /// Removes the last event of a thread from the order of the reads or writes of its object, and
+    /// returns its position there.
+    fn unlink_last(&mut self, thread: ThreadId) -> Option<usize> {
+        let (event, earlier) = self.threads[thread.index()].split_last()?;
+        self.totals -= usize::from(event.is_total());
         let at = At {
             thread,
-            index: own.len() as u32,
+            index: earlier.len() as u32,
         };
-        let place = self.order_of(&event).and_then(|order| {
-            let place = order.iter().rposition(|&own| own == at)?;
-            order.remove(place);
-            Some(place)
-        });
-        self.totals -= usize::from(event.is_total());
-        (event, place)
+        let own = self.objects.get_mut(event.operation.object.index())?;
+        let order = own.order_of(event)?;
+        let place = order.iter().rposition(|&own| own == at)?;
+        order.remove(place);
+        Some(place)
     }
 
     /// Adds an event that was removed, at its place in the order of the reads or writes of its object.
@@ -297,24 +315,16 @@ impl Graph {
     ) -> Option<()> {
         let at = self.next_of(thread);
         if let Some(place) = place {
-            let order = self.order_of(&event);
-            order
-                .filter(|order| place <= order.len())?
-                .insert(place, at);
+            let own = self.objects.get_mut(event.operation.object.index())?;
+            let order = own.order_of(&event)?;
+            if place > order.len() {
+                return None;
+            }
+            order.insert(place, at);
         }
         self.totals += usize::from(event.is_total());
         self.threads.get_mut(thread.index())?.push(event);
         Some(())
-    }
-
-    /// Returns the order of events at the object to which this one belongs.
-    pub(super) fn order_of(&mut self, node: &Node) -> Option<&mut Vec<At>> {
-        let object = self.objects.get_mut(node.operation.object.index())?;
-        match node.part {
-            Part::Read => Some(&mut object.reads),
-            Part::Write => Some(&mut object.co),
-            Part::Other => None,
-        }
     }
 
     /// Removes all steps from this position on.
@@ -322,7 +332,9 @@ impl Graph {
         for position in (steps..self.steps.len()).rev() {
             let At { thread, index } = self.steps[position];
             while self.threads[thread.index()].len() > index as usize {
-                self.pop(thread);
+                self.unlink_last(thread);
+                let own = &mut self.threads[thread.index()];
+                own.truncate(own.len() - 1);
             }
         }
         self.steps.truncate(steps);

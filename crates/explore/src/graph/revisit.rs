@@ -16,6 +16,14 @@ pub(super) struct Cut {
     steps: Vec<At>,
 }
 
+impl Cut {
+    /// Checks whether writes were removed.
+    pub(super) fn has_writes(&self) -> bool {
+        let mut events = self.events.iter();
+        events.any(|(_, event, _)| event.part == Part::Write)
+    }
+}
+
 /// The error for a cut that does not fit the graph.
 #[derive(Debug)]
 pub(super) struct NotFromHere;

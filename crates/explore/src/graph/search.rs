@@ -105,6 +105,7 @@ impl GraphSearch {
         self.graph.push(write.thread, node)
     }
 
+    #[inline(always)]
     fn node(&mut self, operation: &Operation, stamp: Option<u64>) -> Node {
         self.graph.next_stamp += 1;
         Node {

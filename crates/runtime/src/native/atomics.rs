@@ -342,10 +342,12 @@ impl Engine {
 
     #[cold]
     fn with_orders(&mut self, op: Op, [order, on_failure]: [Ordering; 2]) -> Request {
+        // A release knows what the thread has released before.
+        let may_continue = op.access == Access::Write && !memory_order(order).releases();
         let mut request = Request {
             order: memory_order(order),
             on_failure: memory_order(on_failure),
-            continues: self.continues_release_sequences(),
+            continues: may_continue && self.continues_release_sequences(),
             ..Request::plain(op)
         };
         self.meet_ordering(&mut request, None);
