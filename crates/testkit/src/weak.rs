@@ -125,18 +125,19 @@ fn walk(
     reached: &Reached,
 ) -> Result<(), String> {
     let few = reached.graphs.len() <= 6;
-    let mut walked = Reached {
-        limit: if few { 1000 } else { 20 },
-        ..Reached::new(program, 0)
-    };
+    let most = if few { 20_000 } else { 20 };
+    let mut walked = Reached::new(program, 0);
     let mut search = GraphWalk::new(memory, reached.executions);
-    explore(machine, &mut search, &mut walked)
-        .map_err(|interrupt| format!("walked: {interrupt}"))?;
+    while walked.limit < most && walked.graphs.len() < reached.graphs.len() {
+        walked.limit += 20;
+        explore(machine, &mut search, &mut walked)
+            .map_err(|interrupt| format!("walked: {interrupt}"))?;
+    }
     if let Some(extra) = walked.graphs.difference(&reached.graphs).next() {
         return Err(format!("a walk reaches an inconsistent graph: {extra:?}"));
     }
     match reached.graphs.difference(&walked.graphs).next() {
-        Some(missing) if few => Err(format!("1000 walks do not reach {missing:?}")),
+        Some(missing) if few => Err(format!("{most} walks do not reach {missing:?}")),
         Some(_) | None => Ok(()),
     }
 }
