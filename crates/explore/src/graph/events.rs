@@ -127,8 +127,12 @@ pub(super) struct Node {
 impl Node {
     /// Checks whether it is a sequentially consistent access or fence.
     pub(super) fn is_total(&self) -> bool {
-        let is_access = self.part != Part::Other || self.operation.shape == Shape::Fence;
-        is_access && self.order.is_total()
+        self.part != Part::Other && self.order.is_total() || self.is_total_fence()
+    }
+
+    /// Checks whether it is a sequentially consistent fence.
+    pub(super) fn is_total_fence(&self) -> bool {
+        self.operation.shape == Shape::Fence && self.order.is_total()
     }
 }
 
@@ -176,6 +180,8 @@ pub(super) struct Graph {
     pub(super) steps: Vec<At>,
     /// The number of sequentially consistent accesses and fences.
     pub(super) totals: usize,
+    /// The number of sequentially consistent fences.
+    pub(super) fences: usize,
     pub(super) next_stamp: u64,
 }
 
@@ -188,8 +194,9 @@ impl Graph {
         };
         let mut nodes = self.threads.iter().flatten();
         let totals = nodes.clone().filter(|node| node.is_total()).count();
+        let fences = nodes.clone().filter(|node| node.is_total_fence()).count();
         let mut objects = self.objects.iter();
-        self.totals == totals
+        (self.totals, self.fences) == (totals, fences)
             && self.steps.iter().all(is_there)
             && nodes.all(|node| node.rf.iter().chain(&node.after).all(is_there))
             && objects.all(|object| object.co.iter().chain(&object.reads).all(is_there))
@@ -270,6 +277,7 @@ impl Graph {
             self.object_mut(node.operation.object).reads.push(at);
         }
         self.totals += usize::from(node.is_total());
+        self.fences += usize::from(node.is_total_fence());
         let clocks = self.clocks_of(at, &node);
         self.threads[thread.index()].push(Event { node, clocks });
         at
@@ -294,6 +302,7 @@ impl Graph {
     fn unlink_last(&mut self, thread: ThreadId) -> Option<usize> {
         let (event, earlier) = self.threads[thread.index()].split_last()?;
         self.totals -= usize::from(event.is_total());
+        self.fences -= usize::from(event.is_total_fence());
         let at = At {
             thread,
             index: earlier.len() as u32,
@@ -323,6 +332,7 @@ impl Graph {
             order.insert(place, at);
         }
         self.totals += usize::from(event.is_total());
+        self.fences += usize::from(event.is_total_fence());
         self.threads.get_mut(thread.index())?.push(event);
         Some(())
     }

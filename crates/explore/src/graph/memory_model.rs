@@ -124,7 +124,7 @@ impl MemoryModel {
     pub(super) fn permits(self, graph: &Graph, changed: &[At]) -> bool {
         match self {
             MemoryModel::Ra => true,
-            MemoryModel::Rc11 => graph.is_psc_acyclic(),
+            MemoryModel::Rc11 => graph.is_psc_acyclic(changed),
             MemoryModel::Sc | MemoryModel::Auto | MemoryModel::Tso => {
                 let is_on_cycle = |&at: &At| graph.is_on_cycle(at, self == MemoryModel::Tso);
                 !changed.iter().any(is_on_cycle)

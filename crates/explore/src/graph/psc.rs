@@ -1,6 +1,6 @@
 //! The condition on sequentially consistent accesses and fences (RC11: psc is acyclic).
 
-use super::events::{At, Event, Graph, Node, Part, Shape};
+use super::events::{At, Event, Graph, Part};
 use super::memory_model::happens_before;
 
 /// A relation between the events of a graph, as a matrix of bits.
@@ -90,16 +90,41 @@ impl Relation {
     }
 }
 
-fn is_total_fence(node: &Node) -> bool {
-    node.operation.shape == Shape::Fence && node.order.is_total()
-}
-
 impl Graph {
-    /// Checks whether psc is acyclic.
-    pub(super) fn is_psc_acyclic(&self) -> bool {
-        if self.totals < 2 {
-            return true;
+    /// Checks whether psc is acyclic, provided that it was before the events in `changed` were added.
+    ///
+    /// These events are the last ones of their threads, so a cycle leaves them by co or rb. Without
+    /// fences, psc relates sequentially consistent accesses only.
+    pub(super) fn is_psc_acyclic(&self, changed: &[At]) -> bool {
+        let may_be_on_cycle = |&at: &At| {
+            let event = self.node(at);
+            (event.is_total() || self.fences > 0) && self.is_before_write(at, event)
+        };
+        if self.totals >= 2 && changed.iter().any(may_be_on_cycle) {
+            return self.has_acyclic_psc();
         }
+        debug_assert!(self.has_acyclic_psc(), "the changed events are on no cycle");
+        true
+    }
+
+    /// Checks whether the event comes before a write in co or rb, other than the write of its own
+    /// operation.
+    fn is_before_write(&self, at: At, event: &Event) -> bool {
+        let write = match event.part {
+            Part::Other => return false,
+            Part::Read => event.rf,
+            Part::Write => Some(at),
+        };
+        let object = event.operation.object;
+        let mut later = self.object(object).co[self.position(object, write)..].iter();
+        let own = At {
+            index: at.index + 1,
+            ..at
+        };
+        later.any(|&later| event.part == Part::Write || !event.is_rmw || later != own)
+    }
+
+    fn has_acyclic_psc(&self) -> bool {
         let events: Vec<(At, &Event)> = self.all().collect();
         let size = events.len();
         let object = |event: usize| {
@@ -162,7 +187,7 @@ impl Graph {
             .or(&co)
             .or(&rb);
         let totals = Relation::identity(size, |event| events[event].1.is_total());
-        let fences = Relation::identity(size, |event| is_total_fence(events[event].1));
+        let fences = Relation::identity(size, |event| events[event].1.is_total_fence());
         let from = fences.then(&hb_or_same).or(&totals);
         let to = hb_or_same.then(&fences).or(&totals);
         let base = from.then(&scb).then(&to);
