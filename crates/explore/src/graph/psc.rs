@@ -1,6 +1,6 @@
 //! The condition on sequentially consistent accesses and fences (RC11: psc is acyclic).
 
-use super::events::{At, Event, Graph, Part};
+use super::events::{At, Edges, Event, Graph, Part};
 use super::memory_model::happens_before;
 
 /// A relation between the events of a graph, as a matrix of bits.
@@ -90,21 +90,103 @@ impl Relation {
     }
 }
 
+/// A sequentially consistent access.
+struct Total<'a> {
+    at: At,
+    event: &'a Event,
+    /// Its position in coherence order, or that of the write that it reads from.
+    place: usize,
+    /// The previous event of its thread at another object, and the sources of its edges.
+    before: Edges,
+    /// The next event of its thread at another object, and the events to which it has edges.
+    after: Edges,
+}
+
 impl Graph {
     /// Checks whether psc is acyclic, provided that it was before the events in `changed` were added.
     ///
     /// These events are the last ones of their threads, so a cycle leaves them by co or rb. Without
     /// fences, psc relates sequentially consistent accesses only.
     pub(super) fn is_psc_acyclic(&self, changed: &[At]) -> bool {
-        let may_be_on_cycle = |&at: &At| {
+        let may_be_on_cycle = |&&at: &&At| {
             let event = self.node(at);
             (event.is_total() || self.fences > 0) && self.is_before_write(at, event)
         };
-        if self.totals >= 2 && changed.iter().any(may_be_on_cycle) {
-            return self.has_acyclic_psc();
+        let mut changed = changed.iter().filter(may_be_on_cycle);
+        let is_acyclic = match self.fences {
+            _ if self.totals < 2 => true,
+            0 => !changed.any(|&at| self.is_on_cycle_of_accesses(at)),
+            _ => changed.next().is_none() || self.has_acyclic_psc(),
+        };
+        debug_assert_eq!(is_acyclic, self.has_acyclic_psc(), "cycles of psc");
+        is_acyclic
+    }
+
+    /// Checks whether the access is on a cycle of scb between sequentially consistent accesses.
+    fn is_on_cycle_of_accesses(&self, access: At) -> bool {
+        let edges_to = |(at, event): (At, &'_ Event)| {
+            let sources = event.after.clone().into_iter();
+            sources.map(move |source| (source, at))
+        };
+        let edges: Vec<(At, At)> = self.all().flat_map(edges_to).collect();
+        let all = self.all().filter(|(_, event)| event.is_total());
+        let accesses: Vec<Total> = all
+            .map(|(at, event)| self.total(at, event, &edges))
+            .collect();
+        let start = accesses.iter().position(|own| own.at == access);
+        let start = start.expect("the access is sequentially consistent");
+        let mut is_reached = vec![false; accesses.len()];
+        let mut work = vec![start];
+        while let Some(from) = work.pop() {
+            for (to, access) in accesses.iter().enumerate() {
+                if !is_reached[to] && self.is_scb(&accesses[from], access) {
+                    is_reached[to] = true;
+                    work.push(to);
+                }
+            }
         }
-        debug_assert!(self.has_acyclic_psc(), "the changed events are on no cycle");
-        true
+        is_reached[start]
+    }
+
+    fn total<'a>(&self, at: At, event: &'a Event, edges: &[(At, At)]) -> Total<'a> {
+        let own = &self.threads[at.thread.index()];
+        let has_other_object = |&index: &u32| {
+            let other = &own[index as usize];
+            other.part == Part::Other || other.operation.object != event.operation.object
+        };
+        let of_thread = |index| At { index, ..at };
+        let mut before: Edges = event.after.clone();
+        before.extend((0..at.index).rev().find(has_other_object).map(of_thread));
+        let edges = edges.iter().filter(|&&(source, _)| source == at);
+        let mut after: Edges = edges.map(|&(_, event)| event).collect();
+        let mut later = at.index + 1..own.len() as u32;
+        after.extend(later.find(has_other_object).map(of_thread));
+        let write = match event.part {
+            Part::Read => event.rf,
+            Part::Write | Part::Other => Some(at),
+        };
+        Total {
+            at,
+            event,
+            place: self.position(event.operation.object, write),
+            before,
+            after,
+        }
+    }
+
+    /// Checks whether scb relates two accesses.
+    fn is_scb(&self, first: &Total<'_>, second: &Total<'_>) -> bool {
+        let hb = |one: At, other: At| happens_before(one, other, self.node(other));
+        let is_same_object = first.event.operation.object == second.event.operation.object;
+        let is_before_write = second.event.part == Part::Write && first.place < second.place;
+        let is_po = first.at.thread == second.at.thread && first.at.index < second.at.index;
+        is_po
+            || is_same_object && (is_before_write || hb(first.at, second.at))
+            || second.event.after.contains(&first.at)
+            || second.before.iter().any(|&before| {
+                let mut after = first.after.iter();
+                after.any(|&after| after == before || hb(after, before))
+            })
     }
 
     /// Checks whether the event comes before a write in co or rb, other than the write of its own
