@@ -17,6 +17,7 @@ mod lock_several;
 mod memory_changes;
 mod objects;
 mod old_values;
+mod orderings;
 mod own;
 mod own_words;
 mod ownership;
