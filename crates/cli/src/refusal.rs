@@ -39,7 +39,7 @@ pub enum Refusal {
     )]
     Searching,
     /// The record is of a run of another program.
-    #[error("{}: this records a run of another program, or of another version of it, than {} was verified for; give the safe trace of that run", record.display(), trace.display())]
+    #[error("{}: this records a run of another program, or of another version, than the one for which {} was verified; give the safe trace of the recorded program", record.display(), trace.display())]
     OtherRecord {
         /// The record.
         record: PathBuf,

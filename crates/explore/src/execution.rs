@@ -114,7 +114,7 @@ pub struct Execution {
     clocks: Clocks,
     /// Synchronization edges of all events, in the order of the events.
     edges: Vec<EventId>,
-    /// Edges of threads' next events, in the order of the events since which they are known.
+    /// Synchronization edges to threads' next events, in the order of the events that announced them.
     next_edges: Vec<(ThreadId, EventId)>,
     /// Sorted by `second`.
     races: Vec<Race>,

@@ -124,7 +124,8 @@ impl<Plan> Node<Plan> {
 /// The enabled threads, in order of preference: first the preferred thread, then the others by
 /// number. The preferred thread is the next of the guide, or the thread that ran last; if that
 /// thread has yielded, the next enabled thread in cyclic order. A reduction may choose in another
-/// order, but should not run a thread that has yielded before the others: loops would not end.
+/// order, but should run the other threads before a thread that has yielded. Otherwise loops would
+/// not end.
 #[derive(Clone, Copy, Debug)]
 pub struct Enabled<'a> {
     pending: &'a [Pending],

@@ -21,8 +21,8 @@ const RUNNING: Timer = Timer {
     period: 250_000,
 };
 
-/// A timer of wall-clock time. A thread that makes no call to this library for some signals, and
-/// uses no CPU time, waits forever.
+/// A timer of wall-clock time. If, for several signals in a row, a thread makes no call to this
+/// library and the process uses hardly any CPU time, the thread waits forever.
 const WAITING: Timer = Timer {
     kind: 0,
     signal: libc::SIGALRM,

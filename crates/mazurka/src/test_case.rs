@@ -369,9 +369,9 @@ impl TestCase {
     }
 }
 
-/// Checks a model. A bound on preemptions needs sequential consistency. If such a search finds no bug,
-/// but weaker orderings, another search looks for one under RC11, without the bound. Returns the
-/// report that says more.
+/// Checks a model. A search with a bound on preemptions runs under sequential consistency. If it finds
+/// no bug, but the program has orderings weaker than `SeqCst`, a second search looks for a bug under
+/// RC11, without the bound. Returns the report that says more.
 fn also_weakly(
     checker: Checker,
     check: impl Fn(Checker) -> Result<Report, CheckError>,

@@ -161,7 +161,8 @@ pub(crate) fn is_known(library: &Path) -> bool {
 /// The number of places of assembly that are shown.
 const SHOWN: usize = 3;
 
-/// Returns the assembly in an image, as its sources record it, and atomic instructions elsewhere.
+/// Returns the places of inline assembly that the build has noted in an image, and those of atomic
+/// instructions outside them.
 fn assembly(image: &Path) -> Result<Vec<Unseen>, NamesError> {
     let places = noted_places(image).unwrap_or_default();
     let is_noted = |unseen: &Unseen| match unseen {

@@ -5,8 +5,9 @@
 //! try takes a place like a lock, and gives it up if it is not granted in the second step. Two
 //! results commute: a try fails only because a thread ahead of it holds the mutex.
 //!
-//! A mutex may survive its owner (POSIX: robust). Its condition then depends only on the next
-//! owner's place in the order, so no separate access is needed for the condition.
+//! A robust mutex (POSIX) survives its owner. Its condition (consistent, owner ended, not
+//! recoverable) depends only on the next owner's place in the order, so it needs no access of its
+//! own.
 
 use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};

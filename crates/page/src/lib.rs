@@ -18,19 +18,19 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const REPORT: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("page.js")),
-    digest: "i7egPMXsT8pf07/Axfqc1a/q+42jHFwS3yzbahbAFXM=",
+    digest: "VchMCzlEv4l0scovKk1dxfAnOPOT0r7bOKJuYzvUpV8=",
 };
 const EXPLORER: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("explorer.js")),
-    digest: "Um+rXpJbfSDMYl2u1N1g3hRjNvY/uUd/b4ADor8lqSE=",
+    digest: "mIDfQFdMyjsXpFU3HXm80/rcn1bSeZPH+8kCVEP3XA4=",
 };
 const SAFE: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("safe.js")),
-    digest: "9Fqqj7tDiBfuRo0Izr0QLvA+lv0rFv7Hzp0ZPa3dBMs=",
+    digest: "yySvE/yDfBmeE8/D5jBzsWNcOuGwXEb6/hn7rkv8H/0=",
 };
 const COMPARISON: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("comparison.js")),
-    digest: "sRqKsY+vPXuP2UIEcEd5fui3Kfngcrkby8j7Z9wNgzw=",
+    digest: "P1qukh3GdDmHGFbnsGMkMb2gsueh6Lp5Cb1MR0/v0/8=",
 };
 
 /// The digest of the style. A page's policy permits the style and the script by their digests. A

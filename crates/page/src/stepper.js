@@ -330,8 +330,8 @@ function drawTree(tree) {
   const width = 900, left = 8;
   const x = (event) => left + event / deepest * (width - 2 * left);
   const y = (number) => step / 2 + number * step;
-  // The executions from which the current one may branch off, the latest last: where each branched
-  // off.
+  // The executions from which the current one may branch off, the latest last, each with the event at
+  // which it branched off.
   const open = [];
   const lines = branches.map((branch, number) => {
     while (open.length && open.at(-1).kept >= branch.kept && number) open.pop();

@@ -86,8 +86,8 @@ pub struct Unseen {
     pub write: usize,
     /// The row of the read.
     pub read: usize,
-    /// A later write of the first thread and a read of it by the second thread, which would have
-    /// made the write visible with stronger orderings.
+    /// A later write by the writing thread, and a read from it by the reading thread. With stronger
+    /// orderings, this pair would have made the unseen write visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<Racing>,
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A fact about the program that a search did not assume. When an execution shows it, the search
-/// starts again under the weaker assumption.
+/// A fact about the program that contradicts an assumption of the search. When an execution shows it,
+/// the search starts again without this assumption.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Restart {

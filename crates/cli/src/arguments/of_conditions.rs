@@ -39,7 +39,8 @@ pub struct CheckConditions {
     #[command(flatten)]
     pub shared: SharedConditions,
     /// Memory model: auto, sc, tso, ra or rc11. Under a weaker model than sc, loads may return old
-    /// values; auto is rc11 if the program has orderings for which that matters, and sc if not
+    /// values; auto is rc11 if threads share an atomic variable and access it with an ordering
+    /// weaker than seq_cst, otherwise sc
     #[arg(long, value_name = "MODEL", default_value = MemoryModel::Auto.name(), value_parser = memory())]
     pub memory: MemoryModel,
     /// Stop a thread in C or C++ after N iterations of a loop

@@ -9,7 +9,7 @@ use crate::execution::{EventId, MemoryOrder, ReadsFrom, ThreadId, ValueId};
 use smallvec::smallvec;
 
 impl GraphSearch {
-    /// Prepares the next branch of the last frame. Returns false if no step follows from it yet.
+    /// Prepares the next branch of the last frame. Returns false if there is no step to perform yet.
     pub(super) fn advance(&mut self) -> bool {
         let frame = self.frames.last().expect("there is a frame");
         let steps = frame.steps;
@@ -127,7 +127,7 @@ impl GraphSearch {
     }
 
     /// Lets the thread's next operation read from the write at this position, if that is possible.
-    /// Returns whether its code can go on.
+    /// Returns whether the code of the thread can go on.
     fn read_from(
         &mut self,
         operation: Operation,
@@ -166,8 +166,9 @@ impl GraphSearch {
         false
     }
 
-    /// If the thread's next operation can read from the write at this position, returns the other
-    /// read-modify-write that has already done so and would have to read from elsewhere, if any.
+    /// Returns `None` if the thread's next operation cannot read from the write at this position.
+    /// Otherwise returns the rival, if there is one: another read-modify-write that already reads
+    /// from this write, and would have to read from another one.
     pub(super) fn rival_of_source(
         &mut self,
         operation: &Operation,
@@ -318,8 +319,8 @@ impl GraphSearch {
         is_permitted
     }
 
-    /// Checks whether coherence suffices for a graph with more events of these orderings to be
-    /// consistent.
+    /// Checks whether the graph stays consistent if events with these orderings are added at places
+    /// that coherence permits.
     fn needs_only_coherence<const EVENTS: usize>(&self, orders: [MemoryOrder; EVENTS]) -> bool {
         let totals = orders.into_iter().filter(|order| order.is_total()).count();
         match self.memory {

@@ -33,7 +33,7 @@ pub(super) struct Clocks {
     pub(super) hb: Clock,
     /// The events before it in (po ∪ rf ∪ synchronization edges)⁺, and the event itself.
     pub(super) porf: Clock,
-    /// Absent as long as no release has been met.
+    /// Absent until the thread has released something or has read from a release sequence.
     releases: Option<Box<Releases>>,
 }
 
@@ -190,8 +190,8 @@ impl Graph {
     }
 
     /// Returns the first position in coherence order that an access with this knowledge may read
-    /// from or be placed after. It is that of the newest write that the access knows, or that a read
-    /// that it knows has read.
+    /// from or be placed after: the position of the newest among the writes that the access knows and
+    /// the writes from which reads that it knows have read.
     pub(super) fn floor(&self, object: ObjectId, clock: &Clock) -> usize {
         let own = self.object(object);
         let written = own.co.iter().rposition(|&write| knows(clock, write));

@@ -160,7 +160,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// Returns the order to which the event belongs.
+    /// Returns the list that contains the event: the reads, or the writes in coherence order.
     fn order_of(&mut self, node: &Node) -> Option<&mut Vec<At>> {
         match node.part {
             Part::Read => Some(&mut self.reads),

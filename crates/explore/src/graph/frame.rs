@@ -48,8 +48,8 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Returns what the frame's revisit has removed, if it is one, and the number of steps that
-    /// were left.
+    /// If the frame is a revisit, returns the number of steps that the revisit kept, and what it
+    /// removed.
     pub(super) fn revisit(&self) -> Option<(usize, &Removed)> {
         match &self.left {
             Left::Revisit { removed, .. } => Some((self.steps, removed)),

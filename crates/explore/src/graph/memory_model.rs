@@ -25,7 +25,7 @@ pub enum MemoryModel {
     Rc11,
     /// `Sc`, until a program accesses shared memory with an ordering weaker than `SeqCst`. Then the
     /// search starts again under `Rc11`, which permits nothing more than `Sc` if there is no such
-    /// access. Strategies take this for `Sc`.
+    /// access. Strategies treat it as `Sc`.
     Auto,
 }
 
@@ -94,12 +94,12 @@ impl MemoryModel {
         panic!("there is no such memory model; the models are auto, sc, tso, ra, rc11")
     }
 
-    /// Checks whether reads may read other writes than the last one.
+    /// Checks whether a read may read from a write other than the last one.
     pub const fn is_weak(self) -> bool {
         !matches!(self, MemoryModel::Sc | MemoryModel::Auto)
     }
 
-    /// Returns the ordering under which an access counts in this model.
+    /// Returns the ordering that this model gives to an access with this ordering.
     pub(super) fn order(self, order: MemoryOrder) -> MemoryOrder {
         match (self, order) {
             (MemoryModel::Ra, MemoryOrder::Object) => MemoryOrder::Object,
@@ -108,8 +108,9 @@ impl MemoryModel {
         }
     }
 
-    /// Returns what an event with these synchronization edges knows in the sense of coherence, if it
-    /// is the next one of its thread.
+    /// Returns the clock that coherence applies to `at`, the next event of its thread, which has these
+    /// synchronization edges: the event must not read from a write that is older than one that the
+    /// clock knows.
     pub(super) fn known(self, graph: &Graph, at: At, after: &[At]) -> Clock {
         match self {
             MemoryModel::Rc11 | MemoryModel::Ra => graph.hb_before(at, after),
@@ -182,8 +183,9 @@ impl Graph {
         }
     }
 
-    /// Adds the events of the thread that TSO keeps before this event, and the synchronization
-    /// edges to them and to the event.
+    /// Adds the earlier events of the thread that TSO keeps before this event. Also adds the sources
+    /// of the synchronization edges to this event and to the earlier events, back to the last
+    /// barrier.
     fn kept_before(&self, at: At, node: &Node, found: &mut Vec<At>) {
         found.extend(node.after.iter());
         if is_no_instruction(node) {

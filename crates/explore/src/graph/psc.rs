@@ -103,7 +103,8 @@ struct Total<'a> {
 }
 
 impl Graph {
-    /// Checks whether psc is acyclic, provided that it was before the events in `changed` were added.
+    /// Checks whether psc is acyclic, provided that psc was acyclic before the events in `changed` were
+    /// added.
     ///
     /// These events are the last ones of their threads, so a cycle leaves them by co or rb. Without
     /// fences, psc relates sequentially consistent accesses only.

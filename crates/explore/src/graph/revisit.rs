@@ -42,9 +42,10 @@ impl Graph {
         reads.copied().filter(|&read| !is_before(read)).collect()
     }
 
-    /// Returns the new position of each step that stays if `read` reads from `write`, but not of the
-    /// write's own step. Returns `None` if the resulting graph is reached in another way. The events of
-    /// the write's step are the last ones, and the write is not in coherence order.
+    /// Returns, for each step before the write's step, its new position if `read` reads from `write`,
+    /// or `None` if the step is removed. Returns `None` for the whole if the resulting graph is
+    /// reached in another way. The write's step must be the last one, and the write must not be in
+    /// coherence order yet.
     pub(super) fn places_after(&self, read: At, write: At) -> Option<Vec<Option<EventId>>> {
         if !self.may_revisit(read, write) {
             return None;

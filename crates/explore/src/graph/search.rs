@@ -61,7 +61,7 @@ impl GraphSearch {
         })
     }
 
-    /// Adds the read of an operation. Returns it and whether the operation writes.
+    /// Adds the read of an operation, and returns it.
     pub(super) fn push_read(
         &mut self,
         operation: &Operation,

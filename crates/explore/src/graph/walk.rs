@@ -11,14 +11,14 @@ use crate::random::generator::Generator;
 use crate::strategy::{Decision, Ending, Strategy};
 use serde::{Deserialize, Serialize};
 
-/// Endless random graphs. Each consistent graph has a chance.
+/// An endless sequence of random graphs. Every consistent graph can occur.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GraphWalk {
     seed: u64,
     /// The number of the next execution, from 0. With the seed, it determines the random numbers.
     next: u64,
     generator: Generator,
-    /// The graph and how to add to it. Nothing is left to explore.
+    /// Holds the current graph and adds events to it. It never has frames.
     search: GraphSearch,
 }
 

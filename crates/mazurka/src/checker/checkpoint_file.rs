@@ -1,8 +1,8 @@
 //! The file of a checkpoint: `MAGIC`, the checksum of the payload, the payload.
 //!
 //! Each state is written to a new file that replaces the old one, so that a complete state is in
-//! place at any time. Between two states no file is open: the program under test would get other
-//! descriptors, or close this one.
+//! place at any time. No file stays open between two writes: an open file would change the numbers
+//! of the descriptors that the program under test gets, and the program could close it.
 
 use report::Replacement;
 use std::fs::{self, File};

@@ -1,5 +1,6 @@
 //! Iteratively relaxed scheduling: starting from a first correct execution, shorter and shorter
-//! prefixes are verified. Each one is published at once for the runs of the program under it.
+//! prefixes are verified. Each verified prefix is published at once, so that running programs can
+//! follow it.
 
 use super::search::{Beginning, Next, Search, diverged};
 use super::{CheckError, Checker};

@@ -285,7 +285,7 @@ impl State {
             let value = self.registers[source.number()];
             self.slots.insert((address, length), value);
         } else if source.is_gpr32() {
-            // The value that a later load reads, which clears the upper half of the register.
+            // A later load reads this value, and clears the upper half of its register.
             let value = self.registers[source.number()];
             let lower = terms.value(Term::Computed(LOWER_HALF, vec![value]), false);
             self.slots.insert((address, length), lower);

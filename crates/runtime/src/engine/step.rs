@@ -106,9 +106,9 @@ impl Engine {
         self.life.live -= 1;
     }
 
-    /// Checks whether the running thread is being unwound, given that some thread is. The hook does
-    /// not run for `resume_unwind`. In this case, the running thread is unwound unless other
-    /// threads may be unwinding.
+    /// Checks whether the running thread is being unwound, given that some thread is. The panic
+    /// hook does not run for `resume_unwind`. In that case, the running thread is assumed to be the
+    /// one that unwinds, unless another thread may be unwinding.
     pub(crate) fn is_unwinding(&mut self) -> bool {
         let may_be = |id: ThreadId| {
             let thread = &self.threads[id.index()];

@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 ///
 /// # Safety
 ///
-/// The program accesses the variable like this, and `frame` is that of its call.
+/// The program must be about to perform this access, and `frame` must be that of its call of the hook.
 #[inline]
 pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const Frame) -> V {
     // SAFETY: as promised by the caller.
@@ -95,7 +95,7 @@ pub(super) unsafe fn load_unless<V: Value>(
 ///
 /// # Safety
 ///
-/// The program accesses the variable like this, at the place `code`.
+/// The program must be about to perform this access, at the place `code`.
 #[inline]
 pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: usize) {
     // SAFETY: the program is about to write this memory.

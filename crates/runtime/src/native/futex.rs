@@ -1,6 +1,7 @@
-//! Futexes: a wait begins only if a word has a given value. The test and the beginning of the wait
-//! are one event. Under weak memory models, a test is a load of the word, and a lock makes it one
-//! with the beginning of the wait, as the system's lock of the queue does.
+//! Futexes: a wait begins only if a word has a given value. Under sequential consistency, the test
+//! and the beginning of the wait are one event. Under weak memory models, the test is a load of the
+//! word, and a lock makes the test and the beginning of the wait atomic, as the kernel's lock of the
+//! queue does.
 //!
 //! Waits and wakes are writes of the word's object, or of the queue's under weak memory models, so
 //! that every order of them is explored. The thread that has waited longest is woken first, like in
@@ -155,12 +156,12 @@ unsafe fn enqueue_in_lock(
     place
 }
 
-/// Wakes at most `most` threads that wait at the word, and returns their number. The word may be
-/// gone: waking threads at freed memory is allowed.
+/// Wakes at most `most` threads that wait at the word, and returns their number. The program may
+/// have freed the word.
 ///
 /// # Safety
 ///
-/// The conditions are those of [`futex_wait`].
+/// The word's memory must be readable.
 pub unsafe fn futex_wake(word: *const u32, most: u32, code: usize) -> u32 {
     let queue = inner_condvar_at(word.addr());
     let wake = |engine: &mut Engine| {
@@ -206,9 +207,10 @@ impl Condvar {
 }
 
 impl Engine {
-    /// Meets a wait at the place `code`. Before libstdc++ notifies, it looks for waiting threads by a
-    /// seq_cst load, which RC11 does not order after a release store. So RC11 permits lost wakeups
-    /// of correct programs, and the search chooses this model only if it is asked for.
+    /// Notes a wait at the place `code`. Before libstdc++ notifies, it looks for waiting threads with
+    /// a seq_cst load, which RC11 does not order after a release store. So under RC11 correct
+    /// programs may lose wakeups. If the search has chosen RC11 itself, it goes back to sequential
+    /// consistency.
     fn meet_library_wait(&mut self, code: usize) {
         let Some(native) = self.config.native else {
             return;
@@ -222,9 +224,7 @@ impl Engine {
             functions.any(|function| function.contains("__platform_wait"))
         });
         if is_of_library {
-            self.needs_sc(
-                "waits at atomics by std::atomic, std::latch, std::barrier and semaphores",
-            );
+            self.needs_sc("waits on std::atomic, std::latch, std::barrier and semaphores");
         }
     }
 

@@ -25,7 +25,7 @@ impl Engine {
 
     #[cold]
     fn with_orders(&mut self, op: Op, [order, on_failure]: [Ordering; 2]) -> Request {
-        // A release knows what the thread has released before.
+        // A release store also releases all that earlier stores of the thread have released.
         let may_continue = op.access == Access::Write && !memory_order(order).releases();
         let mut request = Request {
             order: memory_order(order),

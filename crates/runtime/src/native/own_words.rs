@@ -1,5 +1,5 @@
-//! Words of the checker that stand for state of the C library, of the system or of its own: what a
-//! library call reads and writes.
+//! Words of the checker that stand for state of the C library, of the system or of the checker
+//! itself. Library calls read and write these words in place of the state.
 
 use super::Frame;
 use super::atomics::{load_unless, modify_unless};
@@ -50,7 +50,7 @@ pub unsafe fn modify_within<V: Value>(
     unsafe { modify_unless(|_| false, pointer, named, code, change) }
 }
 
-/// Records that a call of the program uses what two of the checker's own words stand for at once.
+/// Records that one call of the program uses both states for which these two words stand.
 pub fn use_together(first: usize, second: usize) {
     silently(|engine| {
         let [first, second] = [first, second].map(|word| engine.range(word, size_of::<u64>()));

@@ -162,8 +162,8 @@ impl Names {
         object
     }
 
-    /// Returns the object of memory whose first object is `first` after `count` plain writes
-    /// between atomic accesses.
+    /// Returns the object of memory that plain writes have renewed `count` times between atomic
+    /// accesses. `first` is the object that the memory had at first.
     pub(crate) fn renewed(&mut self, first: ObjectId, count: u32) -> ObjectId {
         if let Some(&object) = self.addresses.renewed.get(&(first, count)) {
             return object;
