@@ -180,8 +180,6 @@ pub(super) struct Graph {
     pub(super) steps: Vec<At>,
     /// The number of sequentially consistent accesses and fences.
     pub(super) totals: usize,
-    /// The number of sequentially consistent fences.
-    pub(super) fences: usize,
     pub(super) next_stamp: u64,
 }
 
@@ -194,9 +192,8 @@ impl Graph {
         };
         let mut nodes = self.threads.iter().flatten();
         let totals = nodes.clone().filter(|node| node.is_total()).count();
-        let fences = nodes.clone().filter(|node| node.is_total_fence()).count();
         let mut objects = self.objects.iter();
-        (self.totals, self.fences) == (totals, fences)
+        self.totals == totals
             && self.steps.iter().all(is_there)
             && nodes.all(|node| node.rf.iter().chain(&node.after).all(is_there))
             && objects.all(|object| object.co.iter().chain(&object.reads).all(is_there))
@@ -277,7 +274,6 @@ impl Graph {
             self.object_mut(node.operation.object).reads.push(at);
         }
         self.totals += usize::from(node.is_total());
-        self.fences += usize::from(node.is_total_fence());
         let clocks = self.clocks_of(at, &node);
         self.threads[thread.index()].push(Event { node, clocks });
         at
@@ -302,7 +298,6 @@ impl Graph {
     fn unlink_last(&mut self, thread: ThreadId) -> Option<usize> {
         let (event, earlier) = self.threads[thread.index()].split_last()?;
         self.totals -= usize::from(event.is_total());
-        self.fences -= usize::from(event.is_total_fence());
         let at = At {
             thread,
             index: earlier.len() as u32,
@@ -332,7 +327,6 @@ impl Graph {
             order.insert(place, at);
         }
         self.totals += usize::from(event.is_total());
-        self.fences += usize::from(event.is_total_fence());
         self.threads.get_mut(thread.index())?.push(event);
         Some(())
     }

@@ -2,6 +2,7 @@
 
 use super::events::{At, Edges, Event, Graph, Part};
 use super::memory_model::happens_before;
+use crate::execution::ObjectId;
 
 /// A relation between the events of a graph, as a matrix of bits.
 #[derive(Clone)]
@@ -90,63 +91,114 @@ impl Relation {
     }
 }
 
-/// A sequentially consistent access.
+/// A sequentially consistent access or fence.
 struct Total<'a> {
     at: At,
     event: &'a Event,
-    /// Its position in coherence order, or that of the write that it reads from.
+    /// The position in coherence order of the write, or of the write from which the read reads.
     place: usize,
     /// The previous event of its thread at another object, and the sources of its edges.
     before: Edges,
     /// The next event of its thread at another object, and the events to which it has edges.
     after: Edges,
+    /// For a fence, the accesses to each object that it orders.
+    around: Vec<Around>,
+}
+
+impl Total<'_> {
+    fn is_fence(&self) -> bool {
+        self.event.part == Part::Other
+    }
+}
+
+/// The accesses to an object before and after a fence in hb, by their positions in coherence order.
+#[derive(Clone, Copy, Default)]
+struct Around {
+    first_after: Option<usize>,
+    first_write_after: Option<usize>,
+    last_write_before: Option<usize>,
+    last_read_before: Option<usize>,
+}
+
+impl Around {
+    fn add_before(&mut self, part: Part, place: usize) {
+        let last = match part {
+            Part::Write => &mut self.last_write_before,
+            Part::Read | Part::Other => &mut self.last_read_before,
+        };
+        *last = (*last).max(Some(place));
+    }
+
+    fn add_after(&mut self, part: Part, place: usize) {
+        let least = |first: Option<usize>| Some(first.map_or(place, |first| first.min(place)));
+        self.first_after = least(self.first_after);
+        if part == Part::Write {
+            self.first_write_after = least(self.first_write_after);
+        }
+    }
+
+    /// Checks whether eco relates an access after one fence to an access before another fence.
+    fn is_eco(&self, before: &Around) -> bool {
+        let last = before.last_write_before.max(before.last_read_before);
+        let is_from_before = self
+            .first_after
+            .zip(last)
+            .is_some_and(|(first, last)| first < last);
+        let write = self.first_write_after.zip(before.last_read_before);
+        is_from_before || write.is_some_and(|(write, read)| write <= read)
+    }
 }
 
 impl Graph {
     /// Checks whether psc is acyclic, provided that psc was acyclic before the events in `changed` were
     /// added.
     ///
-    /// These events are the last ones of their threads, so a cycle leaves them by co or rb. Without
-    /// fences, psc relates sequentially consistent accesses only.
+    /// These events are the last ones of their threads, so a cycle leaves them by co or rb. It contains
+    /// one of them, or a fence that happens before one of them.
     pub(super) fn is_psc_acyclic(&self, changed: &[At]) -> bool {
-        let may_be_on_cycle = |&&at: &&At| {
-            let event = self.node(at);
-            (event.is_total() || self.fences > 0) && self.is_before_write(at, event)
-        };
-        let mut changed = changed.iter().filter(may_be_on_cycle);
-        let is_acyclic = match self.fences {
-            _ if self.totals < 2 => true,
-            0 => !changed.any(|&at| self.is_on_cycle_of_accesses(at)),
-            _ => changed.next().is_none() || self.has_acyclic_psc(),
+        let leaves = |&&at: &&At| self.is_before_write(at, self.node(at));
+        let is_acyclic = self.totals < 2 || {
+            let mut changed = changed.iter().filter(leaves).peekable();
+            changed.peek().is_none() || {
+                let totals = self.totals();
+                !changed.any(|&at| self.is_on_psc_cycle(at, &totals))
+            }
         };
         debug_assert_eq!(is_acyclic, self.has_acyclic_psc(), "cycles of psc");
         is_acyclic
     }
 
-    /// Checks whether the access is on a cycle of scb between sequentially consistent accesses.
-    fn is_on_cycle_of_accesses(&self, access: At) -> bool {
+    /// Checks whether the event, or a fence that happens before it, is on a cycle of psc.
+    fn is_on_psc_cycle(&self, at: At, totals: &[Total<'_>]) -> bool {
+        let is_start = |total: &Total| {
+            total.at == at || total.is_fence() && happens_before(total.at, at, self.node(at))
+        };
+        let starts = (0..totals.len()).filter(|&start| is_start(&totals[start]));
+        starts.into_iter().any(|start| {
+            let mut is_reached = vec![false; totals.len()];
+            let mut work = vec![start];
+            while let Some(from) = work.pop() {
+                for (to, total) in totals.iter().enumerate() {
+                    if !is_reached[to] && self.is_psc(&totals[from], total) {
+                        is_reached[to] = true;
+                        work.push(to);
+                    }
+                }
+            }
+            is_reached[start]
+        })
+    }
+
+    /// Returns the sequentially consistent accesses and fences.
+    fn totals(&self) -> Vec<Total<'_>> {
         let edges_to = |(at, event): (At, &'_ Event)| {
             let sources = event.after.clone().into_iter();
             sources.map(move |source| (source, at))
         };
         let edges: Vec<(At, At)> = self.all().flat_map(edges_to).collect();
         let all = self.all().filter(|(_, event)| event.is_total());
-        let accesses: Vec<Total> = all
-            .map(|(at, event)| self.total(at, event, &edges))
-            .collect();
-        let start = accesses.iter().position(|own| own.at == access);
-        let start = start.expect("the access is sequentially consistent");
-        let mut is_reached = vec![false; accesses.len()];
-        let mut work = vec![start];
-        while let Some(from) = work.pop() {
-            for (to, access) in accesses.iter().enumerate() {
-                if !is_reached[to] && self.is_scb(&accesses[from], access) {
-                    is_reached[to] = true;
-                    work.push(to);
-                }
-            }
-        }
-        is_reached[start]
+        all.map(|(at, event)| self.total(at, event, &edges))
+            .collect()
     }
 
     fn total<'a>(&self, at: At, event: &'a Event, edges: &[(At, At)]) -> Total<'a> {
@@ -162,17 +214,95 @@ impl Graph {
         let mut after: Edges = edges.map(|&(_, event)| event).collect();
         let mut later = at.index + 1..own.len() as u32;
         after.extend(later.find(has_other_object).map(of_thread));
+        let is_fence = event.is_total_fence();
+        Total {
+            at,
+            event,
+            place: if is_fence {
+                0
+            } else {
+                self.place_of(at, event)
+            },
+            before,
+            after,
+            around: if is_fence {
+                self.around(at)
+            } else {
+                Vec::new()
+            },
+        }
+    }
+
+    /// Returns the position in coherence order of the write, or of the write from which the read reads.
+    fn place_of(&self, at: At, event: &Event) -> usize {
         let write = match event.part {
             Part::Read => event.rf,
             Part::Write | Part::Other => Some(at),
         };
-        Total {
-            at,
-            event,
-            place: self.position(event.operation.object, write),
-            before,
-            after,
+        self.position(event.operation.object, write)
+    }
+
+    /// Returns the accesses to each object before and after a fence.
+    fn around(&self, fence: At) -> Vec<Around> {
+        let mut around = vec![Around::default(); self.objects.len()];
+        for (at, event) in self.all().filter(|(_, event)| event.part != Part::Other) {
+            let own = &mut around[event.operation.object.index()];
+            if happens_before(at, fence, self.node(fence)) {
+                own.add_before(event.part, self.place_of(at, event));
+            } else if happens_before(fence, at, event) {
+                own.add_after(event.part, self.place_of(at, event));
+            }
         }
+        around
+    }
+
+    /// Checks whether psc relates two events.
+    fn is_psc(&self, first: &Total<'_>, second: &Total<'_>) -> bool {
+        let hb = |one: At, other: At| happens_before(one, other, self.node(other));
+        let is_or_hb = |one: At, other: At| one == other || hb(one, other);
+        match (first.is_fence(), second.is_fence()) {
+            (false, false) => self.is_scb(first, second),
+            (true, true) => {
+                let mut around = first.around.iter().zip(&second.around);
+                hb(first.at, second.at) || around.any(|(after, before)| after.is_eco(before))
+            }
+            (true, false) => {
+                let previous = second.at.index.checked_sub(1);
+                let previous = previous.map(|index| At { index, ..second.at });
+                let mut before = second.before.iter().copied().chain(previous);
+                let object = second.event.operation.object;
+                before.any(|before| is_or_hb(first.at, before))
+                    || self
+                        .at_object(object)
+                        .any(|between| hb(first.at, between) && hb(between, second.at))
+                    || second.event.part == Part::Write
+                        && first.around[object.index()]
+                            .first_after
+                            .is_some_and(|first| first < second.place)
+            }
+            (false, true) => {
+                let next = At {
+                    index: first.at.index + 1,
+                    ..first.at
+                };
+                let is_there = (next.index as usize) < self.threads[next.thread.index()].len();
+                let mut after = first.after.iter().copied().chain(is_there.then_some(next));
+                let object = first.event.operation.object;
+                after.any(|after| is_or_hb(after, second.at))
+                    || self
+                        .at_object(object)
+                        .any(|between| hb(first.at, between) && hb(between, second.at))
+                    || second.around[object.index()]
+                        .last_write_before
+                        .is_some_and(|last| first.place < last)
+            }
+        }
+    }
+
+    /// Returns the accesses to an object.
+    fn at_object(&self, object: ObjectId) -> impl Iterator<Item = At> + '_ {
+        let own = self.object(object);
+        own.co.iter().chain(&own.reads).copied()
     }
 
     /// Checks whether scb relates two accesses.
@@ -207,6 +337,7 @@ impl Graph {
         later.any(|&later| event.part == Part::Write || !event.is_rmw || later != own)
     }
 
+    /// Checks by the definition of psc whether it is acyclic. This is slow.
     fn has_acyclic_psc(&self) -> bool {
         let events: Vec<(At, &Event)> = self.all().collect();
         let size = events.len();
