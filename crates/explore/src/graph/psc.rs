@@ -4,93 +4,6 @@ use super::events::{At, Edges, Event, Graph, Part};
 use super::memory_model::happens_before;
 use crate::execution::ObjectId;
 
-/// A relation between the events of a graph, as a matrix of bits.
-#[derive(Clone)]
-struct Relation {
-    rows: Vec<Vec<u64>>,
-}
-
-impl Relation {
-    fn new(size: usize) -> Relation {
-        let words = size.div_ceil(64);
-        Relation {
-            rows: vec![vec![0; words]; size],
-        }
-    }
-
-    /// Returns the pairs for which the condition holds.
-    fn of(size: usize, holds: impl Fn(usize, usize) -> bool) -> Relation {
-        let mut relation = Relation::new(size);
-        for from in 0..size {
-            for to in 0..size {
-                if holds(from, to) {
-                    relation.add(from, to);
-                }
-            }
-        }
-        relation
-    }
-
-    fn add(&mut self, from: usize, to: usize) {
-        self.rows[from][to / 64] |= 1 << (to % 64);
-    }
-
-    fn has(&self, from: usize, to: usize) -> bool {
-        self.rows[from][to / 64] >> (to % 64) & 1 == 1
-    }
-
-    fn or(mut self, other: &Relation) -> Relation {
-        for (own, other) in self.rows.iter_mut().zip(&other.rows) {
-            for (own, other) in own.iter_mut().zip(other) {
-                *own |= other;
-            }
-        }
-        self
-    }
-
-    /// Returns the composition `self; other`.
-    fn then(&self, other: &Relation) -> Relation {
-        let size = self.rows.len();
-        let mut result = Relation::new(size);
-        for from in 0..size {
-            for middle in 0..size {
-                if self.has(from, middle) {
-                    let (row, other) = (&mut result.rows[from], &other.rows[middle]);
-                    row.iter_mut()
-                        .zip(other)
-                        .for_each(|(own, other)| *own |= other);
-                }
-            }
-        }
-        result
-    }
-
-    /// Returns the identity on the events for which the condition holds.
-    fn identity(size: usize, holds: impl Fn(usize) -> bool) -> Relation {
-        Relation::of(size, |from, to| from == to && holds(from))
-    }
-
-    fn closure(mut self) -> Relation {
-        let size = self.rows.len();
-        for middle in 0..size {
-            let through = self.rows[middle].clone();
-            for from in 0..size {
-                if self.has(from, middle) {
-                    let row = self.rows[from].iter_mut();
-                    row.zip(&through).for_each(|(own, other)| *own |= other);
-                }
-            }
-        }
-        self
-    }
-
-    fn is_acyclic(&self) -> bool {
-        let size = self.rows.len();
-        let closure = self.clone().closure();
-        (0..size).all(|event| !closure.has(event, event))
-    }
-}
-
 /// A sequentially consistent access or fence.
 struct Total<'a> {
     at: At,
@@ -157,15 +70,12 @@ impl Graph {
     /// one of them, or a fence that happens before one of them.
     pub(super) fn is_psc_acyclic(&self, changed: &[At]) -> bool {
         let leaves = |&&at: &&At| self.is_before_write(at, self.node(at));
-        let is_acyclic = self.totals < 2 || {
-            let mut changed = changed.iter().filter(leaves).peekable();
-            changed.peek().is_none() || {
-                let totals = self.totals();
-                !changed.any(|&at| self.is_on_psc_cycle(at, &totals))
-            }
-        };
-        debug_assert_eq!(is_acyclic, self.has_acyclic_psc(), "cycles of psc");
-        is_acyclic
+        let mut changed = changed.iter().filter(leaves).peekable();
+        if self.totals < 2 || changed.peek().is_none() {
+            return true;
+        }
+        let totals = self.totals();
+        !changed.any(|&at| self.is_on_psc_cycle(at, &totals))
     }
 
     /// Checks whether the event, or a fence that happens before it, is on a cycle of psc.
@@ -173,8 +83,8 @@ impl Graph {
         let is_start = |total: &Total| {
             total.at == at || total.is_fence() && happens_before(total.at, at, self.node(at))
         };
-        let starts = (0..totals.len()).filter(|&start| is_start(&totals[start]));
-        starts.into_iter().any(|start| {
+        let mut starts = (0..totals.len()).filter(|&start| is_start(&totals[start]));
+        starts.any(|start| {
             let mut is_reached = vec![false; totals.len()];
             let mut work = vec![start];
             while let Some(from) = work.pop() {
@@ -214,22 +124,17 @@ impl Graph {
         let mut after: Edges = edges.map(|&(_, event)| event).collect();
         let mut later = at.index + 1..own.len() as u32;
         after.extend(later.find(has_other_object).map(of_thread));
-        let is_fence = event.is_total_fence();
+        let (place, around) = match event.is_total_fence() {
+            true => (0, self.around(at)),
+            false => (self.place_of(at, event), Vec::new()),
+        };
         Total {
             at,
             event,
-            place: if is_fence {
-                0
-            } else {
-                self.place_of(at, event)
-            },
+            place,
             before,
             after,
-            around: if is_fence {
-                self.around(at)
-            } else {
-                Vec::new()
-            },
+            around,
         }
     }
 
@@ -256,10 +161,18 @@ impl Graph {
         around
     }
 
-    /// Checks whether psc relates two events.
+    /// Checks whether psc relates two events: ([Esc] ∪ [Fsc]; hb?); scb; ([Esc] ∪ hb?; [Fsc]), or
+    /// [Fsc]; (hb ∪ hb; eco; hb); [Fsc]. (RC11, section 3)
+    ///
+    /// Between a fence and an access, it is enough to look for scb at the event of the access's thread
+    /// next to the access, at its edges, and at the accesses to its object.
     fn is_psc(&self, first: &Total<'_>, second: &Total<'_>) -> bool {
         let hb = |one: At, other: At| happens_before(one, other, self.node(other));
         let is_or_hb = |one: At, other: At| one == other || hb(one, other);
+        let has_between = |object: ObjectId| {
+            let mut all = self.at_object(object);
+            all.any(|between| hb(first.at, between) && hb(between, second.at))
+        };
         match (first.is_fence(), second.is_fence()) {
             (false, false) => self.is_scb(first, second),
             (true, true) => {
@@ -267,34 +180,28 @@ impl Graph {
                 hb(first.at, second.at) || around.any(|(after, before)| after.is_eco(before))
             }
             (true, false) => {
+                let object = second.event.operation.object;
                 let previous = second.at.index.checked_sub(1);
                 let previous = previous.map(|index| At { index, ..second.at });
                 let mut before = second.before.iter().copied().chain(previous);
-                let object = second.event.operation.object;
+                let after = first.around[object.index()].first_after;
                 before.any(|before| is_or_hb(first.at, before))
-                    || self
-                        .at_object(object)
-                        .any(|between| hb(first.at, between) && hb(between, second.at))
+                    || has_between(object)
                     || second.event.part == Part::Write
-                        && first.around[object.index()]
-                            .first_after
-                            .is_some_and(|first| first < second.place)
+                        && after.is_some_and(|after| after < second.place)
             }
             (false, true) => {
+                let object = first.event.operation.object;
                 let next = At {
                     index: first.at.index + 1,
                     ..first.at
                 };
-                let is_there = (next.index as usize) < self.threads[next.thread.index()].len();
-                let mut after = first.after.iter().copied().chain(is_there.then_some(next));
-                let object = first.event.operation.object;
+                let next = (next != self.next_of(next.thread)).then_some(next);
+                let mut after = first.after.iter().copied().chain(next);
+                let before = second.around[object.index()].last_write_before;
                 after.any(|after| is_or_hb(after, second.at))
-                    || self
-                        .at_object(object)
-                        .any(|between| hb(first.at, between) && hb(between, second.at))
-                    || second.around[object.index()]
-                        .last_write_before
-                        .is_some_and(|last| first.place < last)
+                    || has_between(object)
+                    || before.is_some_and(|before| first.place < before)
             }
         }
     }
@@ -335,79 +242,5 @@ impl Graph {
             ..at
         };
         later.any(|&later| event.part == Part::Write || !event.is_rmw || later != own)
-    }
-
-    /// Checks by the definition of psc whether it is acyclic. This is slow.
-    fn has_acyclic_psc(&self) -> bool {
-        let events: Vec<(At, &Event)> = self.all().collect();
-        let size = events.len();
-        let object = |event: usize| {
-            let node = events[event].1;
-            (node.part != Part::Other).then_some(node.operation.object)
-        };
-        let same_object = |a: usize, b: usize| object(a).is_some() && object(a) == object(b);
-        let is_before = |a: usize, b: usize| {
-            events[a].0.thread == events[b].0.thread && events[a].0.index < events[b].0.index
-        };
-        let po = Relation::of(size, is_before);
-        let hb = Relation::of(size, |a, b| {
-            happens_before(events[a].0, events[b].0, events[b].1)
-        });
-        let edge = |a: usize, b: usize| events[b].1.after.contains(&events[a].0);
-        let place = |event: usize| {
-            let (at, node) = events[event];
-            let write = match node.part {
-                Part::Read => node.rf,
-                _ => Some(at),
-            };
-            let co = &self.object(node.operation.object).co;
-            match write {
-                None => Some(0),
-                Some(write) => co
-                    .iter()
-                    .position(|&own| own == write)
-                    .map(|place| place + 1),
-            }
-        };
-        let places: Vec<Option<usize>> = (0..size)
-            .map(|event| object(event).and_then(|_| place(event)))
-            .collect();
-        let part = |event: usize| events[event].1.part;
-        let later = |a: usize, b: usize| {
-            same_object(a, b)
-                && part(b) == Part::Write
-                && a != b
-                && places[a].zip(places[b]).is_some_and(|(a, b)| a < b)
-        };
-        let co = Relation::of(size, |a, b| part(a) == Part::Write && later(a, b));
-        let rb = Relation::of(size, |a, b| part(a) == Part::Read && later(a, b));
-        let rf = Relation::of(size, |a, b| {
-            part(b) == Part::Read && events[b].1.rf == Some(events[a].0)
-        });
-        let skip = Relation::of(size, |a, b| {
-            is_before(a, b) && !same_object(a, b) || edge(a, b)
-        });
-        let all = Relation::identity(size, |_| true);
-        let hb_or_same = hb.clone().or(&all);
-        let within = Relation::of(size, |a, b| {
-            same_object(a, b) && happens_before(events[a].0, events[b].0, events[b].1)
-        });
-        let scb = skip
-            .then(&hb_or_same)
-            .then(&skip)
-            .or(&po)
-            .or(&skip)
-            .or(&within)
-            .or(&co)
-            .or(&rb);
-        let totals = Relation::identity(size, |event| events[event].1.is_total());
-        let fences = Relation::identity(size, |event| events[event].1.is_total_fence());
-        let from = fences.then(&hb_or_same).or(&totals);
-        let to = hb_or_same.then(&fences).or(&totals);
-        let base = from.then(&scb).then(&to);
-        let eco = rf.or(&co).or(&rb).closure();
-        let around = hb.then(&eco).then(&hb).or(&hb);
-        let fence = fences.then(&around).then(&fences);
-        base.or(&fence).is_acyclic()
     }
 }
