@@ -2,14 +2,16 @@
 
 use crate::gate::{close, code, is_inside};
 use crate::library_calls::by_number;
-use crate::{attributes, clock, remapping};
-use libc::{c_int, c_long};
+use crate::{attributes, clock, heap, remapping};
+use libc::{c_int, c_long, timespec};
 use runtime::native::{self, Futex};
 
 const WAIT: c_int = 0;
 const WAKE: c_int = 1;
 const WAIT_BITSET: c_int = 9;
 const WAKE_BITSET: c_int = 10;
+/// The mask of a wait or wake to which every wake or wait fits.
+const ANY: u32 = u32::MAX;
 /// Mask of the operation without flags.
 const OPERATION: c_int = 0x7f;
 
@@ -17,23 +19,42 @@ type Arguments = [c_long; 6];
 
 /// Performs a wait or a wake. Returns the result of the system call, which is negative for errors.
 fn futex(arguments: Arguments, code: usize) -> c_int {
-    let [word, operation, value, time, ..] = arguments;
+    let [word, operation, value, time, _, mask] = arguments;
     let word = std::ptr::with_exposed_provenance::<u32>(word as usize);
-    match operation as c_int & OPERATION {
+    let operation = operation as c_int & OPERATION;
+    if !word.is_aligned() {
+        return -libc::EINVAL;
+    }
+    if let WAIT_BITSET | WAKE_BITSET = operation {
+        match mask as u32 {
+            0 => return -libc::EINVAL,
+            ANY => {}
+            other => native::refuse(
+                code,
+                format!("the program uses a futex with the mask {other:#x}"),
+            ),
+        }
+    }
+    match operation {
         WAIT | WAIT_BITSET => {
+            let time = std::ptr::with_exposed_provenance::<timespec>(time as usize);
+            // SAFETY: the program passed the time, if there is one.
+            if !time.is_null() && !unsafe { clock::is_valid(time) } {
+                return -libc::EINVAL;
+            }
+            heap::check_object(word.addr(), code);
             // SAFETY: the program passed the address of the word.
-            match unsafe { native::futex_wait(word, value as u32, time != 0, code) } {
+            match unsafe { native::futex_wait(word, value as u32, !time.is_null(), code) } {
                 Futex::Woken => {
                     clock::acquire(word.addr());
                     0
                 }
                 Futex::Changed => -libc::EAGAIN,
                 Futex::Expired => {
-                    let time = std::ptr::with_exposed_provenance(time as usize);
                     // SAFETY: the program passed the time, which is a duration only for simple
                     // waits.
                     unsafe {
-                        match operation as c_int & OPERATION {
+                        match operation {
                             WAIT => clock::pass(time),
                             _ => clock::reach(time),
                         }
@@ -43,9 +64,10 @@ fn futex(arguments: Arguments, code: usize) -> c_int {
             }
         }
         WAKE | WAKE_BITSET => {
+            // The kernel wakes a thread before it compares the number.
+            let most = (value as c_int).max(1) as u32;
             // SAFETY: the program passed the address of the word.
-            let woken =
-                unsafe { native::futex_wake(word, value.clamp(0, c_int::MAX.into()) as u32, code) };
+            let woken = unsafe { native::futex_wake(word, most, code) };
             clock::release(word.addr());
             woken as c_int
         }

@@ -483,6 +483,24 @@ int main(void) {{ both(one, one); assert(load(x, RLX) == 2); return 0; }}"
 }
 static void *two(void *p) { store(x, 1, RLX); wake(1); return p; }
 int main(void) { both(one, two); return 0; }";
+    // What happens before the wake happens before the end of the wait.
+    let woken = "static int data;
+static void *one(void *p) {
+    if (syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0) == 0) assert(data == 1);
+    return p;
+}
+static void *two(void *p) { data = 1; store(word, 1, RLX); wake(1); return p; }
+int main(void) { both(one, two); return 0; }";
+    // Wakes and waits have a full barrier, and a wake of no thread wakes one.
+    let barriers = "static _Atomic uint32_t y, other, a = 1, b = 1;
+static void *one(void *p) { store(x, 1, RLX); wake(0); a = load(y, RLX); return p; }
+static void *two(void *p) {
+    store(y, 1, RLX);
+    syscall(SYS_futex, &other, FUTEX_WAKE, 1, NULL, NULL, 0);
+    b = load(x, RLX);
+    return p;
+}
+int main(void) { both(one, two); assert(a == 1 || b == 1); return 0; }";
     let early = "static void *one(void *p) { while (load(word, ACQ) == 0) wait_at(0); return p; }
 static void *two(void *p) { wake(1); store(word, 1, REL); return p; }
 int main(void) { both(one, two); return 0; }";
@@ -496,8 +514,72 @@ int main(void) { both(one, two); return 0; }";
         (lock("REL"), &[]),
         (lock("RLX"), weaker),
         (timed.to_owned(), &[]),
+        (woken.to_owned(), &[]),
+        (barriers.to_owned(), &["ra"]),
         (early.to_owned(), &["sc", "tso", "ra", "rc11"]),
     ] {
         expect(&[(&format!("{FUTEX}{program}"), failing)]);
     }
+}
+
+#[test]
+fn wrong_and_unknown_futex_calls_are_met() {
+    let Some(toolchain) = Toolchain::named("gcc") else {
+        return;
+    };
+    let wrong = "#include <errno.h>
+static char bytes[8];
+static struct timespec wrong = {0, 2000000000};
+int main(void) {
+    assert(syscall(SYS_futex, bytes + 1, FUTEX_WAIT, 0, NULL, NULL, 0) == -1 && errno == EINVAL);
+    assert(syscall(SYS_futex, &word, FUTEX_WAIT, 0, &wrong, NULL, 0) == -1 && errno == EINVAL);
+    assert(syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, 0, NULL, NULL, 0) == -1 && errno == EINVAL);
+    return 0;
+}";
+    let masked = "int main(void) {
+    syscall(SYS_futex, &word, FUTEX_WAKE_BITSET, 1, NULL, NULL, 2);
+    return 0;
+}";
+    let freed = "int main(void) {
+    _Atomic uint32_t *gone = malloc(4);
+    free(gone);
+    syscall(SYS_futex, gone, FUTEX_WAIT, 0, NULL, NULL, 0);
+    return 0;
+}";
+    for memory in ["sc", "rc11"] {
+        let checked = |program: &str| {
+            let text = format!("#define _GNU_SOURCE\n{HEAD}{FUTEX}{program}");
+            report(&toolchain, "program.c", &[], &text, memory)
+        };
+        assert_eq!(checked(wrong).unwrap()["verdict"], "verified", "{memory}");
+        let refusal = checked(masked).unwrap_err();
+        assert!(refusal.contains("mask 0x2"), "{refusal}");
+        let kind = &checked(freed).unwrap()["errors"][0]["kind"];
+        assert_eq!(kind, "use_after_free", "{memory}");
+    }
+}
+
+/// The start and the end of a thread leave no store in a buffer, even if a load follows the store.
+#[test]
+fn starts_and_ends_of_threads_order_stores() {
+    let joined = "static atomic_int y, z;
+static void *one(void *p) { store(y, 2, RLX); (void)load(z, RLX); return p; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, one, NULL);
+    pthread_join(thread, NULL);
+    assert(load(y, RLX) == 2);
+    return 0;
+}";
+    let started = "static atomic_int y, z;
+static void *one(void *p) { assert(load(y, RLX) == 2); return p; }
+int main(void) {
+    store(y, 2, RLX);
+    (void)load(z, RLX);
+    pthread_t thread;
+    pthread_create(&thread, NULL, one, NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}";
+    expect(&[(joined, &[]), (started, &[])]);
 }

@@ -187,7 +187,7 @@ impl Graph {
     /// of the synchronization edges to this event and to the earlier events, back to the last
     /// barrier.
     fn kept_before(&self, at: At, node: &Node, found: &mut Vec<At>) {
-        found.extend(node.after.iter());
+        self.sources_of(node, found);
         if is_no_instruction(node) {
             return;
         }
@@ -205,7 +205,21 @@ impl Graph {
             if is_barrier {
                 return;
             }
-            found.extend(earlier.after.iter());
+            self.sources_of(earlier, found);
+        }
+    }
+
+    /// Adds the sources of the synchronization edges to an event. No store is delayed across such an
+    /// edge, so the earlier events of the source's thread count, too, back to the last barrier.
+    fn sources_of(&self, node: &Node, found: &mut Vec<At>) {
+        for &source in &node.after {
+            for index in (0..=source.index).rev() {
+                let at = At { index, ..source };
+                found.push(at);
+                if is_barrier(self.node(at)) {
+                    break;
+                }
+            }
         }
     }
 }

@@ -63,7 +63,9 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
     };
     if !is_timed {
         let wait = Wait::Condvar(queue.number, ticket);
-        perform::wait(Queue::WAIT.on(object), wait, Location::caller(), |_| ());
+        perform::wait(Queue::WAIT.on(object), wait, Location::caller(), |engine| {
+            engine.follows_grant(wait)
+        });
         return Futex::Woken;
     }
     let goes_on = |engine: &mut Engine| {
@@ -114,6 +116,9 @@ unsafe fn enqueue_if(
         // SAFETY: as promised by the caller.
         let is_equal = unsafe {
             engine.note_word(word);
+            if engine.watch.races {
+                engine.shadow_atomic(word.addr(), size_of::<u32>(), Access::Read);
+            }
             word.read() == expected
         };
         if !is_equal {
@@ -171,11 +176,16 @@ pub unsafe fn futex_wake(word: *const u32, most: u32, code: usize) -> u32 {
         while woken < most && waiters.signal(0, event).is_some() {
             woken += 1;
         }
+        if woken > 0 {
+            engine.may_grant(event);
+        }
         engine.record(|_| format!("futex: wakes {woken}"));
         woken
     };
     if silently(|engine| engine.is_weak()) {
         let lock = inner_mutex_at(BESIDE | word.addr());
+        // As in a wait.
+        fence(Ordering::SeqCst, code);
         super::at(code, || lock.lock());
         let woken = perform(Queue::BROADCAST.on(queue.object), Location::caller(), wake);
         super::at(code, || lock.unlock());
