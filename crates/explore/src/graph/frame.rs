@@ -57,6 +57,24 @@ impl Frame {
         }
     }
 
+    /// Checks whether the events that the frame adds belong to threads and objects below these
+    /// numbers.
+    pub(super) fn fits(&self, threads: usize, objects: usize) -> bool {
+        let is_there = |thread: ThreadId, operation: &Operation| {
+            thread.index() < threads && operation.object.index() < objects
+        };
+        match &self.left {
+            Left::Sources {
+                operation, thread, ..
+            } => is_there(*thread, operation),
+            Left::Choices { thread, .. } => thread.index() < threads,
+            Left::Write { write, .. } => is_there(write.thread, &write.operation),
+            Left::Revisit {
+                write, read, node, ..
+            } => is_there(write.thread, &write.operation) && is_there(read.thread, &node.operation),
+        }
+    }
+
     /// Returns a frame whose first branch begins.
     pub(super) fn new(steps: usize, left: Left) -> Frame {
         Frame {

@@ -340,9 +340,12 @@ impl Strategy for GraphSearch {
         let fits = |graph: &Graph, execution: &Execution| {
             graph.steps.len() == execution.len() && execution.is_consistent() && graph.is_closed()
         };
+        let (threads, objects) = (self.graph.threads.len(), self.graph.objects.len());
+        let mut frames = self.frames.iter();
         let mut graph = self.graph.clone();
         let mut revisits = self.frames.iter().rev().filter_map(Frame::revisit);
         fits(&graph, &self.execution)
+            && frames.all(|frame| frame.fits(threads, objects))
             && revisits.all(|(steps, Removed { cut, execution })| {
                 graph.truncate(steps);
                 graph.paste(cut.clone()).is_ok() && fits(&graph, execution)
