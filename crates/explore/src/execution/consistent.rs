@@ -1,7 +1,10 @@
 //! Consistency check of an execution that was read from a file.
 
 use super::Performed;
-use super::{Event, EventId, Execution};
+use super::{Event, EventId, Execution, ObjectId};
+
+/// No program has this many objects. Tables of objects of an execution fit into memory.
+const OBJECTS: usize = 1 << 24;
 
 impl Execution {
     /// Checks whether all derived data matches the events. Clocks, races and positions are computed
@@ -51,8 +54,13 @@ impl Execution {
         let (Some(edges), Some(next_edges)) = (edges, next_edges) else {
             return false;
         };
+        let object = event.op.object.index();
         let is_known = event.thread().index() < self.positions.len()
-            && (self.is_weak || !event.op.is_access() || event.op.object.index() < self.last.len())
+            && match event.op.is_access() {
+                true if self.is_weak => object < OBJECTS,
+                true => object < self.last.len(),
+                false => event.op.object == ObjectId::NONE || object < OBJECTS,
+            }
             && event.step.choice < event.alternatives
             && edges.iter().all(|&edge| known(edge))
             && next_edges.iter().all(|&(_, edge)| edge.index() <= position);

@@ -184,7 +184,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Checks whether all events that the graph refers to are in it.
+    /// Checks whether all events and objects to which the graph refers are in it.
     pub(super) fn is_closed(&self) -> bool {
         let is_there = |at: &At| {
             let thread = self.threads.get(at.thread.index());
@@ -195,7 +195,11 @@ impl Graph {
         let mut objects = self.objects.iter();
         self.totals == totals
             && self.steps.iter().all(is_there)
-            && nodes.all(|node| node.rf.iter().chain(&node.after).all(is_there))
+            && nodes.all(|node| {
+                let object = node.operation.object.index();
+                (node.part == Part::Other || object < self.objects.len())
+                    && node.rf.iter().chain(&node.after).all(is_there)
+            })
             && objects.all(|object| object.co.iter().chain(&object.reads).all(is_there))
     }
 }

@@ -100,7 +100,7 @@ impl Covered {
         }
         for (_, event) in execution
             .events()
-            .filter(|(_, event)| is_of_object(event.op.kind))
+            .filter(|(_, event)| is_of_object(event.op.kind) && event.op.object != ObjectId::NONE)
         {
             self.use_by(event.op.object.index(), event.thread(), event.op.kind);
         }

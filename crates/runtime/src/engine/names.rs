@@ -183,7 +183,10 @@ impl Names {
                 .merged
                 .iter()
                 .all(|(&from, &into)| into < from && is_object(from))
-            && self.residents.values().all(|&object| is_object(object))
+            && self
+                .residents
+                .values()
+                .all(|object| object.0 < self.objects)
             && self.addresses.is_consistent(is_object)
     }
 
