@@ -549,7 +549,7 @@ int main(void) {
     for memory in ["sc", "rc11"] {
         let checked = |program: &str| {
             let text = format!("#define _GNU_SOURCE\n{HEAD}{FUTEX}{program}");
-            report(&toolchain, "program.c", &[], &text, memory)
+            report(toolchain, "program.c", &[], &text, memory)
         };
         assert_eq!(checked(wrong).unwrap()["verdict"], "verified", "{memory}");
         let refusal = checked(masked).unwrap_err();
