@@ -14,6 +14,9 @@ pub(super) const MAGIC: [u8; 8] = *b"MZK-CHKQ";
 /// The message for a checkpoint with another format.
 pub(super) const OTHER_VERSION: &str = "it was written by another version";
 
+/// The maximum size of a file that is read, in bytes. No search has a larger state.
+const SIZE: u64 = 1 << 32;
+
 /// Writes a state in place of the previous one, or of an empty file.
 pub(super) fn write(path: &Path, payload: &[u8]) -> io::Result<()> {
     refuse_foreign(path)?;
@@ -31,6 +34,9 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
         io::Error::new(io::ErrorKind::InvalidData, why)
     };
     let mut file = open_regular(path)?;
+    if file.metadata()?.len() > SIZE {
+        return Err(no_checkpoint());
+    }
     let mut content = vec![0; MAGIC.len()];
     file.read_exact(&mut content).map_err(|_| no_checkpoint())?;
     if content != MAGIC {
@@ -188,11 +194,15 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_begins_otherwise_is_not_read_to_its_end() {
+    fn a_huge_file_is_not_read_to_its_end() {
         let path = path("huge");
-        // A sparse file of a terabyte, which does not fit in memory.
-        File::create(&path).unwrap().set_len(1 << 40).unwrap();
-        assert!(read(&path).is_err());
+        for start in [b"".as_slice(), &MAGIC] {
+            fs::write(&path, start).unwrap();
+            // A sparse file of a terabyte, which does not fit in memory.
+            let file = File::options().write(true).open(&path).unwrap();
+            file.set_len(1 << 40).unwrap();
+            assert!(read(&path).is_err());
+        }
         fs::remove_file(path).unwrap();
     }
 }
