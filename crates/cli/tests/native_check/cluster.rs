@@ -257,7 +257,9 @@ fn commands_end_at_a_signal_although_the_server_does_not_answer() {
         assert!(round < 200, "it waits for the server");
         thread::sleep(Duration::from_millis(100));
     };
-    assert_eq!(end(child, in_time).status.code(), Some(3));
+    let output = end(child, in_time);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{errors}");
     let ended = (0..).find_map(|round| {
         in_time(round);
         worker.0.try_wait().unwrap()
