@@ -4,11 +4,15 @@
 //! a thread's reads before the free by the last owner. In programs that can share exceptions, each
 //! release of a share is an atomic access to the count here. The layouts are those of libstdc++.
 
-use crate::gate::{close, is_inside};
+use crate::clock;
+use crate::gate::{close, code, frame, is_inside};
+use crate::heap;
 use crate::image;
+use explore::OpKind;
 use libc::{c_int, c_uint, c_void};
-use runtime::native::on_own_stack;
+use runtime::native::{self as engine, on_own_stack};
 use std::sync::OnceLock;
+use std::sync::atomic::Ordering::AcqRel;
 
 /// `__cxa_exception`, or `__cxa_dependent_exception`, which refers to another exception.
 #[repr(C)]
@@ -34,8 +38,6 @@ const DEPENDENT: u64 = u64::from_be_bytes(*b"GNUCC++\x01");
 /// The offset from the count of owners to the thrown object.
 const COUNT: usize = 128;
 
-const ACQUIRE_RELEASE: c_int = 4;
-
 /// Functions that programs need to share an exception.
 const SHARING: [&str; 2] = [
     "_ZSt17current_exceptionv",
@@ -43,7 +45,24 @@ const SHARING: [&str; 2] = [
 ];
 
 unsafe extern "C-unwind" {
-    fn __tsan_atomic32_fetch_add(pointer: *mut c_uint, operand: c_uint, order: c_int) -> c_uint;
+    fn mazurka_leaves_exception(count: *mut c_uint);
+}
+
+export! {
+    /// The library changes the count without a hook. So this event changes nothing, and weak memory
+    /// models keep no values of the count: all such events are in one order.
+    placed fn mazurka_leaves_exception(count: *mut c_uint) {
+        if !is_inside() {
+            // The library has changed the count when the thread next calls a hook.
+            return enforce::begin(OpKind::ReadModifyWrite);
+        }
+        let (frame, code, _closed) = (frame(), code(), close());
+        heap::check(count.addr(), size_of::<c_uint>(), frame);
+        // SAFETY: the count lives until the caller has given up its share.
+        unsafe { engine::modify_within(count, ("release", AcqRel), code, |owners| owners) };
+        clock::acquire(count.addr());
+        clock::release(count.addr());
+    }
 }
 
 pub(crate) fn shares_exceptions() -> bool {
@@ -67,8 +86,7 @@ unsafe fn leave(object: *mut c_void) {
     if shares_exceptions() {
         // SAFETY: the count precedes the object, and lives until this owner has gone.
         unsafe {
-            let count = object.byte_sub(COUNT).cast();
-            __tsan_atomic32_fetch_add(count, 0, ACQUIRE_RELEASE);
+            mazurka_leaves_exception(object.byte_sub(COUNT).cast());
         }
     }
 }

@@ -176,7 +176,7 @@ pub(super) unsafe fn modify_unless<V: Value>(
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
-        let range = unsafe { engine.atomic_range(pointer, Sort::Atomic) };
+        let range = unsafe { engine.atomic_range(pointer, sort) };
         met.set(Some(range));
         if stops(engine) {
             return false;
