@@ -306,6 +306,19 @@ pub enum Statement {
     Take { semaphore: usize, how: Acquire },
     /// Arrives at a barrier. The register records whether the thread is the serial thread.
     Arrive { barrier: usize, into: Option<usize> },
+    /// Waits at a futex of four bytes if it has the value. The register gets 1 if the thread was
+    /// woken, and 0 if the futex had another value.
+    FutexWait {
+        place: Place,
+        value: u64,
+        into: usize,
+    },
+    /// Wakes one thread or all threads that wait at a futex. The register gets their number.
+    FutexWake {
+        place: Place,
+        is_broadcast: bool,
+        into: usize,
+    },
     /// Calls a once.
     Once { once: usize },
     /// Destroys an object and initialises it again.

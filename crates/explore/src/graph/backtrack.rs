@@ -1,12 +1,12 @@
 //! Backtracking: the next alternative at the last point of the execution that has one.
 
 use super::clocks::knows;
-use super::events::{At, Edges, Node, Operation, Shape};
+use super::events::{At, Edges, Node, Operation, Part, Shape};
 use super::frame::{Added, Frame, Left, Positions, Removed, Written};
 use super::memory_model::MemoryModel;
 use super::search::GraphSearch;
 use crate::execution::{EventId, MemoryOrder, ReadsFrom, ThreadId, ValueId};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 impl GraphSearch {
     /// Prepares the next branch of the last frame. Returns false if there is no step to perform yet.
@@ -346,26 +346,26 @@ impl GraphSearch {
     /// Computes again which stores of the execution are the newest of their objects when they are
     /// performed, because writes were removed.
     fn renew_sources(&mut self) {
-        for position in 0..self.graph.steps.len() {
-            let id = EventId::at(position);
-            let first = self.graph.steps[position];
-            if self.graph.node(first).operation.shape == Shape::Store {
-                let source = self.source_of_store(first, position);
+        // For each object, the position of the newest write so far in coherence order.
+        let mut newest: SmallVec<[usize; 16]> = smallvec![0; self.graph.objects.len()];
+        for step in 0..self.graph.steps.len() {
+            let id = EventId::at(step);
+            let last = self.graph.last_of_step(id);
+            let node = self.graph.node(last);
+            if node.part != Part::Write {
+                continue;
+            }
+            let object = node.operation.object;
+            let position = self.graph.position(object, Some(last));
+            let newest = &mut newest[object.index()];
+            let source = match position > *newest {
+                true => ReadsFrom::NEWEST,
+                false => ReadsFrom::OVERWRITTEN,
+            };
+            *newest = position.max(*newest);
+            if node.operation.shape == Shape::Store {
                 self.execution.set_source(id, source);
             }
-        }
-    }
-
-    /// Returns `NEWEST` if no write of an earlier step comes after the store in coherence order, and
-    /// `OVERWRITTEN` if one does.
-    pub(super) fn source_of_store(&self, write: At, steps: usize) -> ReadsFrom {
-        let object = self.graph.node(write).operation.object;
-        let place = self.graph.position(object, Some(write));
-        let later = &self.graph.object(object).co[place..];
-        let is_before = |&later: &At| self.graph.step_of(later).index() < steps;
-        match later.iter().any(is_before) {
-            true => ReadsFrom::OVERWRITTEN,
-            false => ReadsFrom::NEWEST,
         }
     }
 }

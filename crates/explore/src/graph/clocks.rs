@@ -1,7 +1,7 @@
 //! Vector clocks of the events of a graph. They are computed once, when an event is added.
 
 use super::events::{At, Graph, Node, Part, Shape};
-use crate::execution::{MemoryOrder, ObjectId};
+use crate::execution::{MemoryOrder, ObjectId, ThreadId};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -72,8 +72,12 @@ pub(super) fn join(clock: &mut Clock, other: &Clock) {
 
 /// Checks whether the clock knows the event.
 pub(super) fn knows(clock: &Clock, at: At) -> bool {
-    let own = clock.0.get(at.thread.index());
-    own.is_some_and(|&own| own > at.index)
+    known_of(clock, at.thread) > at.index
+}
+
+/// Returns the number of events of the thread that the clock knows.
+pub(super) fn known_of(clock: &Clock, thread: ThreadId) -> u32 {
+    clock.0.get(thread.index()).copied().unwrap_or(0)
 }
 
 fn set(clock: &mut Clock, at: At) {
@@ -195,9 +199,14 @@ impl Graph {
     pub(super) fn floor(&self, object: ObjectId, clock: &Clock) -> usize {
         let own = self.object(object);
         let written = own.co.iter().rposition(|&write| knows(clock, write));
-        let written = written.map_or(0, |position| position + 1);
-        let reads = own.reads.iter().filter(|&&read| knows(clock, read));
-        let read = reads.map(|&read| self.position(object, self.node(read).rf));
-        written.max(read.max().unwrap_or(0))
+        let mut floor = written.map_or(0, |position| position + 1);
+        for &read in own.reads.iter().filter(|&&read| knows(clock, read)) {
+            let source = self.node(read).rf;
+            let mut newer = own.co[floor..].iter();
+            floor += newer
+                .rposition(|&write| Some(write) == source)
+                .map_or(0, |position| position + 1);
+        }
+        floor
     }
 }

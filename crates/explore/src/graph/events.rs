@@ -274,6 +274,12 @@ impl Graph {
             self.threads.resize_with(thread.index() + 1, Vec::new);
         }
         let at = self.next_of(thread);
+        debug_assert!(
+            self.threads[thread.index()]
+                .last()
+                .is_none_or(|last| last.stamp < node.stamp),
+            "stamps increase in each thread"
+        );
         if node.part == Part::Read {
             self.object_mut(node.operation.object).reads.push(at);
         }

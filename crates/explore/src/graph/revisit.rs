@@ -1,6 +1,6 @@
 //! Backward revisits: a read that is in the graph reads from the write that was added last.
 
-use super::clocks::knows;
+use super::clocks::{known_of, knows};
 use super::events::{At, Event, Graph, Node, Part};
 use crate::execution::{EventId, ThreadId};
 use serde::{Deserialize, Serialize};
@@ -51,10 +51,11 @@ impl Graph {
             return None;
         }
         let (_, steps) = self.steps.split_last()?;
-        let is_removed = self.removal(read, write);
+        let stamp = self.node(read).stamp;
+        let prefix = &self.node(write).clocks.porf;
         let mut next = 0;
         let place = |&step: &At| {
-            let stays = !is_removed(step, self.node(step));
+            let stays = self.node(step).stamp < stamp || knows(prefix, step);
             next += usize::from(stays);
             stays.then(|| EventId::at(next - 1))
         };
@@ -64,16 +65,21 @@ impl Graph {
     /// Checks whether all events that are removed if `read` reads from `write` would be added in the
     /// same way again. If not, the resulting graph is reached in another way.
     pub(super) fn may_revisit(&self, read: At, write: At) -> bool {
-        let is_removed = self.removal(read, write);
-        let mut all = self.all();
-        all.all(|(at, event)| !is_removed(at, event) || self.is_maximal(at, event, write))
-    }
-
-    /// Returns a function that tells whether an event is removed if `read` reads from `write`.
-    fn removal(&self, read: At, write: At) -> impl Fn(At, &Event) -> bool {
         let stamp = self.node(read).stamp;
         let prefix = &self.node(write).clocks.porf;
-        move |at, event| at == read || event.stamp > stamp && !knows(prefix, at)
+        (0..self.threads.len()).all(|thread| {
+            let thread = ThreadId::from_index(thread);
+            let stays = known_of(prefix, thread) as usize;
+            let own = self.threads[thread.index()].iter().enumerate();
+            // The stamps of a thread's events increase.
+            own.skip(stays)
+                .rev()
+                .take_while(|(_, event)| event.stamp >= stamp)
+                .all(|(index, event)| {
+                    let index = index as u32;
+                    self.is_maximal(At { thread, index }, event, write)
+                })
+        })
     }
 
     /// Removes the steps that have no place.

@@ -316,18 +316,7 @@ impl Strategy for GraphSearch {
             }
             self.graph.place(at, position);
         }
-        let source = match operation.shape {
-            Shape::Store => self.source_of_store(first, steps),
-            _ => step.reads_from,
-        };
-        self.execution.push(
-            Step {
-                reads_from: source,
-                ..step
-            },
-            &request,
-            performed,
-        );
+        self.execution.push(step, &request, performed);
     }
 
     fn analyse(&mut self, _outcome: Outcome) {}

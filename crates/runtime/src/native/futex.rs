@@ -121,6 +121,7 @@ unsafe fn enqueue_if(
             }
             word.read() == expected
         };
+        engine.follows_queue(queue.object);
         if !is_equal {
             engine.record(|_| "futex: value differs".to_owned());
         }
@@ -199,6 +200,7 @@ pub unsafe fn futex_wake(word: *const u32, most: u32, code: usize) -> u32 {
     perform_when(goes_on, |engine| {
         // SAFETY: as promised by the caller.
         unsafe { engine.note_word(word) };
+        engine.follows_queue(queue.object);
         wake(engine)
     })
 }
@@ -235,6 +237,16 @@ impl Engine {
         });
         if is_of_library {
             self.needs_sc("waits on std::atomic, std::latch, std::barrier and semaphores");
+        }
+    }
+
+    /// Orders the current event after all earlier events of the queue, for data races. Under weak
+    /// memory models, the lock of the queue does this.
+    fn follows_queue(&mut self, queue: ObjectId) {
+        if self.watch.races {
+            let order = &mut self.guests.happens_before;
+            order.load(self.running, queue, Ordering::AcqRel);
+            order.publish(self.running, queue, Ordering::AcqRel);
         }
     }
 

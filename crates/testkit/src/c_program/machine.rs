@@ -127,6 +127,9 @@ struct State {
     barriers: Vec<Barrier>,
     onces: Vec<Once>,
     threads: Vec<ThreadState>,
+    /// Threads that wait at futexes, each with the first byte of the futex, in the order in which
+    /// they began to wait.
+    sleeping: Vec<(usize, u8)>,
     /// The happens-before order, if it is needed.
     order: Option<Box<Order>>,
 }

@@ -39,10 +39,11 @@ pub enum Theme {
     Wild,
     Messages,
     Lifetimes,
+    Futexes,
 }
 
 /// All themes.
-pub const THEMES: [Theme; 15] = [
+pub const THEMES: [Theme; 16] = [
     Theme::Atomics,
     Theme::CompareExchange,
     Theme::Locks,
@@ -58,6 +59,7 @@ pub const THEMES: [Theme; 15] = [
     Theme::Wild,
     Theme::Messages,
     Theme::Lifetimes,
+    Theme::Futexes,
 ];
 
 struct Maker<'a> {
@@ -66,6 +68,9 @@ struct Maker<'a> {
     roles: Vec<Role>,
     themes: Vec<Theme>,
     threads: usize,
+    /// The size of atomic accesses, if all have the same size. Weak memory models refuse accesses of
+    /// different sizes to the same memory.
+    atomic_size: Option<usize>,
 }
 
 /// Generates a program, which may deadlock and have races. The program has the theme `about`, if a
@@ -85,8 +90,10 @@ fn any(random: &mut Random, about: Option<Theme>) -> CProgram {
         themes.push(THEMES[random.index(THEMES.len())]);
     }
     let threads = 3 + usize::from(random.chance(35));
+    let atomic_size = random.chance(40).then_some(4);
     let mut maker = Maker {
         random,
+        atomic_size,
         program: CProgram::default(),
         roles: Vec::new(),
         themes,
@@ -241,7 +248,11 @@ impl Maker<'_> {
     /// Returns a place in a region, mostly one of two places, so that threads share places.
     fn place_in(&mut self, region: usize, largest: usize) -> Place {
         let sizes = [4, 4, 4, 8, 8, 2, 1, 16];
-        let size = sizes[self.random.index(sizes.len())].min(largest);
+        let size = match self.roles[region] {
+            Role::Atomic => self.atomic_size,
+            _ => None,
+        };
+        let size = size.unwrap_or_else(|| sizes[self.random.index(sizes.len())].min(largest));
         let places = (REGION / size).min(2);
         Place {
             region,

@@ -28,6 +28,9 @@ pub struct Compiled {
 pub struct Way {
     pub algorithm: Option<&'static str>,
     pub interleaves_plain: bool,
+    /// The memory model. All atomic accesses are seq_cst, so it changes no behaviour of programs
+    /// without data races.
+    pub memory: Option<&'static str>,
     /// The number of times that condition variables wake a thread without a signal.
     pub spurious: u8,
     pub without: Vec<&'static str>,
@@ -58,9 +61,12 @@ impl Way {
             .into_iter()
             .filter(|_| random.below(3) == 0)
             .collect();
+        let memory = ["tso", "rc11"].get(random.below(6) as usize).copied();
+        let algorithm = algorithms[random.below(3) as usize];
         Way {
-            algorithm: Some(algorithms[random.below(3) as usize]),
-            interleaves_plain: !optimises && random.below(2) == 0,
+            algorithm: memory.is_none().then_some(algorithm),
+            interleaves_plain: !optimises && memory.is_none() && random.below(2) == 0,
+            memory,
             without,
             spurious: random.below(2) as u8,
         }
@@ -78,6 +84,9 @@ impl Way {
         let mut arguments = Vec::new();
         if let Some(algorithm) = self.algorithm {
             arguments.push(format!("--algorithm={algorithm}"));
+        }
+        if let Some(memory) = self.memory {
+            arguments.push(format!("--memory={memory}"));
         }
         if self.interleaves_plain {
             arguments.push("--plain=sc".to_owned());

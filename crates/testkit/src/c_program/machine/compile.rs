@@ -58,6 +58,11 @@ pub(super) enum Instruction {
     Take(usize, Acquire),
     Arrive(usize, Option<usize>),
     Leave(usize),
+    /// Begins to wait at a futex if it has the value, otherwise jumps.
+    EnterFutex(Place, u64, usize),
+    /// Continues when the thread was woken.
+    LeaveFutex(Place),
+    WakeFutex(Place, bool, usize),
     EnterOnce(usize, usize),
     EndOnce(usize),
     Renew(Object),
@@ -166,7 +171,7 @@ impl Code {
             })
         };
         match *instruction {
-            Load(place, _) | Spin(place, ..) => access(place, false, false),
+            Load(place, _) | Spin(place, ..) | EnterFutex(place, ..) => access(place, false, false),
             Store(place, _) | Modify(_, place, ..) | CompareExchange(place, ..) => {
                 access(place, false, true)
             }
@@ -222,6 +227,7 @@ fn start(program: &CProgram) -> State {
         barriers: vec![Barrier::default(); program.barriers.len()],
         onces: vec![Once::New; program.onces.len()],
         threads: (0..program.threads.len()).map(thread).collect(),
+        sleeping: Vec::new(),
         order: None,
     }
 }
@@ -387,6 +393,20 @@ fn one(statement: &Statement, code: &mut Vec<Instruction>) {
         &Post { semaphore } => code.push(I::Post(semaphore)),
         &Take { semaphore, how } => code.push(I::Take(semaphore, how)),
         &Arrive { barrier, into } => code.extend([I::Arrive(barrier, into), I::Leave(barrier)]),
+        &FutexWait { place, value, into } => {
+            let end = code.len() + 4;
+            code.extend([
+                I::Set(into, 0),
+                I::EnterFutex(place, value, end),
+                I::LeaveFutex(place),
+                I::Set(into, 1),
+            ]);
+        }
+        &FutexWake {
+            place,
+            is_broadcast,
+            into,
+        } => code.push(I::WakeFutex(place, is_broadcast, into)),
         &Once { once } => {
             let end = code.len() + 2;
             code.extend([I::EnterOnce(once, end), I::EndOnce(once)]);

@@ -6,7 +6,7 @@
 
 use super::State;
 use super::compile::{Access, Code, Instruction};
-use crate::c_program::Object;
+use crate::c_program::{Object, REGION};
 use std::collections::BTreeMap;
 
 /// For each thread, the number of its segments that happen before a point.
@@ -74,6 +74,9 @@ impl Order {
             Post(semaphore) | Take(semaphore, _) => object(3, semaphore),
             Arrive(barrier, _) | Leave(barrier) => object(4, barrier),
             EnterOnce(once, _) | EndOnce(once) => object(5, once),
+            EnterFutex(place, ..) | LeaveFutex(place) | WakeFutex(place, ..) => {
+                object(6, place.region * REGION + place.offset)
+            }
             Create(child) => {
                 self.threads[child] = join(&self.threads[child], &self.threads[thread]);
                 return self.advance(thread);
@@ -93,7 +96,7 @@ impl Order {
         }
         let is_over = matches!(*does, EnterOnce(once, _) if state.onces[once] != super::Once::New);
         if let Some(mut access) = code.access(does).filter(|_| !is_over) {
-            let reads = !matches!(does, Store(..));
+            let reads = !matches!(does, Store(..) | EnterFutex(..));
             if let CompareExchange(place, ..) = *does {
                 access.is_write = state.get(place) == state.threads[thread].temporary;
             }

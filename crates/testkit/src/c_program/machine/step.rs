@@ -61,7 +61,10 @@ impl Code {
             | Instruction::WriteExpected(Expected::Register(_), _)
             | Instruction::End => true,
             // These instructions may wait.
-            Instruction::Spin(..) | Instruction::TakeFlag(_) | Instruction::EnterOnce(..) => false,
+            Instruction::Spin(..)
+            | Instruction::TakeFlag(_)
+            | Instruction::EnterOnce(..)
+            | Instruction::EnterFutex(..) => false,
             // This instruction writes only if the compare-exchange has failed.
             Instruction::WriteExpected(_, into) if state.threads[thread].registers[*into] == 1 => {
                 true
@@ -296,6 +299,24 @@ impl Code {
                 }
                 running.round = 0;
             }
+            EnterFutex(place, value, end) => match narrow(state.get(place)) == value {
+                true => state.sleeping.push((first_byte(place), thread as u8)),
+                false => state.threads[thread].at = end,
+            },
+            LeaveFutex(place) => {
+                let waits = (first_byte(place), thread as u8);
+                return !state.sleeping.contains(&waits);
+            }
+            WakeFutex(place, is_broadcast, into) => {
+                let most = if is_broadcast { usize::MAX } else { 1 };
+                let mut woken = 0;
+                state.sleeping.retain(|&(futex, _)| {
+                    let wakes = futex == first_byte(place) && woken < most;
+                    woken += usize::from(wakes);
+                    !wakes
+                });
+                state.threads[thread].registers[into] = woken as u64;
+            }
             EnterOnce(once, end) => match state.onces[once] {
                 Once::New => {
                     state.onces[once] = Once::Runs;
@@ -372,6 +393,10 @@ fn wake_in_time(mut state: State, condvar: usize, thread: usize) -> Vec<State> {
 /// Returns the value that a register gets from a wide value.
 fn narrow(value: u128) -> u64 {
     (value as u64).wrapping_add(((value >> 64) as u64).wrapping_mul(3))
+}
+
+fn first_byte(place: Place) -> usize {
+    place.region * REGION + place.offset
 }
 
 fn cut(value: u128, size: usize) -> u128 {

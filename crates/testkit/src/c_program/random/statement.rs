@@ -49,6 +49,7 @@ impl Maker<'_> {
             }
             Theme::Messages => self.message(),
             Theme::Lifetimes => self.renewal(thread, depth),
+            Theme::Futexes => self.futex(),
         }
     }
 
@@ -326,6 +327,33 @@ impl Maker<'_> {
         }
     }
 
+    /// Waits at a futex, wakes threads that wait, or changes the futex and then wakes threads.
+    fn futex(&mut self) -> Vec<Statement> {
+        let place = Place {
+            region: 0,
+            offset: 4 * self.random.index(2),
+            size: 4,
+        };
+        let into = self.register();
+        let wake = Statement::FutexWake {
+            place,
+            is_broadcast: self.random.chance(40),
+            into,
+        };
+        match self.random.below(6) {
+            0..3 => vec![Statement::FutexWait {
+                place,
+                value: self.random.below(2),
+                into,
+            }],
+            3 => vec![wake],
+            _ => {
+                let value = self.value();
+                vec![Statement::Store { place, value }, wake]
+            }
+        }
+    }
+
     /// Writes plain data and sets an atomic flag, or reads the data if the flag is set.
     fn message(&mut self) -> Vec<Statement> {
         let data = Place {
@@ -336,7 +364,7 @@ impl Maker<'_> {
         let flag = Place {
             region: 0,
             offset: 0,
-            size: 1,
+            size: self.atomic_size.unwrap_or(1),
         };
         let into = self.register();
         match self.random.chance(50) {

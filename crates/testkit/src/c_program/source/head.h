@@ -30,6 +30,9 @@ typedef pthread_t thread_t, joining_thread_t;
 #define LOCK_BOTH(one, two) abort()
 #endif
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
 typedef unsigned __int128 uint128_t;
 
 /* The year 2100. */
@@ -41,6 +44,14 @@ static inline uint64_t narrow(uint128_t value) { return (uint64_t)value + 3 * (u
 static inline int took(uint32_t *flag) {
     uint32_t expected = 0;
     return __atomic_compare_exchange_n(flag, &expected, 1, 0, 5, 5);
+}
+
+static inline int futex_wait(uint32_t *futex, uint32_t value) {
+    return syscall(SYS_futex, futex, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0) == 0;
+}
+
+static inline long futex_wake(uint32_t *futex, int most) {
+    return syscall(SYS_futex, futex, FUTEX_WAKE_PRIVATE, most, NULL, NULL, 0);
 }
 
 static int compared(const void *one, const void *two) {

@@ -287,6 +287,21 @@ impl Source<'_> {
                 };
                 self.line(depth, &line);
             }
+            &FutexWait { place, value, into } => {
+                let call = format!("futex_wait({}, {value})", self.pointer(place));
+                let line = self.set(thread, into, &call);
+                self.line(depth, &line);
+            }
+            &FutexWake {
+                place,
+                is_broadcast,
+                into,
+            } => {
+                let most = if is_broadcast { "INT32_MAX" } else { "1" };
+                let call = format!("futex_wake({}, {most})", self.pointer(place));
+                let line = self.set(thread, into, &call);
+                self.line(depth, &line);
+            }
             &Once { once } => {
                 self.line(
                     depth,
