@@ -1,5 +1,6 @@
 /* Functions for programs under test. In a program that runs as usual or is built without Mazurka,
-   mazurka_choose returns 0, mazurka_input returns its lowest value, and the others do nothing. */
+   mazurka_choose returns 0, mazurka_input returns the lowest value (except as described below), and
+   the other functions do nothing. */
 #ifndef MAZURKA_H
 #define MAZURKA_H
 
@@ -7,23 +8,24 @@
 extern "C" {
 #endif
 
-/* Returns a number from 0 to alternatives - 1. A check tries them all. */
+/* Returns a number from 0 to alternatives - 1. A check tries all these numbers. */
 __attribute__((weak)) int mazurka_choose(int alternatives);
 
-/* Discards the executions in which the condition does not hold. */
+/* Discards an execution if the condition does not hold. */
 __attribute__((weak)) void mazurka_assume(int condition);
 
-/* Declares a goal: at least one execution must call this with a true condition, otherwise a bug is
-   reported. Calls with the same name declare the same goal. */
+/* Declares a goal: in at least one execution, a call with this name must have a nonzero
+   is_reached. Otherwise the check reports a bug. */
 __attribute__((weak)) void mazurka_goal(const char *name, int is_reached);
 
-/* Returns an input. A check tries all values of the range, `mazurka verify` one after the other. A
-   run uses the environment variable MAZURKA_INPUT_<name>, or the lowest value if it is not set. */
+/* Returns an input from lowest to highest. A check tries all values. `mazurka verify` verifies the
+   program for each value separately. A run uses the environment variable MAZURKA_INPUT_<name>, or
+   the lowest value if the variable is not set. */
 __attribute__((weak)) long long mazurka_input(const char *name, long long lowest, long long highest);
 
-/* Begins the program again under its safe trace: from here to the next call, or to the end of the
-   program, the trace is enforced from its beginning. Only main may call this function, and only
-   when all other threads have ended. Otherwise the process ends with a message. */
+/* Starts the safe trace again: from here, the trace is enforced from its beginning, until the next
+   call or the end of the program. Only the main thread may call this function, and only when all
+   other threads have ended. Otherwise the process ends with a message. */
 __attribute__((weak)) void mazurka_again(void);
 
 #ifdef __cplusplus

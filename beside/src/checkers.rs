@@ -1,4 +1,5 @@
-//! How each library checks a program to its end, or to a limit.
+//! Checks a program with one of the libraries, until the check is complete or a time limit is
+//! reached.
 
 use cpu_time::ProcessTime;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,18 +7,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What a check took.
+/// The cost of a check.
 pub struct Measured {
     pub executions: u64,
-    /// CPU time; none if the library refuses the program.
+    /// The CPU time in seconds; `None` if the library refuses the program.
     pub seconds: Option<f64>,
     pub is_stopped: bool,
 }
 
-/// A check is repeated until it has taken so long, so that short ones are measured well.
+/// Short checks are repeated until they have taken this number of CPU seconds in total, so that the
+/// measurement is precise.
 const LONG_ENOUGH: f64 = 0.5;
 
-/// Mazurka verifies the program.
+/// Verifies the program with Mazurka.
 pub fn mazurka(program: fn()) -> Measured {
     let start = ProcessTime::now();
     let mut checks = 0;
@@ -36,7 +38,7 @@ pub fn mazurka(program: fn()) -> Measured {
     }
 }
 
-/// loom, with its default bounds lifted.
+/// Checks the program with loom, with a raised limit on branches.
 pub fn loom(program: fn(), limit: Duration) -> Measured {
     measured(limit, move |run| {
         let mut builder = loom::model::Builder::new();
@@ -45,7 +47,7 @@ pub fn loom(program: fn(), limit: Duration) -> Measured {
     })
 }
 
-/// Shuttle, with its scheduler that tries everything.
+/// Checks the program with Shuttle's exhaustive scheduler.
 pub fn shuttle(program: fn(), limit: Duration) -> Measured {
     measured(limit, move |run| {
         let mut config = shuttle::Config::new();
@@ -55,11 +57,11 @@ pub fn shuttle(program: fn(), limit: Duration) -> Measured {
     })
 }
 
-/// How many executions there are between two looks at the clock.
+/// Number of executions between two checks of the time limit.
 const LOOK: u64 = 64;
 
-/// Counts the executions of a check, and stops it by a panic in the program when it has had its CPU time. Another panic is a
-/// refusal: the programs have no bugs.
+/// Measures a check. When the check reaches the limit of CPU time, a panic in the program stops it.
+/// Any other panic means that the library refuses the program, because the programs have no bugs.
 fn measured(limit: Duration, check: impl FnOnce(Arc<dyn Fn(fn()) + Send + Sync>)) -> Measured {
     let executions = Arc::new(AtomicU64::new(0));
     let is_stopped = Arc::new(AtomicBool::new(false));

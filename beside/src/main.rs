@@ -1,8 +1,12 @@
-//! The same programs with Mazurka, loom 0.7.2 and Shuttle 0.9, side by side: executions and CPU time.
+//! Checks the same programs with Mazurka, loom 0.7.2 and Shuttle 0.9, and compares the numbers of
+//! executions and the CPU times.
 //!
-//! `cargo run --release --manifest-path beside/Cargo.toml [SECONDS [NAME]]`: loom and Shuttle are stopped after so many CPU seconds
-//! (10); only programs whose names begin so.
-//! Exits 1 if one of them is less than 100 times slower where it finishes or is stopped.
+//! Usage: `cargo run --release --manifest-path beside/Cargo.toml [SECONDS [NAME]]`. loom and
+//! Shuttle are stopped after this number of CPU seconds (default: 10). With NAME, only the programs
+//! whose names begin with NAME are checked.
+//!
+//! Exits with code 1 if for some program loom or Shuttle takes less than 100 times the CPU time of
+//! Mazurka, until it finishes or is stopped.
 
 #![forbid(unsafe_code)]
 
@@ -13,10 +17,10 @@ use checkers::{Measured, loom, mazurka, shuttle};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// What Mazurka has to be better by.
+/// The factor by which Mazurka must be faster than the other libraries.
 const FACTOR: f64 = 100.0;
 
-/// A program with each library's types.
+/// A program, written with the types of each library.
 struct Row {
     name: &'static str,
     mazurka: fn(),

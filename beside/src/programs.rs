@@ -1,4 +1,5 @@
-//! The programs, written once; each module has them with the types of one library.
+//! The programs. The macro defines them once. Each module contains all of them, with the types of
+//! one library.
 
 macro_rules! programs {
     ($module:ident, $library:ident) => {
@@ -18,7 +19,7 @@ macro_rules! programs {
                 Arc::new((0..n).map(|_| AtomicU32::new(0)).collect())
             }
 
-            /// One writes, n read.
+            /// One thread writes a variable, and n threads read it.
             pub fn readers(n: usize) {
                 let x = Arc::new(AtomicU32::new(0));
                 let own = zeros(n);
@@ -35,7 +36,8 @@ macro_rules! programs {
                 join(threads);
             }
 
-            /// n write in a row, one looks for the last zero.
+            /// Each of n threads writes an element of an array, and one thread searches for the
+            /// last zero.
             pub fn lastzero(n: usize) {
                 let array = zeros(n + 1);
                 let mut threads = Vec::new();
@@ -55,7 +57,7 @@ macro_rules! programs {
                 join(threads);
             }
 
-            /// Each thread increments under a lock.
+            /// Each thread increments a counter n times, under a lock.
             pub fn mutex(threads: u32, n: u32) {
                 let shared = Arc::new((Mutex::new(()), AtomicU32::new(0)));
                 let all = (0..threads).map(|_| {
@@ -71,7 +73,7 @@ macro_rules! programs {
                 assert_eq!(shared.1.load(SeqCst), threads * n);
             }
 
-            /// Each thread puts four keys into a hash table.
+            /// Each thread inserts four keys into a hash table.
             pub fn indexer(threads: u32) {
                 const PLACES: usize = 128;
                 let table = zeros(PLACES);
@@ -100,7 +102,7 @@ macro_rules! programs {
                 busy: Vec<AtomicBool>,
             }
 
-            /// Each thread creates a file.
+            /// Each thread creates a file: it takes an inode and a free block, under locks.
             pub fn filesystem(threads: usize) {
                 const INODES: usize = 32;
                 const BLOCKS: usize = 26;
@@ -133,7 +135,8 @@ macro_rules! programs {
                 join(all.collect());
             }
 
-            /// Some push and some pop, on a stack whose nodes are places of an array (0 is none).
+            /// Some threads push and others pop, on a Treiber stack. A node is an index into an
+            /// array; 0 means no node.
             pub fn treiber(pushers: usize, poppers: usize) {
                 let head = Arc::new(AtomicUsize::new(0));
                 let next = zeros(pushers + 1);

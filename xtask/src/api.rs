@@ -1,13 +1,14 @@
 //! The public API of the crates that users depend on, compared with a snapshot.
 //!
 //! The description comes from rustdoc of the stable toolchain, which writes JSON only if an
-//! environment variable is set. So the snapshot changes only if a new toolchain has another format.
+//! environment variable is set. While the API stays the same, the snapshot changes only if a new
+//! toolchain writes the JSON in another format.
 
 use crate::{Done, root, target};
 use std::fs;
 use std::process::Command;
 
-/// The packages of users, with the names of their libraries.
+/// The packages that users depend on, with the names of their libraries.
 const PACKAGES: [(&str, &str); 2] = [("mazurka", "mazurka"), ("mazurka-actors", "actors")];
 
 /// Compares the snapshots with the current API, or replaces them.

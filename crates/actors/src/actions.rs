@@ -23,7 +23,7 @@ pub(crate) struct Action<M> {
     /// Identifies the action in the state of the process.
     pub(crate) fingerprint: Fingerprint,
     pub(crate) location: &'static Location<'static>,
-    /// Performs the action. Returns the answer if the process has asked for one.
+    /// Performs the action. Returns the answer if the action is an [`ask`](Actions::ask).
     pub(crate) perform: Perform<M>,
 }
 
@@ -44,7 +44,7 @@ impl<M: Message> Actions<M> {
         self.me.clone()
     }
 
-    /// Creates a table that the process owns. The table is gone when the process ends.
+    /// Creates a table that this process owns. The table is deleted when the process ends.
     #[track_caller]
     pub fn table<K: Key, V: Value>(&self, name: &str) -> Table<K, V> {
         let table = self.system.table(name);
@@ -98,8 +98,8 @@ impl<M: Message> Actions<M> {
     }
 
     /// Performs any other operation: uses tables, names, links, monitors or signals, or makes a
-    /// choice. The operation goes through `me`, as in other processes, but receives nothing.
-    /// `operation` must not capture anything: the data that it needs is passed as `on`.
+    /// choice. `operation` gets the process and `on`. It must not receive messages, and it must not
+    /// capture anything, so `on` contains the data that it needs.
     ///
     /// ```
     /// use actors::{Actions, Behaviour, Delivery, Input, Next, System, Table};

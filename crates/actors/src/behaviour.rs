@@ -7,8 +7,8 @@ use std::time::Duration;
 /// A process that is a state machine: between two messages its state is plain data, not a stack.
 ///
 /// A system of these processes ([`System::spawn_machine`](crate::System::spawn_machine)) can report
-/// its whole state. The algorithm `context-sensitive` compares states and explores orders of
-/// messages that lead to the same state once.
+/// its whole state. If several orders of messages lead to the same state, the algorithm
+/// `context-sensitive` continues from that state only once.
 ///
 /// ```
 /// use actors::{Actions, Behaviour, Delivery, Input, Next, Pid, System};
@@ -64,26 +64,27 @@ use std::time::Duration;
 /// assert_eq!(executions(Algorithm::ContextSensitive), 1);
 /// ```
 ///
-/// Tables, names, links, monitors and signals are used through [`Actions::perform`] and
-/// [`Actions::ask`] and are part of the state. Other shared data (a cell, a static) is not.
+/// [`Actions::perform`] and [`Actions::ask`] give access to tables, names, links, monitors and
+/// signals, which are part of the state. Other shared data (a cell, a static) is not part of the
+/// state.
 pub trait Behaviour: Clone + Eq + Hash + Send + 'static {
     /// The type of the messages that the process receives.
     type Message: Message + Eq + Hash;
 
-    /// Checks whether the process may wait for messages forever. If so, it is not a deadlock that
-    /// the process still waits at the end.
+    /// Checks whether the process may wait for messages forever. If so, its wait at the end of the
+    /// execution is not a deadlock.
     fn is_server(&self) -> bool {
         false
     }
 
-    /// Checks whether the process receives this message next. If not, it stays in the mailbox.
+    /// Checks whether the process accepts this message in its current state. If not, the message
+    /// stays in the mailbox.
     fn fits(&self, _message: &Self::Message) -> bool {
         true
     }
 
-    /// Reacts to the start, a message, an answer or a timeout. The reaction performs no operation
-    /// of the model: it adds operations to `actions`, which are performed before the process
-    /// continues.
+    /// Reacts to an input. The reaction must not perform operations. It adds them to `actions`, and
+    /// the process performs them after the reaction.
     ///
     /// The result must depend on the state and the input alone.
     fn react(&mut self, input: Input<Self::Message>, actions: &mut Actions<Self::Message>) -> Next;
@@ -96,7 +97,7 @@ pub enum Input<M> {
     Start,
     /// The process has received a message.
     Message(M),
-    /// The answer that the process has [asked](Actions::ask) for.
+    /// The process gets the answer that it has [asked](Actions::ask) for.
     Answer(M),
     /// No message has arrived in time.
     Timeout,

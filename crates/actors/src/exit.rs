@@ -1,4 +1,4 @@
-//! The reasons why processes end, and the notices that other processes get.
+//! The reasons why processes end, and the notices to other processes.
 
 use crate::{Monitor, ProcessId};
 use std::any::Any;
@@ -15,11 +15,12 @@ pub enum ExitReason {
     NoProcess,
     /// The process panicked with this message.
     Panic(String),
-    /// The reason that the process gave itself, or that an exit signal gave.
+    /// The process or an exit signal gave this reason.
     Other(String),
 }
 
-/// The notice of the end of a linked process, or of an exit signal, to a process that traps exits.
+/// A notice to a process that traps exits: a linked process has ended, or an exit signal has
+/// arrived.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Exit {
     /// The process that ended or sent the signal; `None` if the sender is not a process.
@@ -35,7 +36,7 @@ pub struct Down {
     pub monitor: Monitor,
     /// The process that ended.
     pub process: ProcessId,
-    /// Why the process ended.
+    /// The reason for the end.
     pub reason: ExitReason,
 }
 

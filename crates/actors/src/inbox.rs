@@ -1,4 +1,5 @@
-//! A process as others see it: its mailbox with the letters that arrived, signals and relations.
+//! The data of a process that other processes access: its mailbox, signals and relations (links and
+//! monitors). A *letter* is a message or a notice in the mailbox.
 
 use crate::exit::{Down, Ending, Exit, ExitReason};
 use crate::system::Shared;
@@ -40,7 +41,8 @@ pub(crate) enum Content<M> {
     End(Exit),
 }
 
-/// A letter that is not a message, so that any process can get it.
+/// The content of a letter that is not a message. Its type does not depend on the type of the
+/// process's messages.
 pub(crate) enum Notice {
     Exit(Exit),
     Down(Down),
@@ -68,7 +70,7 @@ pub(crate) trait Addressee: Send + Sync {
     fn put_notice(&self, position: usize, notice: Notice, posted: Option<Posted>);
 }
 
-/// A process, as seen by code that knows the type of its messages.
+/// A process whose message type is known.
 pub(crate) struct Inbox<M> {
     pub(crate) control: Control,
     /// Indexed by position.
@@ -86,22 +88,26 @@ struct Letters<M> {
 }
 
 impl Control {
-    /// Checks whether others send signals to the process. `learn` records that they do.
+    /// Checks whether other processes send signals to this process in any execution so far. `learn`
+    /// records that they do.
     pub(crate) fn is_signalled(&self, learn: bool) -> bool {
         self.signals.is_coarse(Coarsening::Shared, learn)
     }
 
-    /// Checks whether others are linked to the process or monitor it. `learn` records that they do.
+    /// Checks whether other processes link to this process or monitor it in any execution so far.
+    /// `learn` records that they do.
     pub(crate) fn is_related(&self, learn: bool) -> bool {
         self.relations.is_coarse(Coarsening::Shared, learn)
     }
 
-    /// Checks whether the process ever has a name. `learn` records that the process has a name.
+    /// Checks whether this process has a registered name in any execution so far. `learn` records
+    /// that it has.
     pub(crate) fn is_registered(&self, learn: bool) -> bool {
         self.relations.is_coarse(Coarsening::Registered, learn)
     }
 
-    /// Returns the exit that a signal asked for. This is an event only if others send signals.
+    /// Returns the exit that a signal has requested, if any. This is an event only if other
+    /// processes send signals to the process.
     #[track_caller]
     pub(crate) fn exit(&self) -> Option<Exit> {
         if !self.is_signalled(false) {
@@ -171,7 +177,8 @@ impl<M> Inbox<M> {
         self.letters().known = count;
     }
 
-    /// Drops all letters, now and in future: they may hold process ids, which hold inboxes.
+    /// Drops all letters, and later ones when they arrive. Otherwise process ids in letters could
+    /// keep inboxes alive in a cycle.
     pub(crate) fn close(&self) {
         let mut letters = self.letters();
         letters.is_closed = true;
@@ -270,9 +277,9 @@ impl<M: Message + Eq + Hash> Inbox<M> {
         });
     }
 
-    /// Returns the letters not received yet, in order; how many of them the process has observed;
-    /// how many letters are never received; whether the mailbox is closed. Positions no longer
-    /// matter.
+    /// Returns the state of the mailbox: the letters that are not yet received, in order; the
+    /// number of them that the process has observed; the number of letters that are never received;
+    /// and whether the mailbox is closed. Positions are not part of the state.
     fn snapshot(&self) -> Snapshot<M> {
         let letters = self.letters();
         let known = letters.there.iter().take(letters.known);

@@ -1,5 +1,6 @@
-//! Processes that communicate by messages, to be checked by Mazurka: mailboxes and selective
-//! receive as in Erlang, with delivery as on one node, by TCP, by causal broadcast and by UDP.
+//! Processes that communicate by messages, for programs that Mazurka checks. They have mailboxes
+//! and selective receive as in Erlang. Messages are delivered as on one Erlang node, by causal
+//! broadcast, by TCP or by UDP ([`Delivery`]).
 //!
 //! A [`System`] is created inside a model. Its processes are threads of the model, so that every
 //! algorithm, replay and report works as for other programs.
@@ -33,10 +34,11 @@
 //! });
 //! ```
 //!
-//! With [`Delivery::Unordered`] the same model panics: `Ask` may overtake the numbers to be added.
+//! With [`Delivery::Unordered`] the same model panics, because `Ask` may overtake the `Add`
+//! messages.
 //!
-//! A process can also be a state machine, a [`Behaviour`], which reports its state. It acts through
-//! [`Actions`].
+//! A process can also be a state machine ([`Behaviour`]), whose state Mazurka can compare. It acts
+//! through [`Actions`].
 //!
 //! The module [`object`] has concurrent objects with tasks that are atomic between release points,
 //! as in ABS.
@@ -44,9 +46,9 @@
 //! # Steps
 //!
 //! A send is a write of the mailbox. Where delivery is not immediate, the network delivers the
-//! message in a separate step. A receive is a wait without an access: the first message that fits
-//! cannot change once it has arrived. Only a receive with a timeout reads the mailbox. Messages
-//! between different pairs of processes are independent.
+//! message in a separate step. A receive waits, but does not access the mailbox: the first matching
+//! message stays the first one once it has arrived. Only a receive with a timeout reads the
+//! mailbox. Messages to different processes are independent.
 
 #![forbid(unsafe_code)]
 

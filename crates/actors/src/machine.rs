@@ -117,8 +117,8 @@ impl<B: Behaviour> Running<'_, B> {
         actions
     }
 
-    /// Performs the actions. The values that an action has read are part of the state until its
-    /// answer takes their place.
+    /// Performs the actions. The values that an action has read are part of the state until the
+    /// answer of the action replaces them.
     fn perform(&self, actions: Actions<B::Message>) {
         for action in actions.actions {
             let start = runtime::stand_at(Some(action.location));

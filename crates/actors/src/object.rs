@@ -54,15 +54,16 @@
 //!   Reads commute. All code after it, up to the next operation, belongs to the segment.
 //! * *Await a condition*: [`write_when`](Object::write_when), [`read_when`](Object::read_when).
 //!   Tasks whose conditions hold continue in any order. If the condition does not hold, the task
-//!   stops for good and the execution is counted as halted; other executions schedule the task
-//!   later. If no order lets the task continue, there is a deadlock.
+//!   stops for the rest of the execution. If the condition holds at the end of the execution, the
+//!   execution counts as halted, and other executions schedule the task later. Otherwise there is a
+//!   deadlock.
 //! * *Await a future*: [`Future::get`].
 //! * *Suspend*: every segment begins with a release point. A task that calls
 //!   [`write`](Object::write) twice suspends itself in between.
 //! * Create objects and call them.
 //!
-//! A call whose end the caller awaits at once needs no task: the caller may perform its segments
-//! itself.
+//! If a caller awaits the end of a call at once, the call needs no task: the caller may perform the
+//! segments of the call.
 //!
 //! # Fields
 //!
@@ -88,9 +89,8 @@
 //! });
 //! ```
 //!
-//! Once a segment has accessed several objects, these count as one object. When the search first
-//! runs a segment of this kind, the search starts again. The type of a [`Task`] includes its access
-//! set.
+//! Once a segment has accessed several objects, these count as one object. The search starts again
+//! when it first runs a segment with these objects. The type of a [`Task`] includes its access set.
 //!
 //! # Tasks as state machines
 //!

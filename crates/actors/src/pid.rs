@@ -25,7 +25,7 @@ pub struct ProcessId {
 }
 
 impl ProcessId {
-    /// Returns the id of the process whose mailbox has just been made.
+    /// Returns the id of the process whose mailbox the current thread has just created.
     pub(crate) fn new(name: &str, mailbox: Mailbox) -> ProcessId {
         let (path, number) = Mailbox::birth();
         ProcessId {

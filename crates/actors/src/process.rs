@@ -1,4 +1,4 @@
-//! A process as its own code sees it: its start and its end.
+//! The interface of a process to its code, and the start and end of processes.
 
 use crate::exit::{Ending, Exit, ExitReason, panic_message};
 use crate::inbox::{Address, Control, Inbox};
@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The current process, with the operations that its code can perform.
+/// The current process. Its code performs operations through this type.
 pub struct Process<M> {
     pid: Pid<M>,
     pub(crate) ties: Rc<Ties<M>>,
@@ -133,7 +133,7 @@ impl<M: Message> Process<M> {
     }
 }
 
-/// A guard that cleans up when the process ends, in whatever way.
+/// A guard that cleans up when the process ends, whatever the reason is.
 struct End<'p, M: Message>(&'p Process<M>);
 
 impl<M: Message> Drop for End<'_, M> {

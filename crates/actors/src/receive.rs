@@ -1,8 +1,8 @@
-//! Receiving the first message, in mailbox order, that fits, with or without a timeout.
+//! Selective receive: takes the first message in the mailbox that fits, with or without a timeout.
 //!
 //! The process goes through its mailbox from the first letter on. It waits for each letter that it
-//! has not observed yet, which is an event without access. So the message that it receives depends
-//! only on the order in which letters arrive.
+//! has not observed yet. This wait is an event without an access. So the message that it receives
+//! depends only on the order in which letters arrive.
 
 use crate::exit::Exit;
 use crate::inbox::{Content, Letter};
@@ -16,7 +16,8 @@ impl<M: Message> Process<M> {
         self.receive_if(|_| true)
     }
 
-    /// Waits for the first message that fits. Other messages stay in the mailbox.
+    /// Waits for the first message for which `fits` returns true. Other messages stay in the
+    /// mailbox.
     ///
     /// ```
     /// use actors::{Delivery, Process, System};
@@ -47,10 +48,10 @@ impl<M: Message> Process<M> {
         }
     }
 
-    /// Receives a message if one arrives in time. With [`Duration::ZERO`] it receives only a
-    /// message that has arrived. With [`Duration::MAX`] it waits like
-    /// [`receive`](Process::receive). With any other limit it may time out whenever there is no
-    /// message, however long the limit is.
+    /// Receives a message if one arrives in time. With [`Duration::ZERO`], it receives only a
+    /// message that has already arrived. With [`Duration::MAX`], it waits like
+    /// [`receive`](Process::receive). With any other limit, however long, it may time out whenever
+    /// there is no message.
     ///
     /// ```
     /// use actors::{Delivery, Process, System};
@@ -111,8 +112,9 @@ impl<M: Message> Process<M> {
         positions.find_map(|position| self.receive_at(position, fits, is_known))
     }
 
-    /// Receives the letter at this position if it is there and fits. If the process has already
-    /// observed it, there was no new event, and receiving it is an event of its own.
+    /// Receives the letter at this position if it is there and fits. `is_known` means that the
+    /// process has observed the letter before. The receive then needs a separate event, because the
+    /// process has not just waited for the letter.
     #[track_caller]
     fn receive_at(&self, position: usize, fits: &impl Fn(&M) -> bool, is_known: bool) -> Option<M> {
         let Letter {
@@ -128,7 +130,8 @@ impl<M: Message> Process<M> {
             return None;
         }
         if is_known {
-            // The mailbox, which reports its state, keeps the letter until the event is performed.
+            // The letter stays in the mailbox until the event, because the mailbox is part of the
+            // state.
             let content = Content::Message(message.clone());
             self.inbox().put(position, Letter::new(content, posted));
             self.control().mailbox.wait(position);
@@ -142,7 +145,8 @@ impl<M: Message> Process<M> {
         Some(message)
     }
 
-    /// Returns the message in the letter at this position; `None` if it is obsolete.
+    /// Returns the message in the letter at this position; `None` if the letter is a notice that
+    /// the process no longer wants.
     fn message_of(&self, position: usize, content: Content<M>) -> Option<M> {
         let message = match content {
             Content::Message(message) => return Some(message),

@@ -17,8 +17,8 @@ pub enum RegisterError {
 }
 
 impl System {
-    /// Gives a process a name by which other processes find it. The name is free again when the
-    /// process ends.
+    /// Registers a name by which other processes can find this process. The name is free again when
+    /// the process ends.
     ///
     /// ```
     /// use actors::{Delivery, Process, RegisterError, System};
@@ -58,7 +58,7 @@ impl System {
         result
     }
 
-    /// Removes a name. Returns whether a process had it.
+    /// Removes a name. Returns whether a process had the name.
     #[track_caller]
     pub fn unregister(&self, name: &str) -> bool {
         self.shared.checkpoint();

@@ -11,7 +11,7 @@ use runtime::{Fingerprint, Posted, Signalled, Strength};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A monitor of a process, which reports its end to another process.
+/// A monitor, which reports the end of one process to another.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Monitor {
     watched: ProcessId,
@@ -23,7 +23,7 @@ impl Monitor {
         Monitor { watched, number }
     }
 
-    /// Returns the number of the monitor among those of its watcher.
+    /// Returns the number of the monitor among the monitors of the watching process.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
@@ -82,7 +82,7 @@ impl<M: Message> Process<M> {
     }
 
     /// Links this process to another. When one of them ends, the other gets an exit signal. The
-    /// other then ends, too, unless the reason is normal or the other [traps
+    /// other process then ends, too, unless the reason is normal or that process [traps
     /// exits](Process::trap_exits).
     #[track_caller]
     pub fn link<N: Message>(&self, other: &Pid<N>) {
@@ -199,8 +199,8 @@ impl<M: Message> Process<M> {
         }
     }
 
-    /// Reports the end to all related processes. Returns whether a process other than the cause of
-    /// the end is related.
+    /// Reports the end to all linked and monitoring processes. Returns whether there is one that
+    /// did not cause the end.
     #[track_caller]
     pub(crate) fn notify_related(&self, exit: &Exit) -> bool {
         let control = self.control();
@@ -331,7 +331,8 @@ fn send_down(watcher: &Address, down: Down) {
     });
 }
 
-/// Performs `act` at once or on delivery by the network; `fingerprint` is the signal's part of the state.
+/// Performs `act` at once, or when the network delivers the signal. `fingerprint` represents the
+/// signal in the state.
 #[track_caller]
 fn carry(
     to: &Address,

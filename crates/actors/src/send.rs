@@ -1,4 +1,4 @@
-//! Sending messages at once or through the network.
+//! Sends messages, directly or through the network.
 
 use crate::inbox::{Content, Inbox, Letter};
 use crate::{Message, Pid};
@@ -15,13 +15,15 @@ enum Fate {
 }
 
 impl<M: Message> Pid<M> {
-    /// Sends a message, which is dropped silently if the process has ended or the network loses it.
+    /// Sends a message. The message is dropped if the process has ended (see
+    /// [`System::dead_letters`](crate::System::dead_letters)) or the network loses it.
     #[track_caller]
     pub fn send(&self, message: M) {
         self.send_as(message, None);
     }
 
-    /// Sends a message that is part of the state in transit: `fingerprint` identifies it and its receiver.
+    /// Sends a message. If there is a `fingerprint`, it represents the message and its receiver in
+    /// the state while the message is in transit.
     #[track_caller]
     pub(crate) fn send_as(&self, message: M, fingerprint: Option<Fingerprint>) {
         self.inbox.control.system.checkpoint();
@@ -92,7 +94,8 @@ impl<M: Message> Inbox<M> {
         self.hand_in(position, message, Some(posted));
     }
 
-    /// Puts the message that the current event has delivered into the mailbox.
+    /// Puts the message into the mailbox, after the current event has delivered it at this
+    /// position. Without a position, the message is a dead letter.
     fn hand_in(&self, position: Option<usize>, message: M, posted: Option<Posted>) {
         let Some(position) = position else {
             let policy = self.control.system.options.dead_letters;

@@ -19,7 +19,7 @@ pub(crate) type AnyPid = Arc<dyn Any + Send + Sync>;
 
 /// The data that the processes of a system share.
 pub(crate) struct Shared {
-    /// `None` if a message is in the mailbox as soon as it is sent.
+    /// `None` if each message is in the mailbox as soon as it is sent.
     pub(crate) network: Option<Network>,
     pub(crate) options: Options,
     pub(crate) directory: State<Directory<ProcessId, AnyPid>>,
@@ -45,8 +45,9 @@ pub(crate) struct Budget {
 }
 
 impl System {
-    /// Creates a system with this model of delivery. No message is lost. A message that is never
-    /// received is a warning. A message to a process that has ended is dropped, as in Erlang.
+    /// Creates a system with this model of delivery. By default, the network loses no message, the
+    /// report warns of a message that is never received, and a message to a process that has ended
+    /// is dropped, as in Erlang.
     pub fn new(delivery: Delivery) -> System {
         System::of(Options {
             delivery,
@@ -88,9 +89,10 @@ impl System {
         self.with(|options| options.unhandled = policy)
     }
 
-    /// Sets the policy for messages to a process that has ended. Unless dead letters are allowed,
-    /// the end of a process and messages to it are ordered, and a message that comes too late
-    /// counts as a dead letter, not as unhandled.
+    /// Sets the policy for messages to a process that has ended. Unless the policy is
+    /// [`Policy::Allow`], the search distinguishes whether a message arrives before or after the
+    /// end of the process. A message that arrives after the end is a dead letter, and does not
+    /// count as unhandled.
     pub fn dead_letters(self, policy: Policy) -> System {
         self.with(|options| options.dead_letters = policy)
     }
@@ -138,8 +140,8 @@ impl System {
         pid
     }
 
-    /// Starts a process that may wait for messages forever. It is not a deadlock that the process
-    /// still waits at the end.
+    /// Starts a process that may wait for messages forever. Its wait at the end of the execution is
+    /// not a deadlock.
     ///
     /// ```
     /// use actors::{Delivery, Pid, Process, System};
@@ -170,9 +172,9 @@ impl System {
 
     /// Starts a process that is a state machine. Its name is shown in reports.
     ///
-    /// A system whose processes are all state machines reports its state: see [`Behaviour`]. State
-    /// machines should get their messages from state machines: a message that another thread sends
-    /// reports no state while a network carries it.
+    /// A system whose processes are all state machines reports its state: see [`Behaviour`]. Only
+    /// state machines should send messages to state machines: a message from another thread is
+    /// missing from the reported state while a network carries it.
     #[track_caller]
     pub fn spawn_machine<B: Behaviour>(&self, name: &str, behaviour: B) -> Pid<B::Message> {
         self.shared.checkpoint();
@@ -257,7 +259,7 @@ impl Shared {
         };
     }
 
-    /// Ends the current process, before a visible operation, if a signal has ended it.
+    /// Ends the current process if a signal requests it. Called before each visible operation.
     #[track_caller]
     pub(crate) fn checkpoint(&self) {
         if let Some(process) = self.current()

@@ -1,7 +1,7 @@
 //! Tables that processes share (Erlang/OTP, `ets`: public tables of type `set`).
 //!
-//! An operation first reads whether the table is alive and then accesses only its key. So
-//! operations on different keys are independent. A table that is ever scanned is one object.
+//! An operation first reads whether the table exists, and then accesses only its key. So operations
+//! on different keys are independent. A table that any operation scans counts as one object.
 
 use crate::inbox::contents;
 use crate::ties::Ties;
@@ -18,7 +18,7 @@ pub struct Table<K, V> {
     rows: Arc<Rows<K, V>>,
 }
 
-/// The error of an operation on a table whose owner has ended, or that was deleted.
+/// The error of an operation on a table that was deleted, or whose owner has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
 #[error("the table is gone: its owner has ended, or it was deleted")]
 pub struct TableGone;
@@ -49,7 +49,7 @@ type Keys<K, V> = BTreeMap<K, Arc<Row<V>>>;
 type Row<V> = State<Option<V>>;
 
 impl System {
-    /// Creates a table that no process owns, so that it lives until it is deleted.
+    /// Creates a table that no process owns. It exists until it is deleted.
     ///
     /// ```
     /// use actors::{Delivery, Process, System};
@@ -82,7 +82,7 @@ impl System {
 }
 
 impl<M: Message> Process<M> {
-    /// Creates a table that this process owns. The table is gone when the process ends.
+    /// Creates a table that this process owns. The table is deleted when the process ends.
     #[track_caller]
     pub fn table<K: Key, V: Value>(&self, name: &str) -> Table<K, V> {
         let table = self.system().table(name);
@@ -165,8 +165,8 @@ impl<K: Key, V: Value> Table<K, V> {
         })
     }
 
-    /// Returns all keys and values, in the order of the keys. A table that is scanned is one
-    /// object: its operations are ordered even if they access different keys.
+    /// Returns all keys and values, in the order of the keys. A table that is scanned counts as one
+    /// object: its operations are dependent even if they access different keys.
     #[track_caller]
     pub fn scan(&self) -> Result<Vec<(K, V)>, TableGone> {
         self.look_for_life()?;
@@ -248,8 +248,8 @@ impl<K: Key, V: Value> Table<K, V> {
     }
 }
 
-/// Makes the rows of this object report their state. There are several if their keys have the same
-/// hash.
+/// Makes the rows of this object report their state. Rows whose keys have the same hash share an
+/// object.
 fn report_state_of_part<K: Key, V: Value>(keys: &Keys<K, V>, object: ObjectId) {
     let same = keys.iter().filter(|(_, row)| row.object() == object);
     let same: Vec<(K, Arc<Row<V>>)> = same
@@ -283,8 +283,8 @@ impl<K: Key, V: Value> Rows<K, V> {
         contents(rows.map(|(key, value)| format!("{key:?}: {value:?}")))
     }
 
-    /// Makes the table report whether it is alive, and its contents if it is one object. Otherwise
-    /// each row reports its own state.
+    /// Makes the table report whether it exists, and its contents if it counts as one object.
+    /// Otherwise each row reports its state separately.
     fn report_state(rows: &Arc<Rows<K, V>>) {
         let is_alive = Arc::clone(&rows.is_alive);
         let shown = Arc::clone(&is_alive);

@@ -1,5 +1,5 @@
-//! A process's private data about other processes: functions that turn notices into messages, and
-//! its tables.
+//! The private data of a process about its relations: functions that turn notices into messages,
+//! and the tables that it owns.
 
 use crate::exit::{Down, Exit};
 use crate::{Monitor, Pid};
@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a process itself stores about its relations to other processes.
+/// The private data of a process about its relations.
 pub(crate) struct Ties<M> {
     /// Turns an exit signal into a message, if the process traps exits.
     pub(crate) on_exit: RefCell<Option<Conversion<Exit, M>>>,
@@ -19,8 +19,8 @@ pub(crate) struct Ties<M> {
     monitors: Cell<u32>,
     /// For each table of the process, whether it is alive.
     pub(crate) tables: RefCell<Vec<Arc<State<bool>>>>,
-    /// Whether the process reports its state. If so, functions that turn notices into messages
-    /// capture nothing.
+    /// Whether the process is a state machine, which reports its state. If so, functions that turn
+    /// notices into messages must not capture anything.
     is_machine: Cell<bool>,
     /// Whether the process is performing an action, during which it must not receive.
     pub(crate) is_acting: Cell<bool>,
@@ -70,7 +70,7 @@ impl<M> Ties<M> {
         }
     }
 
-    /// Creates a monitor of `watched`. `convert` turns its notice into a message.
+    /// Creates a monitor of `watched`. `convert` turns the notice of its end into a message.
     pub(crate) fn monitor<N>(
         &self,
         watched: &Pid<N>,

@@ -124,7 +124,7 @@ fn linked(traps: bool, reason: ExitReason) -> Vec<String> {
             let child = me.spawn_link("child", move |me: &Process<()>| me.exit(reason));
             me.pid().send(None);
             me.receive_if(Option::is_none);
-            // Here an exit signal may have ended the parent already.
+            // An exit signal may have ended the parent before this operation.
             let is_alive = child.is_alive();
             if traps {
                 let exit = me.receive().expect("what is left is the exit");

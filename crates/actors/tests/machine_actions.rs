@@ -11,7 +11,8 @@ use mazurka::{Algorithm, Checker, FailureKind};
 use std::hash::{Hash, Hasher};
 use window::{Finals, Window};
 
-/// Returns the executions of `context-sensitive` and `optimal`, and brute force's final states.
+/// Returns the numbers of executions of `context-sensitive` and `optimal`, and the final states
+/// that brute force finds.
 fn counts(body: impl Fn(&Window) + Clone + 'static) -> ([u64; 2], Finals) {
     let explored = |algorithm| {
         let checker = Checker::new().algorithm(algorithm);
@@ -30,7 +31,7 @@ fn mailbox_order() -> System {
     System::new(Delivery::MailboxOrder)
 }
 
-/// Returns the different states that a process shows last.
+/// Returns the distinct final states that a process shows.
 fn ends(finals: &Finals, process: &str) -> Vec<String> {
     let shown = finals.iter().filter_map(|(shown, _)| shown.get(process));
     let mut shown: Vec<String> = shown.cloned().collect();
@@ -38,7 +39,7 @@ fn ends(finals: &Finals, process: &str) -> Vec<String> {
     shown
 }
 
-/// Raises the value of a key to its own value if that is larger.
+/// Raises the value of a key to the number of this process, if that number is larger.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Raiser {
     table: Table<u32, u32>,
@@ -166,7 +167,7 @@ struct Parent {
     window: Window,
 }
 
-/// Panics if it chooses to.
+/// Chooses whether to panic.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Worker;
 
@@ -247,7 +248,7 @@ fn children_of_state_machines_can_be_linked_and_monitored() {
     }
 }
 
-/// The message to a process of a pair: the id of its partner, which is of the same kind.
+/// A message to a process of a pair: the id of its partner.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Meet(Pid<Meet>);
 
@@ -299,7 +300,7 @@ fn whether_processes_are_linked_is_a_part_of_the_state() {
         system.spawn_machine("matchmaker", Matchmaker(pair));
     };
     let (_, finals) = counts(pair);
-    // The waiting process was ended by the link, or was not.
+    // The link has ended the waiting process (completed), or it still waits (deadlock).
     let outcomes: Vec<Outcome> = finals.into_iter().map(|(_, outcome)| outcome).collect();
     assert_eq!(outcomes, [Outcome::Deadlock, Outcome::Completed]);
 }

@@ -298,7 +298,7 @@ fn every_algorithm_finds_what_the_naive_semantics_finds() {
 fn a_weaker_delivery_has_all_the_ends_of_a_stronger_one() {
     let seed = seed();
     let mut grew = [0; 3];
-    // Few systems tell the deliveries apart, so the test goes on until one does.
+    // Few systems distinguish the models of delivery, so the test continues until one does.
     for number in 0..2_000 {
         if number >= 60 && grew[2] > 0 {
             break;

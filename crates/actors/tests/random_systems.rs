@@ -39,8 +39,9 @@ fn segment(object: usize, condition: Option<Condition>, effect: Effect) -> State
     }
 }
 
-/// A task adds the value that it reads to its register. If a task that it then awaits has ended,
-/// the register is overwritten at once, and the value makes no difference. If not, it does.
+/// A task adds the value that it reads to its register, and then awaits another task. The end of
+/// that task overwrites the register. So the value is part of the state only until the awaited task
+/// has ended.
 #[test]
 fn what_an_await_overwrites_makes_a_difference_until_the_awaited_task_ends() {
     let call = |method| Statement::Call { method };

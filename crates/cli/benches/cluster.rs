@@ -1,5 +1,6 @@
-//! The speedup of two workers of a local NATS server over one job without a server: wall-clock time
-//! of the command, the best of several pairs that run in turns.
+//! The speedup of a job on two workers of a local NATS server over one job without a server.
+//! Measures the wall-clock time of the command: the best of several pairs, whose members run in
+//! turns.
 //!
 //! `cargo bench -p mazurka-cli --bench cluster`; `MAZURKA_PAIRS=N` sets the number of pairs
 //! (default two). It needs `nats-server`.

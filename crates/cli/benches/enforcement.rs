@@ -2,10 +2,11 @@
 //! bench -p mazurka-cli --bench enforcement`.
 //!
 //! The programs are those of Metzler, Saissi, Bokor and Suri, rewritten (`safe/`). Each is compiled
-//! without and with hooks, and run in pairs of one each. The ratio of their times is printed as
-//! median and quartiles, for prefixes with all constraints down to none. The prefixes are relaxed
-//! from an execution in which few threads wait. Names after `--` select programs. `PAIRS` in the
-//! environment is the number of pairs (default 1,000); `PLOT` names a file for a picture.
+//! without and with hooks, and both versions are run in pairs. The median and the quartiles of the
+//! ratio of their times are printed, for prefixes with all constraints down to none. Verification
+//! starts from an execution in which few threads wait. Names after `--` select programs. The
+//! environment variable `PAIRS` sets the number of pairs (default 1,000), and `PLOT` names a file
+//! for a picture.
 
 use plotters::prelude::*;
 use serde_json::Value;

@@ -1,10 +1,11 @@
 //! The cost of enforcing the verified schedules of programs in Rust: `cargo bench -p mazurka-cli
 //! --features enforce --bench enforcement_rust`.
 //!
-//! Each program exists with the types of `std` and with those of `mazurka` (`safe_rust/`), and is
-//! run in pairs of one each. The ratio of their times is printed as median and quartiles, with all
-//! constraints and with the constraints left after a minute of verification. `PAIRS` in the
-//! environment is the number of pairs (default 1,000). This binary also contains the programs.
+//! Each program exists with the types of `std` and with those of `mazurka` (`safe_rust/`), and both
+//! versions are run in pairs. The median and the quartiles of the ratio of their times are printed,
+//! with all constraints and with the constraints that remain after a minute of verification. The
+//! environment variable `PAIRS` sets the number of pairs (default 1,000). This binary also contains
+//! the programs.
 
 #[path = "safe_rust/programs.rs"]
 mod programs;

@@ -1,5 +1,6 @@
-//! The speedup of two jobs over one, in Rust and in C: wall-clock time of the search, the best of
-//! several pairs that run in turns. For comparison: two simultaneous searches by one job each.
+//! The speedup of two jobs over one, in Rust and in C. Measures the wall-clock time of the search:
+//! the best of several pairs, whose members run in turns. For comparison: two simultaneous searches
+//! by one job each.
 //!
 //! `cargo bench -p mazurka-cli --bench jobs`; `MAZURKA_PAIRS=N` runs N pairs instead of six.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]

@@ -86,7 +86,7 @@ impl Check {
         self.folder.path().join("program")
     }
 
-    /// Checks the program. An unexpected result would mean that something else is measured.
+    /// Checks the program. An unexpected result panics, because something else would be measured.
     fn run(&self) -> Value {
         let plain = match self.program.expectation.plain[0] {
             Plain::Race => "race",

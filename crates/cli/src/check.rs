@@ -101,7 +101,7 @@ fn search_corpus(
     report
 }
 
-/// Returns a checker with the options, and with the order that these options make.
+/// Returns a checker with these options and this order.
 pub fn checker(options: &CheckOptions, order: &Order) -> Checker {
     let mut checker = Checker::ordered(order).algorithm(options.algorithm);
     if let Some(path) = &options.checkpoint {
@@ -113,7 +113,8 @@ pub fn checker(options: &CheckOptions, order: &Order) -> Checker {
     checker
 }
 
-/// Saves the schedule of each failure and records its file. The bug is reported in any case.
+/// Saves the schedule of each failure and records the name of the file. If that fails, the bug is
+/// reported nevertheless.
 fn save_schedules(report: &mut Report, path: &Path) {
     for (index, failure) in report.errors.iter_mut().enumerate() {
         let path = numbered(path, index + 1);
@@ -156,7 +157,8 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Checks whether a file can be written here. Holds a pipe open for its reader in the result.
+/// Checks whether a file can be written here. For a pipe, the result keeps the pipe open for its
+/// reader.
 pub fn is_writable(path: &Path) -> Result<Option<File>, Refusal> {
     has_directory(path)?;
     let is_pipe = path

@@ -1,9 +1,10 @@
 //! Searches on many machines: a job is stored on a NATS server, and workers carry out its errands.
 //!
-//! One of the workers leads the job: it has the rest of the search, gives errands out and accepts
-//! their results. It regularly saves the rest and announces in a record that it is alive. If it
-//! stops, another worker continues from the saved state in the next *term*. Errands of earlier
-//! terms no longer count, so nothing is counted twice, however often messages are delivered.
+//! One of the workers leads the job. It keeps the rest of the search, gives errands (pieces of the
+//! search) to workers, and accepts their results. It regularly saves the rest of the search and
+//! announces in a record that it is alive. If it stops, another worker continues from the saved
+//! state in the next *term*. Errands of earlier terms no longer count, so nothing is counted twice,
+//! however often messages are delivered.
 
 mod job;
 mod lead;

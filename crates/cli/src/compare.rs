@@ -1,6 +1,6 @@
-//! `mazurka compare`: runs every algorithm on one program, each in its own process, so that the
-//! peak memory is that of the algorithm. These processes stop when their standard input ends: when
-//! this process is interrupted, or ends for any other reason.
+//! `mazurka compare`: runs every algorithm on one program. Each runs in its own process, so that
+//! the peak memory is that of the algorithm. These processes stop when their standard input ends,
+//! which happens when this process is interrupted or ends for any other reason.
 
 use crate::arguments::{CompareOptions, Format};
 use crate::check::is_writable;
@@ -18,7 +18,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Limit on the executions of algorithms that do not end by themselves.
+/// The limit on executions for algorithms that would never end.
 const RANDOM_EXECUTIONS: u64 = 10_000;
 /// Interval between two checks for an interruption while another process searches.
 const LOOK: Duration = Duration::from_millis(20);

@@ -1,4 +1,5 @@
-//! A search by several processes. Each runs slice after slice, and one of them makes the report.
+//! A search by several processes. Each process runs *slices*, one after another: small pieces of
+//! the search, which it receives as errands. One of the processes makes the report.
 
 use crate::fatality;
 use crate::guard::{Guard, Heard};
@@ -55,7 +56,7 @@ pub fn search(
     line: &ProgressLine,
 ) -> Result<Report, Refusal> {
     let jobs = division.jobs();
-    // Only the whole search is saved, by this process.
+    // Only this process saves the state, because it alone has the whole search.
     let order = Order {
         checkpoint: None,
         ..order.clone()
@@ -88,7 +89,7 @@ pub fn search(
 }
 
 /// Returns the report of a search that is over. The first process makes the report if it is alive,
-/// otherwise a new process.
+/// otherwise a new process does.
 pub fn finish(
     division: Division,
     trouble: Option<Trouble>,
@@ -146,8 +147,8 @@ pub fn finish(
 }
 
 impl Crew<'_> {
-    /// Runs slices until none is left, the first in this process. Returns the process if it is
-    /// alive.
+    /// Runs slices until none is left. `first` is the process of the first job. Returns this
+    /// process if it is still alive.
     fn search(&self, jobs: usize, first: Guard, line: &ProgressLine) -> Option<Guard> {
         let mut progress = line.observer();
         thread::scope(|scope| {
@@ -200,7 +201,7 @@ impl Crew<'_> {
         self.division.halt(Limit::Interrupted);
     }
 
-    /// Runs slices in one process until none is left. Returns the process that was passed, if it is
+    /// Runs slices in one process until none is left. Returns the process `first` if it is still
     /// alive. Any other process ends with the thread that started it.
     fn work(&self, first: Option<Guard>) -> Option<Guard> {
         let is_given = first.is_some();
@@ -222,7 +223,8 @@ impl Crew<'_> {
         runner.guard.filter(|_| is_given && runner.ended == 0)
     }
 
-    /// Returns the next slice for this process, which can be asked to end the slice early.
+    /// Returns the next slice for this process. The division can ask the process to end the slice
+    /// early.
     fn next(&self, runner: &mut Runner<'_>) -> Option<Errand<'_>> {
         match runner.haste() {
             Ok(haste) => self.division.take(Box::new(move || haste.ask())),
@@ -260,7 +262,8 @@ impl Crew<'_> {
     }
 }
 
-/// The report, or the limit that ended the process making it and whether that process was killed.
+/// The report. The error is the limit that ended the process before its report, and whether that
+/// process was killed.
 type Ended = Result<Report, (Limit, bool)>;
 
 /// Makes the process write the report.
@@ -271,7 +274,7 @@ fn conclude(
     is_over: impl Fn() -> bool,
 ) -> Result<Ended, Refusal> {
     guard.assign(words)?;
-    // A search that was ended early still has this time for its report.
+    // A search that was ended early still gets this time for its report.
     let began = Instant::now();
     let grace = if is_over() { GRACE } else { Duration::ZERO };
     loop {

@@ -1,5 +1,5 @@
-//! Reports on processes that die while they check a program. A report is made from the exit status,
-//! the counts of the process so far, and its steps until it died.
+//! Reports on processes that die while they check a program. Such a report uses the exit status of
+//! the process, its counts so far, and its steps until it died.
 
 use crate::guard::Guard;
 use native::{Order, Worker, ending};
@@ -17,15 +17,16 @@ use std::time::Duration;
 /// Signals that a program causes itself: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
 const CRASHES: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 
-/// Repetitions that must all end at the same step: a kill from outside may hit one step by chance.
+/// The number of repetitions that must all end at the same step. A kill from outside may hit one
+/// step by chance.
 const REPETITIONS: u32 = 3;
 
 /// Time limit for one repeated execution.
 const REPETITION: Duration = Duration::from_secs(10);
 
-/// Returns the report of a search whose process died in an execution. The execution is repeated in
-/// processes that `start` starts, to find out whether the program caused the death, and to record
-/// all steps but the last.
+/// Returns the report of a search whose process died in an execution. Repeats the execution in
+/// processes that `start` starts. This shows whether the program caused the death, and records all
+/// steps but the last.
 pub fn examine(
     order: &Order,
     trailed: Trailed,
@@ -41,7 +42,7 @@ pub fn examine(
     })
 }
 
-/// Checks whether something other than the program ended the process in this execution.
+/// Checks whether the process died in this execution for a reason outside the program.
 pub fn is_from_outside(
     order: &Order,
     trailed: &Trailed,
@@ -92,7 +93,7 @@ pub fn repeat(order: &Order, start: &dyn Fn(&Order) -> Option<Worker>) -> Option
     Some(Guard::over(start(&order)?, order.time_limit))
 }
 
-/// Checks whether something other than the program may have ended the process in this way.
+/// Checks whether something outside the program may have ended the process in this way.
 pub fn may_be_from_outside(ended: ExitStatus) -> bool {
     ended
         .signal()
@@ -138,7 +139,7 @@ pub fn report(
     report
 }
 
-/// Returns the report of a search whose process was ended by this limit and made no report.
+/// Returns the report of a search whose process reached this limit and ended without a report.
 pub fn unfinished(
     order: &Order,
     trailed: Option<Trailed>,
@@ -166,7 +167,7 @@ pub fn warnings_of_killed(trailed: &Trailed) -> Vec<String> {
     [killed].into_iter().chain(under_way(trailed)).collect()
 }
 
-/// Returns the warnings about a slice that lost its process `times` times, most recently with the
+/// Returns the warnings about a slice during which `times` processes died. The last one had the
 /// status `ended`.
 pub fn warnings_of_lost(trailed: &Trailed, ended: ExitStatus, times: u32) -> Vec<String> {
     let lost = format!(
@@ -200,7 +201,7 @@ fn killed(order: &Order, trailed: &Trailed, ended: ExitStatus) -> Report {
     report
 }
 
-/// Creates a report from the trail of a search that ended for this reason.
+/// Creates a report from the trail of a search. `limit` and `why` say why the search ended.
 fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report {
     let counts = trailed.counts;
     let errors = trailed.sighted.iter();

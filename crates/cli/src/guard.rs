@@ -1,6 +1,6 @@
-//! Watches the process that checks a program. The process is asked to stop when the user or a time
-//! limit requires it, and killed if it does not stop. The command survives whatever the program
-//! does there.
+//! Watches the process that checks a program. When the user or a time limit requires it, the
+//! process is asked to stop, and killed if it does not stop. The command survives whatever the
+//! program does in that process.
 
 use crate::fatality;
 use crate::refusal::Refusal;
@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 /// Interval between two checks of the process.
 const LOOK: Duration = Duration::from_millis(10);
-/// Time that a process gets for its report, without waits for a processor, before it is killed.
+/// The time that a process gets for its report before it is killed. Waits for a processor do not
+/// count.
 const PATIENCE: Duration = Duration::from_millis(600);
 /// The wall-clock limit for the report, for a machine that is busy with other work.
 const LONGEST: Duration = Duration::from_secs(20);
@@ -25,7 +26,7 @@ pub struct Guard {
     started: Instant,
     looked: Instant,
     time_limit: Option<Duration>,
-    /// The reason for stopping the process, and the time that the process has had for that.
+    /// Why the process must stop, and the time that it has had to stop.
     stopping: Option<(Limit, Patience)>,
     /// The exit status, if the process ended. Some of its answers may not have arrived yet.
     ended: Option<ExitStatus>,
@@ -61,7 +62,7 @@ impl Guard {
     /// Waits for the next answer or the end of the process. `stops` returns whether it must stop.
     pub fn listen(&mut self, stops: impl Fn() -> bool) -> Result<Heard, Refusal> {
         loop {
-            // A process that answers without a pause must also be checked.
+            // A process that sends answers without a pause must be checked, too.
             let is_news = self.stopping.is_none() && stops();
             if (is_news || self.looked.elapsed() >= LOOK)
                 && let Some(heard) = self.look(stops())?
@@ -110,14 +111,14 @@ impl Guard {
                 self.worker.interrupt();
                 self.stopping = Some((Limit::Interrupted, self.worker.patience()));
             }
-            // The process stops by itself, because its order has the limit.
+            // The order contains the time limit, so the process stops by itself.
             None if is_late => self.stopping = Some((Limit::Time, self.worker.patience())),
             None => {}
         }
         Ok(None)
     }
 
-    /// Passes an errand to the process, which must have none.
+    /// Gives an errand to the process, which must not have an errand already.
     pub fn assign(&mut self, words: &[u8]) -> Result<(), Refusal> {
         self.worker.assign(words).map_err(|error| Refusal::System {
             what: "send a part of the search to a job",
@@ -151,7 +152,7 @@ impl Guard {
         self.worker.trail()
     }
 
-    /// Returns a report of the progress of a process that stopped for this reason without a report.
+    /// Returns a report for a process that had to stop for this reason and sent no report.
     pub fn unfinished(&self, order: &Order, limit: Limit, is_killed: bool) -> Report {
         let mut report = fatality::unfinished(order, self.trail(), limit, is_killed);
         report.elapsed_s = self.started.elapsed().as_secs_f64();

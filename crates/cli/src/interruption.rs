@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM end a search like a time limit; a second signal ends the process. If another
-//! process has started this one for a comparison, the end of standard input also ends the search.
+//! SIGINT and SIGTERM end a search as a time limit does. A second signal ends the process. A
+//! process that was started for a comparison also ends its search when its standard input ends.
 
 use crate::UNFINISHED;
 use crate::refusal::Refusal;
@@ -14,7 +14,7 @@ use std::thread;
 pub fn flag() -> Result<Arc<AtomicBool>, Refusal> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // The order matters: the first signal must find the flag unset.
+        // The order matters: when the first signal arrives, the shutdown must find the flag unset.
         let shutdown = UNFINISHED.into();
         let registered =
             flag::register_conditional_shutdown(signal, shutdown, Arc::clone(&interrupted));
@@ -23,8 +23,8 @@ pub fn flag() -> Result<Arc<AtomicBool>, Refusal> {
     Ok(interrupted)
 }
 
-/// Also sets the flag when standard input ends: at the latest when the process with the other end
-/// of the pipe ends, for any reason.
+/// Also sets the flag when standard input ends. This happens at the latest when the process at the
+/// other end of the pipe ends, for any reason.
 pub fn at_end_of_input(interrupted: &Arc<AtomicBool>) {
     let interrupted = Arc::clone(interrupted);
     thread::spawn(move || {
@@ -34,7 +34,8 @@ pub fn at_end_of_input(interrupted: &Arc<AtomicBool>) {
     });
 }
 
-/// Returns a flag that the signals only set, for commands that poll it and therefore end soon.
+/// Returns a flag that the signals set. A second signal does not end the process: these commands
+/// poll the flag and end soon.
 pub fn gentle_flag(is_leashed: bool) -> Result<Arc<AtomicBool>, Refusal> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

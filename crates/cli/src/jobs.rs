@@ -33,7 +33,8 @@ impl Jobs {
         }
     }
 
-    /// Divides the search of the checker. If impossible, returns the warning for the report.
+    /// Divides the search of the checker. If the search cannot be divided, returns the warning for
+    /// the report.
     pub fn divide(self, checker: &Checker) -> Result<Result<Division, Option<String>>, CheckError> {
         if self.number() == 1 {
             return Ok(Err(None));

@@ -25,7 +25,7 @@ use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Compiling may take as long as the time limit of the search, and at least this long.
+/// Compiling may take as long as the time limit of the search, but at least this long.
 const COMPILING: Duration = Duration::from_secs(30);
 
 /// The reason why only one job searches a program.
@@ -69,7 +69,7 @@ pub struct Ready {
     pub recipe: Recipe,
     /// Whether simultaneous executions would share files that the program writes.
     pub shares_files: bool,
-    /// Keeps the compiled program, whose name is deleted.
+    /// Keeps the file of the program open, because its name may be deleted.
     _file: File,
 }
 
@@ -102,7 +102,8 @@ pub fn ready(
         what: "read the program",
         error,
     })?;
-    // The compiled file needs no name, so nothing is left behind, however this process ends.
+    // The compiled file needs no name any more, so it leaves nothing behind, however this process
+    // ends.
     let path = if built.is_some() {
         reachable(&file)
     } else {
@@ -185,7 +186,7 @@ impl Task<'_> {
         // Every program in Rust is linked with the functions for files.
         let shares_files = !is_rust && may_change_files(&path, &libraries);
         let compile_s = built.as_ref().map(|built| built.time().as_secs_f64());
-        // A running program needs no name, so nothing is left behind, however this process ends.
+        // A running program needs no name, so it leaves nothing behind, however this process ends.
         let file = File::open(&path).map_err(|error| Refusal::System {
             what: "read the program",
             error,
@@ -319,7 +320,7 @@ impl Task<'_> {
         arguments
     }
 
-    /// Divides the search. If that is impossible, returns the warning for the report.
+    /// Divides the search. If the search cannot be divided, returns the warning for the report.
     fn divided(
         &self,
         order: &Order,
@@ -400,7 +401,7 @@ impl Task<'_> {
         Ok(fatality::examine(order, trailed, ended, start, stop))
     }
 
-    /// Returns warnings about accesses that may be unseen, or differ from the source.
+    /// Returns warnings about accesses that the check may not see, or that differ from the source.
     fn warnings(&self, unseen: &[Unseen]) -> Vec<String> {
         let is_harmless = |unseen: &&Unseen| unseen.left_out().is_none();
         let unseen = unseen.iter().filter(is_harmless);

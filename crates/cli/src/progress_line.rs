@@ -13,7 +13,7 @@ const INTERVAL: Duration = Duration::from_millis(150);
 #[derive(Clone)]
 pub struct ProgressLine {
     bar: ProgressBar,
-    /// The current text, for other readers.
+    /// The current text, for readers other than the terminal.
     watched: Arc<Mutex<String>>,
 }
 

@@ -1,4 +1,5 @@
-//! The reasons why a command was not carried out: cause, place and remedy, in one line.
+//! The reasons why a command was not carried out. Each message is one line: cause, place and
+//! remedy.
 
 use mazurka::CheckError;
 use report::StoredFileError;
@@ -14,7 +15,7 @@ pub enum Refusal {
     /// A file that another command wrote cannot be used.
     #[error("{0}")]
     Stored(#[from] StoredFileError),
-    /// A source was given, but only the program that will be run can be verified.
+    /// The user named a source, but only the program that will be run can be verified.
     #[error("{}: this is a source; build the program that will be run with `mazurka cc` or `mazurka c++`, and verify that", .0.display())]
     NotBuilt(PathBuf),
     /// The program is not the one that was verified.
@@ -80,7 +81,7 @@ pub enum Refusal {
         "with the input {input} there are more than {most} combinations of values; declare a smaller range"
     )]
     Inputs {
-        /// The input that makes them too many.
+        /// The input with which there are too many combinations.
         input: String,
         /// The maximum number that is verified.
         most: usize,
@@ -93,10 +94,10 @@ pub enum Refusal {
         /// The program that it names.
         program: String,
     },
-    /// The schedule file is of a program in machine code but does not name it.
+    /// The schedule file is for a program in machine code but does not name the program.
     #[error("{}: this schedule does not name the file of its program; check the program again to get a new one", .0.display())]
     Recipe(PathBuf),
-    /// The schedule file may come from a stranger, and contains the build of its program.
+    /// The schedule file may come from a stranger, and says how to build its program.
     #[error("{}: {part} in this schedule could run any command; its recipe is `{recipe}`: if you trust it, add --trust-recipe", path.display())]
     ForeignRecipe {
         /// The schedule file.
@@ -168,7 +169,7 @@ pub enum Refusal {
         /// The versions of the workers.
         others: String,
     },
-    /// Anyone who may submit jobs would be root on this machine.
+    /// The worker runs as root, so anyone who may submit jobs would be root on this machine.
     #[error(
         "everyone who can submit jobs can run programs on workers, and this worker runs as root; start it as another user, or with --as-root"
     )]
@@ -252,8 +253,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns the refusal if the process that checks a program exits successfully without a
-    /// result.
+    /// Returns the refusal for a process that exits successfully without a result.
     pub fn ended_by_itself(program: &str) -> Refusal {
         Refusal::Worker {
             program: program.to_owned(),

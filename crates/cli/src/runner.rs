@@ -1,4 +1,4 @@
-//! A process that carries out errands, and its replacement if it dies.
+//! A process that carries out errands: pieces of a search. If it dies, another process replaces it.
 
 use crate::fatality;
 use crate::guard::{Guard, Heard};
@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::AtomicBool;
 
-/// An errand that has lost this many processes is given up. Each attempt runs fewer executions than
-/// the last.
+/// An errand is given up after this many processes have died during it. Each attempt runs fewer
+/// executions than the last.
 pub const ATTEMPTS: u32 = 5;
 
 /// The program that processes run.
@@ -67,7 +67,8 @@ pub enum Carried {
     Stopped(Trailed, Limit),
     /// The program ended the process in this execution.
     Crashed(Trailed, ExitStatus),
-    /// [`ATTEMPTS`] processes were killed, but not by the program, the last one in this execution.
+    /// [`ATTEMPTS`] processes were killed, but not by the program. The last one was killed in this
+    /// execution.
     Lost(Trailed, ExitStatus),
 }
 
@@ -96,7 +97,7 @@ impl Runner<'_> {
         Ok(self.guard.insert(guard))
     }
 
-    /// Carries out an errand, unless `stops` returns that the errand is no longer needed.
+    /// Carries out an errand. Gives up if `stops` says that the errand is no longer needed.
     pub fn carry_out(
         &mut self,
         words: &[u8],

@@ -30,7 +30,7 @@ pub fn choose_colours(choice: ColorChoice) {
     }
 }
 
-/// Prints to standard output. A reader that has closed the pipe has read enough.
+/// Prints to standard output. If the reader has closed the pipe, it has read enough.
 pub fn print(text: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
     match output

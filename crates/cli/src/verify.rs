@@ -1,5 +1,5 @@
-//! `mazurka verify`: explores in an order in which runs can soon be restricted to verified
-//! schedules, and saves each improvement.
+//! `mazurka verify`: verifies prefixes of an execution in an order in which runs can soon be
+//! restricted to verified schedules. Saves each improvement.
 
 mod assignments;
 mod native_program;
@@ -159,8 +159,8 @@ impl Verification<'_> {
         }
     }
 
-    /// Returns how many assignments are verified at once: one if the time of runs is measured or
-    /// the program may write files.
+    /// Returns how many assignments are verified at once. Only one is verified if run times are
+    /// measured or if the program may write files.
     fn jobs(&self) -> usize {
         let mut stops = self.options.stop_when.iter();
         let measures = stops.any(|stop| matches!(stop, StopWhen::Overhead(_)));
@@ -177,7 +177,8 @@ impl Verification<'_> {
         }
     }
 
-    /// Records the case of an assignment, and saves an improvement. Breaks if the case is enough.
+    /// Records the case of an assignment, and saves it if it is better than before. Breaks if the
+    /// case suffices.
     fn publish(&mut self, index: usize, case: Case) -> Result<ControlFlow<()>, Refusal> {
         let is_better = self.assignments.take(index, case);
         if is_better {
@@ -198,7 +199,8 @@ impl Verification<'_> {
         Ok(self.trace.save(&self.options.output)?)
     }
 
-    /// Keeps the saved data for the page if they changed: the first versions and the last one.
+    /// Keeps the saved data for the page if they have changed. Keeps the first versions and the
+    /// last one.
     fn keep_version(&mut self) {
         if self.options.html.is_none() || self.versions.last() == Some(&self.trace) {
             return;
@@ -259,8 +261,8 @@ impl Verification<'_> {
         let _ = std::fs::remove_file(&self.options.output);
     }
 
-    /// Withdraws everything if the program has a data race: the compiler and the processor then
-    /// decide its behaviour.
+    /// Withdraws everything if the program has a data race, because then the compiler and the
+    /// processor decide its behaviour.
     fn drop_racy(&mut self, reports: &[(usize, Report)]) {
         let mut errors = reports.iter().flat_map(|(_, report)| &report.errors);
         if errors.any(|failure| failure.kind == FailureKind::DataRace) {
@@ -321,7 +323,8 @@ impl Verification<'_> {
         Ok(exit_code(verdict))
     }
 
-    /// Returns the verdict: a bug if one is not prevented, otherwise whether all is verified.
+    /// Returns the verdict: a bug if a bug is not prevented, otherwise whether everything is
+    /// verified.
     fn verdict(&self, reports: &[(usize, Report)], is_verified: bool) -> Verdict {
         let mut verdicts = reports.iter().map(|(_, report)| report.verdict);
         match (verdicts.any(|verdict| verdict == Verdict::Bug), is_verified) {

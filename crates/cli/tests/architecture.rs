@@ -1,4 +1,4 @@
-//! The dependencies in ARCHITECTURE.md: between crates, and of the core on external crates.
+//! Checks the dependencies in ARCHITECTURE.md: between crates, and of the core on external crates.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,7 +62,8 @@ const ARROWS: [(&str, &[&str], &[&str]); 19] = [
     ),
 ];
 
-/// Permitted external dependencies of pure crates: none reads, prints, waits or draws numbers.
+/// Permitted external dependencies of pure crates. None of them does I/O, waits or generates random
+/// numbers.
 const PURE: [&str; 6] = [
     "postcard",
     "rustc-hash",
@@ -103,7 +104,8 @@ fn name(package: &Value) -> &str {
     short(package["name"].as_str().expect("a package has a name"))
 }
 
-/// Returns the dependencies, of tests only or all others, within or outside the workspace.
+/// Returns the dependencies of a package. `of_tests` selects those of tests, and `within` those in
+/// the workspace.
 fn dependencies(package: &Value, of_tests: bool, within: bool) -> BTreeSet<&str> {
     let all = package["dependencies"].as_array().expect("there is a list");
     all.iter()
@@ -278,11 +280,11 @@ impl Parent {
         }
     }
 
-    /// Returns the submodules, each with those that it uses. A submodule that uses an item of the
-    /// parent uses the parent, whose name here is "parent".
+    /// Returns the submodules, each with the submodules that it uses. A submodule that uses an item
+    /// of its parent depends on the parent, whose name here is "parent".
     fn modules(&self) -> BTreeMap<String, BTreeSet<String>> {
         let root = std::fs::read_to_string(&self.file).expect("a parent has a file");
-        // A name that the parent exports belongs to the submodule that it comes from.
+        // A name that the parent exports belongs to the submodule that defines it.
         let mut exports = BTreeMap::new();
         for export in root
             .replace("pub(crate) use ", "pub use ")
@@ -324,7 +326,7 @@ impl Parent {
     }
 }
 
-/// Returns the modules that lie on a cycle, or use one that does.
+/// Returns the modules that lie on a cycle or depend on a cycle.
 fn cyclic(mut modules: BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
     loop {
         let known: BTreeSet<String> = modules.keys().cloned().collect();
@@ -351,8 +353,8 @@ fn the_modules_of_the_core_and_the_engine_have_no_cycle() {
     }
 }
 
-/// The folders of `runtime`, each with those that it may use. The engine knows its guests only as
-/// what implements its trait.
+/// The folders of `runtime`, each with the folders that it may use. The engine knows its guests
+/// only as implementations of its trait.
 const FOLDERS: [(&str, &[&str]); 8] = [
     ("config", &["native"]),
     ("engine", &["config", "guests"]),

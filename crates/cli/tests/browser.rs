@@ -54,7 +54,7 @@ fn a_page_is_stepped_through_by_keys() {
         assert_eq!(ask(browser, why).await?, true);
         let passing = "[...document.querySelectorAll('summary')].some((one) => one.textContent === 'A passing execution')";
         assert_eq!(ask(browser, passing).await?, true);
-        // With the keyboard alone: the Tab key reaches the table.
+        // Uses only the keyboard: the Tab key moves the focus to the table.
         browser
             .execute("document.activeElement.blur()", Vec::new())
             .await?;
@@ -109,7 +109,7 @@ fn a_write_that_a_read_does_not_see_has_an_arrow_and_a_repair() {
         );
         let why = ask(browser, "document.querySelector('.why').textContent").await?;
         assert!(why.to_string().contains("It cannot happen with "), "{why}");
-        // From the read, a button leads to the write.
+        // At the read, a button leads to the write.
         let go = "[...document.querySelectorAll('tr')].find((row) => row.textContent.includes('old value')).click()";
         browser.execute(go, Vec::new()).await?;
         let from = ask(browser, EVENT).await?;
@@ -146,7 +146,7 @@ fn what_is_safe_and_comparisons_have_pages() {
             Ok(())
         });
     }
-    // One version for each state of the file, with fewer and fewer constraints.
+    // There is one version for each state of the file. Later versions have fewer constraints.
     let verified = "verify fib-bench:2 -o fib.trace --html page.html";
     assert_eq!(run(folder.path(), verified).code, 0);
     look(&address(folder.path()), 1400, async |browser| {
@@ -204,7 +204,7 @@ fn nothing_is_loaded_from_outside() {
     look(&page, 1400, async |browser| {
         let loaded = "performance.getEntriesByType('resource').length";
         assert_eq!(ask(browser, loaded).await?, 0);
-        // The policy blocks actions that the page never takes anyway.
+        // The policy blocks requests and injected scripts. The page itself has none.
         let blocked = "await fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'blocked')";
         assert_eq!(ask(browser, blocked).await?, "blocked");
         let injected = "(() => { const script = document.createElement('script'); script.textContent = 'window.ran = 1'; \
@@ -262,7 +262,7 @@ fn long_executions_are_folded() {
             .await?;
         let after = ask(browser, rows).await?.as_u64().unwrap();
         assert_eq!(after, before + 500);
-        // A step into folded events unfolds those around it.
+        // A step to a folded event unfolds the events around it.
         browser.execute("stepper.go(7000)", Vec::new()).await?;
         assert_eq!(ask(browser, EVENT).await?, "Event 7001 of 10000");
         let current = "document.querySelector('tr[aria-current]').textContent.startsWith('7001')";
@@ -282,7 +282,7 @@ fn nothing_runs_while_a_page_is_scrolled() {
         assert!(work.iter().any(|work| work.name == "Paint"));
         assert!(!work.iter().any(|work| work.is_script));
     });
-    // The trace contains scripts: here it has some.
+    // If a script runs, the browser's trace shows it.
     let draws = format!("{UNFOLD} addEventListener('scroll', () => stepper.draw())");
     scrolled(&address, &draws, 2000, |work, _| {
         assert!(work.iter().any(|work| work.is_script));

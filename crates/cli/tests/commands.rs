@@ -411,7 +411,7 @@ fn the_book_shows_what_the_command_prints() {
     let introduction = fs::read_to_string(introduction).unwrap();
     for arguments in ["check lost-update", "check lost-update-fixed"] {
         let printed = run(here().path(), arguments).output;
-        // The last line contains the time and the memory.
+        // The last line contains the time and the memory, so it differs between runs.
         let (lasting, _) = printed.trim_end().rsplit_once('\n').unwrap();
         assert!(
             introduction.contains(lasting),

@@ -137,7 +137,8 @@ fn the_deadlock_of_abba_is_found_by_hand() {
             0
         );
         assert_eq!(ask(browser, COMPLAINT).await?, "");
-        // Back to a position without a failure, and on to the end automatically.
+        // Goes back to a position without a failure. Later, the execution runs to its end
+        // automatically.
         press(browser, "Undo").await?;
         wait_for(browser, "document.querySelectorAll('.offer').length > 0").await?;
         // Continuing from an event removes the events after it.
@@ -191,7 +192,7 @@ fn only_the_answer_to_the_last_question_counts_and_complaints_stay() {
     let explorer = Explorer::start(folder.path(), "--search mutex:2,2");
     look(&explorer.address, 1400, async |browser| {
         wait_for(browser, "document.querySelectorAll('.offer').length === 1").await?;
-        // Three clicks at once are one step, and one step back.
+        // Three clicks at once make only one step, so one Undo takes it back.
         let presses = "const offer = document.querySelector('.offer'); offer.click(); offer.click(); offer.click();";
         browser.execute(presses, Vec::new()).await?;
         wait_for(
@@ -205,7 +206,7 @@ fn only_the_answer_to_the_last_question_counts_and_complaints_stay() {
             "document.querySelectorAll('.events tbody tr').length === 0",
         )
         .await?;
-        // An error message of the page stays while the page polls the search.
+        // The page shows an error message. The message must stay while the page polls the search.
         browser
             .execute("visit({ program: 'other' })", Vec::new())
             .await?;
@@ -279,7 +280,8 @@ fn a_schedule_is_entered_at_any_point_and_saved() {
         (200, &"assertion".into()),
         "{there}"
     );
-    // Without its last run of steps, the schedule leads to a position that can be continued.
+    // Without its last run of steps, the schedule ends at a position from which the execution can
+    // continue.
     let mut shorter = schedule.clone();
     shorter["steps"].as_array_mut().unwrap().pop();
     let (status, before) = explorer.ask("position", &json!({ "schedule": shorter }));

@@ -96,7 +96,7 @@ fn a_killed_search_goes_on_to_the_same_totals() {
         );
         let mut kills = 0;
         let resumed = loop {
-            // Each attempt is killed at a different time; the last attempt may finish.
+            // Each attempt is killed later than the previous one. The last attempts may finish.
             thread::sleep(Duration::from_millis(10 + 7 * kills));
             child.kill().unwrap();
             let status: ExitStatus = child.wait().unwrap();

@@ -1,5 +1,5 @@
-//! Programs in C as users see them: how they are built, and the handling of the checking process. A
-//! stub that each test controls replaces the runtime library.
+//! Programs in C as users see them: how they are built, and how the command handles the checking
+//! process. A stub replaces the runtime library, and each test controls its behaviour.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 mod command;

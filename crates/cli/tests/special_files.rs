@@ -1,4 +1,5 @@
-//! Pipes and devices instead of files, and files that require what never happens: no command hangs.
+//! Pipes and devices instead of files, and files that would make a command wait forever. No command
+//! hangs.
 #![cfg(target_os = "linux")]
 
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -13,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Every command ends well within this time, even on a busy machine.
+/// Every command ends within this time, even on a busy machine.
 const LATE: Duration = Duration::from_secs(30);
 
 fn pipe(folder: &Path, name: &str) {

@@ -1,5 +1,5 @@
-//! The state that Mazurka keeps on a NATS server while many machines search: records, files,
-//! waiting errands and their results.
+//! The state on a NATS server while many machines search: records, files, waiting errands and their
+//! results.
 //!
 //! This crate knows nothing about searches. Its functions block; the connection has a thread of its
 //! own. While the server is away, every operation is retried for a minute.
@@ -7,9 +7,9 @@
 //! * A **record** is an entry of a key-value bucket. Replacing a record requires its current
 //!   revision.
 //! * A **file** is an object of an object store: programs, saved searches, reports.
-//! * An **errand** waits in a stream until a worker takes it. If the worker does not report
-//!   progress for the duration [`LEASE`], the errand goes to another worker. Results wait in the
-//!   same stream for the leader of the job.
+//! * An **errand** is a task for a worker. It waits in a stream until a worker takes it. If this
+//!   worker reports no progress for the duration [`LEASE`], another worker gets the errand. Results
+//!   wait in the same stream for the worker that leads the job.
 
 #![forbid(unsafe_code)]
 
@@ -41,10 +41,11 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The time that a running operation may still take after the command has been asked to end.
+/// The time that a running operation still gets after the command has been asked to end.
 const MOMENT: Duration = Duration::from_millis(400);
 
-/// The time limit of one attempt: an attempt may wait forever for a server that restarts.
+/// The time limit of one attempt. Without a limit, an attempt may wait forever after the server
+/// restarts.
 const ATTEMPT: Duration = Duration::from_secs(20);
 
 const STREAM: &str = "MAZURKA";
@@ -224,8 +225,8 @@ impl Cluster {
     }
 }
 
-/// Returns the subjects of all matching messages in a stream. The client's own listings of keys and
-/// files read messages, and wait forever for a message that is replaced meanwhile.
+/// Returns the subjects of all matching messages in a stream. The client's functions that list keys
+/// and files read the messages themselves. They wait forever if a message is replaced meanwhile.
 async fn subjects(stream: &Stream, filter: &str) -> Result<Vec<String>, String> {
     let found = stream.info_with_subjects(filter).await.map_err(said)?;
     let found = found.map(|subject| subject.map(|(subject, _)| subject));

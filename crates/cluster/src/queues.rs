@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use std::time::Duration;
 use tokio::time::timeout_at;
 
-/// The time for which a worker may be silent about its errand.
+/// The time after which an errand of a silent worker goes to another worker.
 pub const LEASE: Duration = Duration::from_secs(5);
 
 /// The largest content of a message. The server's limit is 1 MB; larger content is put into a file.

@@ -20,13 +20,14 @@ pub struct Entry {
 /// A size of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parameter {
-    /// The name of the things that the size counts.
+    /// The name of the size in messages, such as `N`.
     pub name: &'static str,
     /// The value if no value is given.
     pub default: u32,
     /// The smallest meaningful value.
     pub min: u32,
-    /// The greatest value. With a greater value the program would overflow, not only take long.
+    /// The greatest value. A greater value would make the program overflow, and not only take
+    /// longer.
     pub max: u32,
 }
 

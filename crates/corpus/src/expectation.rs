@@ -13,11 +13,11 @@ pub struct Expectation {
     /// The kind of the bug, if the verdict is a bug.
     pub failure: Option<FailureKind>,
     /// The memory model of the results: `sc`, or `rc11` if the orderings of the program matter. A
-    /// search must choose `rc11` by itself.
+    /// search must choose `rc11` automatically.
     #[serde(default)]
     pub memory: MemoryModel,
-    /// The kind of the bug under sequential consistency, if `memory` is `rc11` and that has a bug,
-    /// too.
+    /// The kind of the bug under sequential consistency, if `memory` is `rc11` and the program also
+    /// has a bug under sequential consistency.
     pub sc: Option<FailureKind>,
     /// The number of traces in closed form, if such a form is known.
     pub formula: Option<String>,
@@ -55,7 +55,8 @@ pub struct SizeExpectation {
     /// Number of traces that run to completion: the executions of an optimal algorithm that
     /// continues after bugs.
     pub executions: u64,
-    /// Number of traces in which a thread halts at an assumption, a bound or by the await rule.
+    /// Number of traces in which a thread halts at an assumption, at a bound or because of the
+    /// await rule.
     #[serde(default)]
     pub halted: u64,
     /// The tests that run this size.
@@ -74,7 +75,7 @@ pub struct SizeExpectation {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContextSensitive {
-    /// Number of executions that end.
+    /// Number of executions that run to completion.
     pub executions: u64,
     /// Number of executions in which a thread halts.
     #[serde(default)]
@@ -91,7 +92,7 @@ pub enum Tested {
     Always,
     /// The thorough test run, with the algorithms that explore each trace once.
     Thoroughly,
-    /// None; for `mazurka compare`.
+    /// No test. The size is for `mazurka compare`.
     Never,
 }
 

@@ -43,7 +43,8 @@ pub struct Expectation {
     pub failure: Option<FailureKind>,
     /// The memory model of the results.
     pub memory: MemoryModel,
-    /// The kind of the bug under sequential consistency, if that is another model and has a bug.
+    /// The kind of the bug under sequential consistency, if `memory` is another model and the
+    /// program also has a bug under sequential consistency.
     pub sc: Option<FailureKind>,
     /// A part of the failure's message, if the kind is too vague.
     pub says: Option<String>,
@@ -86,7 +87,7 @@ pub struct Section {
     pub sizes: Option<Vec<SizeExpectation>>,
 }
 
-/// A directory of programs that cannot be read.
+/// The error for a directory of programs that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// An unreadable directory or file.

@@ -1,5 +1,4 @@
-//! Tests that algorithms find all bugs of the corpus that they must find, and that replay shows
-//! these bugs.
+//! Tests that every reduction finds the bugs of the corpus, and that replay shows these bugs again.
 
 use corpus::{Expected, Instance};
 use mazurka::{

@@ -1,5 +1,6 @@
-//! Tests the programs of the corpus whose results are those of RC11: a search must choose this model
-//! by itself, and sequential consistency must hide the bug unless `expect.toml` says otherwise.
+//! Tests the programs of the corpus whose results are those of RC11: a search must choose this
+//! model automatically, and sequential consistency must hide the bug unless `expect.toml` says
+//! otherwise.
 
 use corpus::{Expectation, Expected, Instance, Tested};
 use mazurka::{Checker, FailureKind, MemoryModel, Report, Verdict};

@@ -1,8 +1,8 @@
 //! Embeds the shared library of a dependency in a program.
 //!
 //! Cargo builds every crate type of a dependency first, but does not report where the files are.
-//! The compiler's command line shows this: a `cdylib` lies next to the `rlib` that `--extern`
-//! names.
+//! The compiler's command line shows where they are: a `cdylib` lies next to the `rlib` that
+//! `--extern` names.
 #![forbid(unsafe_code)]
 
 use proc_macro::TokenStream;

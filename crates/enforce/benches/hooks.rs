@@ -26,8 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 const TIMES: usize = 1_000;
 
-/// Returns a prefix: every fourth event of the main thread waits for the first event of its child,
-/// and the second event of the child waits for the event of the main thread two after each of these.
+/// Returns a prefix. Every fourth event of the main thread waits for the first event of the child.
+/// The second event of the child waits for the second event of the main thread after each of these.
 fn prefix() -> SafeTrace {
     let point = |thread, index| Point { thread, index };
     let last = TIMES as u32;

@@ -1,6 +1,6 @@
 //! Blocking objects with the policy of the model: first come, first served; no spurious wakeups;
-//! the plan chooses which waiter is woken. If it fits there, each object lives in the memory of the
-//! C library's object of its kind, so that static initialisers work.
+//! the plan chooses which waiter is woken. Each object lives in the memory of the corresponding
+//! object of the C library, if it fits there, so that static initialisers work.
 //!
 //! A request is an event that ends when its place is taken. The wait for the grant is not an event.
 

@@ -1,4 +1,4 @@
-//! State of the process: the plan in force and the order with which the process was started.
+//! State of the process: the plan in force, and the [`Order`] that the command gave to the process.
 
 use crate::gate::Gate;
 use crate::own::own;
@@ -19,7 +19,7 @@ struct Fixed {
     /// Checksum of the program, from the file.
     program_checksum: String,
     interleaves_plain: bool,
-    /// The case for the inputs, from the file as it was at the start.
+    /// The safe trace's case for the program's inputs, as it was at the start.
     case: Case,
     watches_all: bool,
 }
@@ -35,8 +35,8 @@ static NOTHING: OnceLock<Plan> = OnceLock::new();
 /// Whether the process is a forked child of the enforced process.
 static IS_OFF: AtomicBool = AtomicBool::new(false);
 
-/// Makes the calling thread the main thread of a program under this order. The file is followed as
-/// soon as a thread waits, unless the program is short.
+/// Makes the calling thread the main thread of a program that is enforced as `order` says. The
+/// follower (see `follow.rs`) starts when a thread waits, unless the program is short.
 ///
 /// # Errors
 /// Returns an error, with a one-line message for the user, if the file cannot be used.
@@ -64,8 +64,9 @@ pub fn start(order: Order) -> Result<(), String> {
         order,
     };
     let fixed = FIXED.get_or_init(|| fixed);
-    // The plan is computed here, where no thread has to wait. The standard library would wait with
-    // a futex, and this wait would count as the program's.
+    // The lazy values are initialised here, so that no thread has to wait for their initialisation
+    // later. The standard library would use a futex for this wait, and the wait would count as a
+    // wait of the program.
     NOTHING.get_or_init(Plan::free);
     LazyLock::force(&crate::gate::SPINS);
     if !fixed.order.runs_free {
@@ -77,7 +78,7 @@ pub fn start(order: Order) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the order of the command and the case in force at the start.
+/// Returns the [`Order`] of the command and the case in force at the start.
 pub(crate) fn order() -> Option<(&'static Order, &'static Case)> {
     FIXED.get().map(|fixed| (&fixed.order, &fixed.case))
 }
@@ -180,7 +181,8 @@ pub(crate) fn alternative() -> u32 {
     alternative.unwrap_or(0)
 }
 
-/// Checks whether the calling thread's next event is enforced, so that the order decides, not time.
+/// Checks whether the calling thread's next event is enforced. Then the verified order decides the
+/// result of a timed operation, and the time does not matter.
 pub(crate) fn decides_next() -> bool {
     let own = own();
     let number = own.thread().and_then(Thread::number);

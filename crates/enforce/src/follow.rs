@@ -1,6 +1,6 @@
-//! An additional thread, the follower. It takes over relaxed versions of the file and reports a
-//! lack of progress. The follower is started as soon as a thread waits in a program that has run
-//! for a moment.
+//! An additional thread, the follower. It loads new versions of the safe trace that have fewer
+//! constraints (*relaxed* versions), and reports a lack of progress. The follower is started as
+//! soon as a thread waits in a program that has run for a moment.
 
 use crate::thread::{self, Thread};
 use crate::{Order, Plan, enforcement, failure, internally, threads};
@@ -125,7 +125,8 @@ impl Follower {
         self.watch();
     }
 
-    /// Takes over a relaxed version of the file. The file may have changed before the first check.
+    /// Enforces a relaxed version of the file from now on, if there is one. The first check loads
+    /// the file in any case, because it may have changed since the start.
     fn take_over(&mut self) {
         let version = version(&self.order.trace);
         if version.is_none() || version == self.seen {

@@ -12,7 +12,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
-/// The gate of a thread that the file names.
+/// The published progress of a thread that the file names.
 #[repr(align(128))]
 pub(crate) struct Gate {
     /// Number of the thread's last event that is known to be performed.
@@ -135,7 +135,8 @@ impl Gate {
             if has_ended {
                 break Wait::Never;
             }
-            // A relaxed version of the file may end a long wait.
+            // The wait is interrupted once to start the follower, because a relaxed version of the
+            // file may end a long wait.
             let until_followed = follow::starts_in();
             let _ = futex::wait(
                 &self.bell,

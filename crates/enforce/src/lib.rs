@@ -3,13 +3,15 @@
 //! the events that come first in the verified order have happened. After the verified prefix the
 //! threads run freely.
 //!
-//! A front-end reports when a thread is about to perform an event ([`begin`]) and when the thread
-//! has performed the event ([`end`]). Events are numbered per thread exactly as in a search.
-//! Blocking objects are in [`blocking`]. Like the model, they publish that a thread has taken its
-//! place before the thread waits. So enforcement adds no deadlock: a thread is awaited only until
-//! it has taken its place.
+//! A safe trace is a file with *cases*: verified prefixes, each for certain inputs. A front-end
+//! reports when a thread is about to perform an event ([`begin`]) and when the thread has performed
+//! the event ([`end`]). These calls are the *hooks*. Events are numbered per thread exactly as in a
+//! search. Blocking objects are in [`blocking`]. Like the model, they publish that a thread has
+//! taken its place before the thread waits. So enforcement adds no deadlock: other threads wait for
+//! a thread only until it has taken its place.
 //!
-//! * `order`: the command's order to the process. `plan`: where threads stop, from the file.
+//! * `order`: the instructions of the command to the process. `plan`: where threads stop, from the
+//!   file.
 //! * `own`: a thread's counters, in thread-local memory that hooks reach with three instructions.
 //! * `gate`: the progress of each thread, and waits for this progress. `thread`: a thread from its
 //!   start to its end. `threads`: all threads. `path`: their names.

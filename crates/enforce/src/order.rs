@@ -1,4 +1,5 @@
-//! The command's order to the process that becomes the program: one JSON object in the environment.
+//! The instructions of the command to the process that becomes the program: one JSON object in the
+//! environment.
 
 use report::Inputs;
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,7 @@ pub struct Order {
     /// The values of the program's inputs.
     #[serde(default)]
     pub inputs: Inputs,
-    /// The file for the order in which events happened.
+    /// The file in which to record the order in which events happen.
     #[serde(default)]
     pub record: Option<PathBuf>,
     /// Seed of random delays of threads at every hook: for tests.
@@ -48,7 +49,7 @@ impl Order {
         serde_json::from_str(text)
     }
 
-    /// Returns the text of the order for the environment.
+    /// Returns the value of [`ENFORCE`].
     pub fn written(&self) -> String {
         serde_json::to_string(self).expect("the keys of all maps in an order are strings")
     }

@@ -17,8 +17,8 @@ use std::sync::atomic::{
     fence as barrier,
 };
 
-// The linker knows the fixed distance of these counters from the thread pointer, unlike that of a
-// `thread_local!` in a library. A hook must not cost a call.
+// A hook must not cost a call. So these counters are at a fixed distance from the thread pointer,
+// which the linker knows, unlike the distance of a `thread_local!` in a library.
 std::arch::global_asm!(
     ".pushsection .tdata.mazurka_enforce_own,\"awT\",@progbits",
     ".globl mazurka_enforce_own",
@@ -85,7 +85,7 @@ impl Own {
     /// Returns the thread if it is enforced.
     #[inline]
     pub(crate) fn thread(&self) -> Option<&'static Thread> {
-        // SAFETY: a thread holds itself until its end.
+        // SAFETY: a thread holds a reference to its `Thread` until it ends.
         unsafe { self.thread.load(Relaxed).as_ref() }
     }
 
@@ -144,7 +144,8 @@ pub fn end() {
     }
 }
 
-/// Publishes all events of the calling thread, which has performed them and might not return soon.
+/// Publishes all events of the calling thread. It has performed them, and is about to do something
+/// that may take long, such as a wait.
 #[inline]
 pub fn publish() {
     let own = own();
@@ -344,12 +345,12 @@ fn next_stop(index: u64) -> u64 {
 
 /// Sets the next stop. Returns false if the plan has changed, so that the stop may be wrong.
 fn settles(own: &Own, plan: &'static crate::Plan, next: u64) -> bool {
-    // The other side stores the plan first and then `next`.
+    // A thread that changes the plan stores the plan first and then `next`.
     own.next.swap(next, SeqCst);
     enforcement::is_current(plan)
 }
 
-/// Publishes all events of the thread, which are performed, and sets the next stop.
+/// Publishes all events of the thread, which has performed them, and sets the next stop.
 #[cold]
 #[inline(never)]
 fn ends(own: &'static Own) {

@@ -1,4 +1,5 @@
-//! The stops of threads: the constraints of a case, per thread.
+//! The plan: the constraints of a case of the safe trace, as stops of each thread. A stop is an
+//! event at which the thread waits, or for which another thread waits.
 
 mod error;
 
@@ -246,8 +247,9 @@ impl Plan {
         chosen.or((!self.is_free).then_some(0))
     }
 
-    /// Returns the kind of an event if the event lies in the prefix for which the file determines
-    /// kinds. This prefix ends with the last event that is a choice or for which others wait.
+    /// Returns the kind of an event if the event lies in the part of its thread for which the file
+    /// determines the kinds. This part ends with the last event that is a choice or for which other
+    /// threads wait.
     pub(crate) fn kind(&self, number: usize, index: u32) -> Option<OpKind> {
         let stops = self.threads.get(number)?;
         let last_first = stops.stops.iter().rfind(|stop| stop.is_first);

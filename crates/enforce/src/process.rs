@@ -1,10 +1,9 @@
-//! Start and end of enforcement for a program that itself begins enforcement in `main`: a program
-//! in Rust.
+//! Start and end of enforcement in programs that begin it in `main`: programs in Rust.
 
 use crate::{ENFORCE, Order, enforcement, own};
 
-// A note shows the command that a binary has this code (see `native::Binary`). `strip` keeps the
-// note.
+// The command recognises binaries with this code by an ELF note (see `native::Binary`). `strip`
+// keeps the note.
 std::arch::global_asm!(
     ".pushsection .note.mazurka,\"a\",@note",
     ".balign 4",
@@ -34,7 +33,7 @@ pub fn take_variable(name: &str) -> Option<String> {
 }
 
 /// Makes the calling thread the main thread of an enforced program if the environment contains an
-/// order. Returns whether it does.
+/// [`Order`]. Returns whether it contains one.
 ///
 /// No other thread may read or change the environment meanwhile.
 ///

@@ -34,8 +34,9 @@ pub(crate) struct Origin {
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Thread {
-    /// Number of references to the thread: its own until it ends, its [`Child`], the threads that
-    /// it started, whose paths contain its path, and a record.
+    /// Number of references to the thread. They are held by the thread itself until it ends, by its
+    /// [`Child`], by the threads that it started (their paths contain its path), and by the
+    /// recorder.
     holders: AtomicU32,
     origin: Cell<Origin>,
     /// Values that the front-end passes to the thread at its start.
@@ -43,7 +44,8 @@ pub(crate) struct Thread {
     /// Its number in the file, from 1; 0 as long as the file does not name the thread.
     number: AtomicU64,
     children: Cell<u32>,
-    /// Held while its thread-local memory is used, and by the thread before this memory is gone.
+    /// Held while another thread uses its thread-local memory, and while the thread clears `own`
+    /// before this memory is gone.
     latch: Latch,
     /// Its thread-local memory, as long as the thread lives.
     own: AtomicPtr<Own>,
@@ -140,8 +142,8 @@ pub fn end_thread() {
     release(thread);
 }
 
-/// Gives up a reference. The last one frees the memory of the thread and its reference to its
-/// parent.
+/// Gives up a reference to a thread. If it was the last one, recycles the memory of the thread and
+/// gives up the thread's reference to its parent.
 pub(crate) fn release(thread: &'static Thread) {
     let mut last = Some(thread);
     while let Some(thread) = last.filter(|thread| thread.holders.fetch_sub(1, AcqRel) == 1) {
@@ -150,8 +152,9 @@ pub(crate) fn release(thread: &'static Thread) {
     }
 }
 
-/// Starts the program again, if this is its main thread. The main thread and new threads count
-/// their events from zero. If another thread has not ended, the process ends with a message.
+/// Starts the program again: the main thread, which calls this function, and new threads count
+/// their events from zero. The process ends with a message if another thread calls this function or
+/// has not ended.
 pub fn again() {
     let own = own();
     let Some(main) = own.thread() else {
@@ -220,8 +223,8 @@ impl Child {
     ///
     /// The pointer is from [`Child::as_raw`], and the thread has not ended.
     pub unsafe fn from_raw(pointer: *mut c_void) -> ManuallyDrop<Child> {
-        // SAFETY: the pointer is from `as_raw`, as promised by the caller. A thread that has not ended
-        // keeps its own `Thread` alive.
+        // SAFETY: the pointer is from `as_raw`, as promised by the caller. A thread that has not
+        // ended holds a reference to its `Thread`.
         ManuallyDrop::new(Child(unsafe { &*pointer.cast::<Thread>() }))
     }
 
@@ -407,7 +410,7 @@ impl Thread {
 mod tests {
     use super::*;
 
-    /// Starts a thread that performs nothing, and joins it.
+    /// Starts a thread that performs no events, and joins it.
     fn start_and_join() -> Child {
         let child = upcoming().expect("the calling thread is enforced");
         std::thread::scope(|scope| {

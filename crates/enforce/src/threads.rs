@@ -1,5 +1,5 @@
-//! All enforced threads. If nothing refers to a thread any more, its memory is used again for later
-//! threads. So a thread that starts or ends does not use the heap.
+//! All enforced threads. The memory of a thread is reused for later threads when nothing refers to
+//! the thread any more. So a thread that starts or ends usually does not use the heap.
 
 use crate::blocking::Latched;
 use crate::thread::{Origin, Thread};

@@ -1,4 +1,4 @@
-//! The cost of a search itself, on programs whose steps cost almost nothing.
+//! Benchmarks of the search itself, on programs whose steps cost almost nothing.
 
 use divan::counter::ItemsCount;
 use explore::{

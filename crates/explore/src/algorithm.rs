@@ -21,7 +21,7 @@ use std::str::FromStr;
 pub enum Algorithm {
     /// Every interleaving.
     Exhaustive,
-    /// Every trace, with sleep sets alone (Godefroid 1996).
+    /// Sleep sets without another reduction (Godefroid 1996).
     Sleep,
     /// DPOR with persistent sets and sleep sets (Flanagan, Godefroid, POPL 2005).
     Classic,
@@ -39,7 +39,7 @@ pub enum Algorithm {
     Random,
     /// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010).
     Pct,
-    // A new algorithm comes last, because saved searches contain positions in this list.
+    // Add new algorithms at the end: saved searches contain positions in this list.
 }
 
 /// Options of the strategies.
@@ -49,7 +49,9 @@ pub struct Options {
     pub seed: u64,
     /// The bound on preemptions in an execution, if there is one.
     pub preemptions: Option<Preemptions>,
-    /// The memory model. Under any other than `Sc`, algorithms that prove search execution graphs.
+    /// The memory model. If it [is weak](MemoryModel::is_weak), the algorithms that
+    /// [prove](Algorithm::proves) the absence of bugs search execution graphs instead of
+    /// interleavings.
     pub memory: MemoryModel,
 }
 
@@ -142,7 +144,8 @@ impl Algorithm {
     }
 }
 
-/// The message of [`Algorithm::named`]. Constants cannot join names.
+/// The panic message of [`Algorithm::named`]. It repeats the names, because a constant cannot join
+/// strings.
 const UNKNOWN: &str = "there is no such algorithm; the algorithms are exhaustive, sleep, classic, \
     source, context-sensitive, optimal, parsimonious, random, pct";
 
@@ -204,14 +207,15 @@ impl Algorithm {
         }
     }
 
-    /// With a bound on preemptions, one search serves all reductions.
+    /// Returns the reduction for a bound on preemptions. It replaces the reduction of the
+    /// algorithm.
     fn few_preemptions(self, bound: u32) -> FewPreemptions {
         FewPreemptions::new(bound, self.is_exhaustive())
     }
 
     /// Returns a search for a [`Verification`](crate::Verification), or `None` for algorithms
     /// without a suitable order. Its first execution prefers the threads of `guide`, event by
-    /// event. No execution precedes one that has a longer prefix in common with the first.
+    /// event. Executions that share a longer prefix with the first execution are explored earlier.
     pub fn verifier(self, guide: Vec<ThreadId>) -> Option<Box<dyn Strategy>> {
         match self {
             Algorithm::Source => Some(Box::new(Search::<Source>::guided(guide))),
@@ -275,7 +279,7 @@ fn bounded(strategy: impl Strategy + 'static, options: Options) -> Box<dyn Strat
     }
 }
 
-/// Decodes a value from all of the bytes.
+/// Decodes a value. Returns an error if bytes are left over.
 fn whole<S: DeserializeOwned>(saved: &[u8]) -> postcard::Result<S> {
     let (strategy, rest) = postcard::take_from_bytes(saved)?;
     match rest.is_empty() {

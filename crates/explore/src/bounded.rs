@@ -1,7 +1,8 @@
 //! A bound on preemptions (Musuvathi, Qadeer, PLDI 2007) for strategies that choose at random.
 //!
-//! A preemption is a step of another thread while the thread that ran last is enabled. Once the
-//! bound is reached, all other threads are passed to the strategy as not enabled.
+//! A preemption is a step of another thread while the thread that ran last is enabled and has not
+//! yielded. Once the bound is reached and a step of another thread would be a preemption, the
+//! strategy sees only the thread that ran last as enabled.
 
 use crate::execution::Performed;
 use crate::execution::{Execution, ThreadId};
@@ -15,7 +16,7 @@ pub struct Bounded<S> {
     bound: u32,
     /// The preemptions in the current execution.
     preemptions: u32,
-    /// The pending operations passed to the strategy.
+    /// The pending operations that the strategy sees once the bound is reached.
     pending: Vec<Pending>,
 }
 

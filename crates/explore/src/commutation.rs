@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// When this number of results is stored, all of them are discarded, to limit memory.
 const MOST: usize = 100_000;
 
-/// Consecutive steps that can be performed in two orders.
+/// Consecutive steps in two orders. In the reversed order, the first step comes last.
 pub(crate) struct Window {
     straight: Vec<Step>,
     reversed: Vec<Step>,
@@ -24,17 +24,17 @@ pub(crate) struct Window {
     footprints: Option<Vec<(Op, Footprint)>>,
 }
 
-/// Both orders as they are performed.
+/// The steps in both orders, with the operations that they perform.
 #[derive(Clone)]
 struct Orders {
     straight: SleepSequence,
     reversed: SleepSequence,
 }
 
-/// The results so far.
+/// The stored results.
 #[derive(Default)]
 pub(crate) struct Commutations {
-    /// The results by the digests of the situations: `None` if the steps do not commute.
+    /// The results, by the digest of the situation: `None` if the steps do not commute.
     known: BTreeMap<u128, Vec<(Fingerprint, Option<Orders>)>>,
     number: usize,
 }
@@ -55,8 +55,8 @@ impl Window {
     }
 
     /// Builds the window of the race (f, e): f.v.e, and v.e.f as its reversal. v is the sequence of
-    /// events between f and e that happen before e. `None` if an event had alternatives.
-    /// `footprints[i]` is that of event i.
+    /// events between f and e that happen before e. Returns `None` if an event had alternatives.
+    /// `footprints[i]` is the footprint of event i.
     pub(crate) fn of_race(
         race: Race,
         execution: &Execution,

@@ -4,8 +4,8 @@
 //! Deviations: states are compared at the end of an execution, when races are analysed. Runs
 //! outside the exploration ([`Probe`]) compute the states after both orders of a race, once for
 //! each situation (see [`Commutations`]). For a race (f, e), the sequence contains only those steps
-//! between f and e that happen before e. Other steps, independent of e or after f, are not needed,
-//! and shorter sequences hold in more situations. Sleepers that stay asleep although a dependent
+//! between f and e that happen before e. The other steps are not needed to reverse the race, and a
+//! shorter sequence is valid in more situations. Sleepers that stay asleep although a dependent
 //! step is performed (context-sensitive propagation) go beyond the paper.
 
 use crate::commutation::{Commutations, Window};

@@ -1,7 +1,8 @@
 //! The record of an execution, in columns: events, vector clocks for happens-before, and races.
 //!
-//! Happens-before (→) is the transitive closure of the order of dependent events and of
-//! synchronization edges, which no schedule can reverse. `push` finds each race once.
+//! Happens-before (→) is the transitive closure of program order, the order of conflicting events,
+//! and synchronization edges. No schedule can reverse a synchronization edge. `push` finds each
+//! race once.
 
 mod clock;
 mod consistent;
@@ -34,7 +35,8 @@ pub struct Event {
     pub alternatives: u32,
     /// The operation with its actual access.
     pub op: Op,
-    /// The value with which a conditional operation is a write.
+    /// The value that the object must hold for a conditional operation (compare-exchange) to be a
+    /// write.
     pub expects: Option<ValueId>,
     /// The value of the object before the event.
     pub before: ValueId,
@@ -44,13 +46,13 @@ pub struct Event {
     pub preempts: bool,
     /// Whether the thread of the event yielded right before the event.
     pub yields: bool,
-    /// Whether no other step is tried in place of the event.
+    /// Whether the program ruled out all alternatives to the event ([`Performed::is_fixed`]).
     pub is_fixed: bool,
     /// The last events at the object before this event.
     previous: Last,
     /// End of the event's synchronization edges in the column of edges.
     edges_end: u32,
-    /// End of the edges that are known since this event in the column of next edges.
+    /// End of the event's entries in the column of next edges.
     next_edges_end: u32,
 }
 
@@ -74,7 +76,7 @@ impl Event {
     }
 }
 
-/// The last events at an object.
+/// The last access to an object, and the last write.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 struct Last {
     access: Option<EventId>,
@@ -82,7 +84,7 @@ struct Last {
 }
 
 impl Last {
-    /// Returns the last events after another event.
+    /// Returns the last access and the last write after another event at the object.
     fn then(self, event: EventId, access: Access) -> Last {
         match access {
             Access::None => self,
@@ -114,7 +116,8 @@ pub struct Execution {
     clocks: Clocks,
     /// Synchronization edges of all events, in the order of the events.
     edges: Vec<EventId>,
-    /// Synchronization edges to threads' next events, in the order of the events that announced them.
+    /// Synchronization edges to the next event of a thread, in the order of the events that
+    /// reported the edges.
     next_edges: Vec<(ThreadId, EventId)>,
     /// Sorted by `second`.
     races: Vec<Race>,
@@ -122,12 +125,13 @@ pub struct Execution {
     positions: Vec<Vec<EventId>>,
     /// Indexed by object.
     last: Vec<Last>,
-    /// Whether reads may read old values, so that clocks and races mean nothing and are left out.
+    /// Whether the memory model is weak. Then reads may be stale, and there are no clocks and no
+    /// races.
     is_weak: bool,
 }
 
 impl Execution {
-    /// Returns an empty execution whose reads may read old values. It has neither clocks nor races.
+    /// Returns an empty execution under a weak memory model. It has neither clocks nor races.
     pub(crate) fn weak() -> Execution {
         Execution {
             is_weak: true,
@@ -201,14 +205,15 @@ impl Execution {
         events.get(before).copied()
     }
 
-    /// Returns the earlier accesses to the object of an access, the last one first.
+    /// Returns the accesses to the event's object before the event, the latest first.
     pub(crate) fn earlier_accesses(&self, event: EventId) -> impl Iterator<Item = EventId> + '_ {
         let previous = |event: EventId| self.event(event).previous.access;
         std::iter::successors(previous(event), move |&event| previous(event))
     }
 
-    /// Checks whether `first` happens before the previous event of `second`'s thread, or before an
-    /// edge of `second`. Then no schedule can reverse the two, even if they conflict.
+    /// Checks whether `first` happens before the previous event of `second`'s thread, or before the
+    /// source of an edge to `second`. Then their order does not depend on their own conflict, so
+    /// reversing the two directly is impossible.
     pub(crate) fn is_before_program(&self, first: EventId, second: EventId) -> bool {
         let mut past = self
             .previous_of(second)
@@ -341,8 +346,8 @@ impl Execution {
         }
     }
 
-    /// Orders the event being pushed after the conflicting event `first`. The two race unless an
-    /// event joined before already orders them.
+    /// Orders the event being pushed after the conflicting event `first`. The two race, unless the
+    /// clock already orders them or `first` is fixed.
     #[inline(never)]
     fn follow(&mut self, first: EventId, second: EventId) {
         if !self.happens_before(first, second) {
@@ -353,7 +358,8 @@ impl Execution {
         }
     }
 
-    /// Returns the last events at the object of an operation that is about to be pushed.
+    /// Returns the last access and the last write at the object of an operation that is about to be
+    /// pushed.
     fn last_at(&self, op: Op) -> Last {
         match op.access {
             Access::None => Last::default(),
@@ -398,7 +404,7 @@ impl Execution {
             .truncate(self.races.partition_point(|race| race.second.index() < len));
     }
 
-    /// Returns the synchronization edges to the next event of the thread that are known already.
+    /// Returns the synchronization edges that are already known for the thread's next event.
     pub(crate) fn next_edges_of(&self, thread: ThreadId) -> impl Iterator<Item = EventId> + '_ {
         let previous = self.last_of(thread);
         let known = previous.map_or(0, |previous| self.ends_of_edges(previous.index()).1);
@@ -407,9 +413,9 @@ impl Execution {
         own.map(|&(_, edge)| edge)
     }
 
-    /// Removes events of a weak execution, and returns the execution before. `place` is the new
-    /// position of each event that stays, and no event that stays has an edge from an event that is
-    /// removed. Sources are renumbered like edges.
+    /// Removes events of a weak execution. Returns the original execution. `place[i]` is the new
+    /// position of event i, or `None` if the event is removed. An event that stays must not have an
+    /// edge from a removed event or read from it. Edges and sources (`reads_from`) are renumbered.
     pub(crate) fn retain(&mut self, place: &[Option<EventId>]) -> Execution {
         debug_assert!(
             self.is_weak,
@@ -418,7 +424,7 @@ impl Execution {
         let old = std::mem::replace(self, Execution::weak());
         let moved =
             |event: EventId| place[event.index()].expect("an edge is from an event that stays");
-        // The removed events will be replaced by about as many.
+        // The search will add about as many events as it removes here.
         self.events.reserve(old.events.capacity());
         self.edges.reserve(old.edges.capacity());
         self.next_edges.reserve(old.next_edges.capacity());
@@ -434,7 +440,7 @@ impl Execution {
             let edges = &old.edges[start..event.edges_end as usize];
             self.edges.extend(edges.iter().map(|&edge| moved(edge)));
             let next = &old.next_edges[next_start..event.next_edges_end as usize];
-            // The next event of the thread is removed with the source of its edge.
+            // If the source of an edge is removed, the target does not stay either.
             let next = next.iter();
             let next = next.filter_map(|&(thread, edge)| Some((thread, place[edge.index()]?)));
             self.next_edges.extend(next);
@@ -457,12 +463,13 @@ impl Execution {
         old
     }
 
-    /// Changes what an event of a weak execution says about its source.
+    /// Sets `reads_from` of an event in a weak execution.
     pub(crate) fn set_source(&mut self, id: EventId, source: ReadsFrom) {
         self.events[id.index()].step.reads_from = source;
     }
 
-    /// Returns where the columns of edges end after the given number of events.
+    /// Returns the lengths of the columns of edges and of next edges after the given number of
+    /// events.
     fn ends_of_edges(&self, events: usize) -> (usize, usize) {
         self.events[..events].last().map_or((0, 0), |event| {
             (event.edges_end as usize, event.next_edges_end as usize)
@@ -476,7 +483,8 @@ impl Execution {
             .filter(move |&event| !self.happens_before(first, event))
     }
 
-    /// Writes to `followers` the events between the race's two that happen before the second.
+    /// Writes to `followers` the events between the two events of the race that happen before the
+    /// second.
     pub(crate) fn between(&self, race: Race, followers: &mut Vec<EventId>) {
         let clock = self.clock(race.second);
         let (first, second) = (race.first.index() + 1, race.second.index());
@@ -520,9 +528,9 @@ impl Execution {
         index == 1 || self.positions[step.thread.index()][index as usize - 2].index() < position
     }
 
-    /// Checks whether the previous event of the thread and the event's synchronization edges lie
-    /// before `position`. These events are all predecessors of the event except predecessors by
-    /// conflict.
+    /// Checks whether the previous event of the thread and the sources of the event's
+    /// synchronization edges come before `position`. Then only a conflict can order the event after
+    /// an event from `position` on.
     pub(crate) fn is_program_ordered_before(&self, event: EventId, position: usize) -> bool {
         self.is_first_from(event, position)
             && self.edges(event).iter().all(|edge| edge.index() < position)
@@ -533,8 +541,8 @@ impl Execution {
         self.clocks.row(event)
     }
 
-    /// Writes to `clock` the clock of the race's second event if it is performed as a read right
-    /// before the first: po ⊔ clk(last write of the object).
+    /// Writes to `clock` the clock that the race's second event would have as a read right before
+    /// the first event: po ⊔ clk(last write of the object).
     pub(crate) fn clock_as_reversed_read(&self, race: Race, clock: &mut Vec<u32>) {
         let Event { step, index, .. } = *self.event(race.second);
         let events = &self.positions[step.thread.index()];
@@ -549,7 +557,8 @@ impl Execution {
         clock[step.thread.index()] = index;
     }
 
-    /// Writes to `clock` the clock of a read of `object` by `thread` if it is the next event.
+    /// Writes to `clock` the clock that a read of `object` by `thread` would have as the next
+    /// event.
     pub(crate) fn clock_of_next_read(
         &self,
         thread: ThreadId,

@@ -65,7 +65,7 @@ impl PartialEq for Fingerprint {
 
 impl Eq for Fingerprint {}
 
-/// Hashes the digest, so that states can contain states.
+/// Hashes the digest, so that a state can contain fingerprints.
 impl Hash for Fingerprint {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.digest.hash(hasher);

@@ -1,7 +1,13 @@
 //! The core of Mazurka: the record of an execution, and the choice of the next step.
 //!
-//! This crate is pure: no values of the program, threads, time, files, environment or printing.
-//! [`explore()`] runs a [`Program`] as a [`Strategy`] decides, while an [`Observer`] watches.
+//! This crate is pure: it uses no values of the program, threads, time, files, environment or
+//! output. [`explore()`] runs a [`Program`] as a [`Strategy`] decides, while an [`Observer`]
+//! watches.
+//!
+//! Terms: a thread announces an *operation* ([`Op`]). An *event* is a performed operation. A *step*
+//! is one scheduling decision: a thread, and an *alternative* if its operation can be performed in
+//! several ways. A *schedule* is a list of steps. An *execution* is a sequence of events. A *trace*
+//! is an equivalence class of executions that order dependent events in the same way.
 
 #![forbid(unsafe_code)]
 

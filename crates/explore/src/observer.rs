@@ -1,4 +1,4 @@
-//! The third seam: observers of the exploration.
+//! The interface of observers of the exploration.
 
 use crate::execution::Step;
 use crate::program::Outcome;
@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 /// Observes the exploration. An observer can stop the exploration, but does not influence it
 /// otherwise.
 pub trait Observer {
-    /// Called when an execution has ended and was analysed.
+    /// Called after an execution has ended and was analysed.
     fn ended(&mut self, _outcome: Outcome, _strategy: &dyn Strategy) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -24,7 +24,7 @@ pub trait Observer {
     /// bug in that run.
     fn probed(&mut self, _prefix: &[Step], _more: &[Step], _has_failed: bool) {}
 
-    /// Called when the exploration starts again, so that all results so far are void.
+    /// Called when the exploration starts again. All earlier results are then invalid.
     fn restarted(&mut self) {}
 }
 

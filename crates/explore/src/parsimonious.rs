@@ -1,8 +1,13 @@
 //! Parsimonious-OPtimal DPOR, POP (Abdulla, Atig, Das, Jonsson, Sagonas, CAV 2024).
 //!
-//! Every trace is executed exactly once and no execution is blocked, in polynomial memory. A race
-//! is reversed at once, by the shortest schedule that does so. Instead of sleep sets, the search
-//! carries a *characterisation* of the read schedules that were explored before.
+//! Every trace is executed exactly once, no execution is blocked, and memory use is polynomial. A
+//! race is reversed at once, by the shortest schedule that does so. Instead of sleep sets, the
+//! search carries a *characterisation* of the read schedules that were explored before.
+//!
+//! Terms: a *schedule* is the sequence of events that reverses a race. Its last event is the
+//! *head*: the second event of the race, moved before the first. The head of a *read schedule* is a
+//! read. Each schedule leads to a *child* of the current execution. The child keeps the events
+//! before the schedule.
 //!
 //! Deviations, all checked against brute force: the recursion is a stack of executions whose
 //! children are generated one at a time, last in first out. Compare-exchanges are reads where they
@@ -54,7 +59,8 @@ impl Plan {
     }
 }
 
-/// An execution whose children are being explored, stored from the branch of the current child on.
+/// An execution whose children are being explored. Only the events after those that the current
+/// child keeps are stored.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 struct Frame {
     /// The number of events that the child keeps.
@@ -88,7 +94,8 @@ impl Frame {
     }
 }
 
-/// The next child of an execution: first its races, then the alternatives of its operations.
+/// The position in the sequence of an execution's children: first the children from its races, then
+/// those from the alternatives of its operations.
 #[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
 struct Cursor {
     /// Index of the next race. Races with earlier second events belong to ancestors.
@@ -102,8 +109,8 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// Returns which fraction of the races was done before the current child, and which fraction is
-    /// done including it.
+    /// Returns the fraction of the races that were done before the current child, and the fraction
+    /// that includes the current child.
     fn progress(&self) -> (f64, f64) {
         let (first, all) = self.races;
         let part = |race: usize| (race - first + 1) as f64 / (all - first + 1) as f64;
@@ -121,7 +128,7 @@ pub struct Parsimonious {
     record: Record,
     /// The steps to execute after the kept events.
     plan: Plan,
-    /// The number of events that are repeated.
+    /// The number of events that the current execution keeps from its parent.
     kept: usize,
     /// The next child of the current execution.
     cursor: Cursor,
@@ -171,7 +178,8 @@ impl Parsimonious {
     }
 
     /// Returns a search whose first execution prefers these threads, event by event. Executions
-    /// with a longer common prefix come earlier. Each deferred child takes memory.
+    /// that share a longer prefix with the first execution come earlier. Each deferred child takes
+    /// memory.
     pub fn guided(guide: Vec<ThreadId>) -> Parsimonious {
         Parsimonious {
             guide,
@@ -191,9 +199,9 @@ impl Parsimonious {
         self.next_alternative()
     }
 
-    /// Checks that the race is not reversed elsewhere: its first event was not scheduled, and the
-    /// second event depends on every schedule between the two. For an operation with alternatives,
-    /// only the first alternative counts.
+    /// Checks whether the race must be reversed here. It is reversed elsewhere if its first event
+    /// is part of a schedule, or if the second event does not depend on every schedule between the
+    /// two events. For an operation with alternatives, only the first alternative is reversed.
     fn is_parsimonious(&self, race: Race) -> bool {
         let execution = &self.record.execution;
         execution.event(race.second).step.choice == 0
@@ -272,7 +280,8 @@ impl Parsimonious {
         true
     }
 
-    /// Leaves the current execution for its child that keeps the given number of events.
+    /// Moves from the current execution to its planned child, which keeps the given number of
+    /// events.
     fn descend(&mut self, kept: usize) {
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.is_exhausted = self.is_last_child() && self.keeps_ancestors(kept);
@@ -313,8 +322,9 @@ impl Parsimonious {
         self.spare.push(frame);
     }
 
-    /// Returns the thread to prefer: a thread whose operation has no known race, or the last
-    /// thread.
+    /// Returns the thread to prefer: a thread whose operation has no known race, or else the thread
+    /// of the last event on an object with known races. The first execution follows the guide, and
+    /// after a yield another thread is preferred.
     fn preferred(&mut self, pending: &[Pending]) -> Option<ThreadId> {
         let execution = &self.record.execution;
         let last = execution.last_thread();
@@ -490,8 +500,7 @@ impl Strategy for Parsimonious {
         }))
     }
 
-    /// Gives away the remaining children of the oldest ancestor that has any. They depend only on
-    /// the ancestor's execution.
+    /// Gives away the remaining children of the oldest ancestor that has any.
     fn give_away(&mut self) -> Option<Part> {
         divided::give_away(self)
     }

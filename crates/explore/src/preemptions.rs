@@ -23,11 +23,11 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Preemptions {
-    /// At most this number. Executions with more preemptions are excluded.
+    /// At most this number of preemptions. Executions with more are excluded.
     AtMost(u32),
-    /// At most this number in the first search, then one more in each search, until no execution is
-    /// excluded (Musuvathi, Qadeer, PLDI 2007). The first bug found has the fewest possible
-    /// preemptions.
+    /// A sequence of searches with a growing bound. The first search has this bound, and each later
+    /// search allows one more preemption, until no execution is excluded (Musuvathi, Qadeer, PLDI
+    /// 2007). The first bug found has the fewest possible preemptions.
     From(u32),
 }
 

@@ -1,4 +1,4 @@
-//! The probe of [`explore()`](crate::explore()): runs of the program between its executions.
+//! The probe of [`explore()`](crate::explore()). It runs the program outside the exploration.
 
 use crate::execution::{Step, ThreadId};
 use crate::fingerprint::Fingerprint;

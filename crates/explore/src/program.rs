@@ -1,4 +1,4 @@
-//! The first seam: a program that can be run repeatedly.
+//! The interface of a program that can be run repeatedly.
 
 use crate::execution::{
     Event, EventId, Execution, Op, Performed, ReadsFrom, Request, Step, ThreadId, ValueId,
@@ -25,8 +25,8 @@ pub trait Program {
 
     /// Restarts and performs these events again, each of which must have the same effect as before.
     /// A program that can perform known steps faster overrides this. `returns` says that more
-    /// executions will begin with these events, so that a quick way back to this point is worth
-    /// keeping.
+    /// executions will begin with these events. The program may save its state after these events
+    /// to return faster.
     fn repeat(&mut self, execution: &Execution, _returns: bool) -> Result<(), Interrupt> {
         self.reset();
         for (id, event) in execution.events() {
@@ -168,8 +168,9 @@ pub enum Interrupt {
     /// After the same steps, the program behaved differently.
     #[error("{0}")]
     Diverged(#[from] Divergence),
-    /// Operations that were treated as independent are dependent. The program has made its objects
-    /// coarser, and the exploration must start again with a fresh strategy.
+    /// Operations that were treated as independent turned out to be dependent. The program has made
+    /// its objects coarser: it treats these operations as dependent from now on. The exploration
+    /// must start again with a new strategy.
     #[error("the objects have become coarser; the exploration starts again")]
     Coarsened,
     /// The strategy compares states, and the program does not report its state.
@@ -225,8 +226,8 @@ pub(crate) fn planned(at: usize, step: Step, pending: &[Pending]) -> Result<&Req
 }
 
 impl Event {
-    /// Returns an error if the repetition of this event (at `id`) is another operation or has other
-    /// values before and after.
+    /// Compares the repetition of this event (at `id`) with the event. Returns an error if the
+    /// operation or the values before and after differ.
     #[inline(always)]
     pub fn must_be(
         &self,
@@ -242,7 +243,8 @@ impl Event {
 
     #[cold]
     fn may_be(&self, id: EventId, op: Op, values: (ValueId, ValueId)) -> Result<(), Divergence> {
-        // What a store overwrites depends on the order of execution if reads may read old values.
+        // Under a weak memory model, the value that a store overwrites depends on the order of
+        // execution.
         let overwrites =
             [ReadsFrom::NEWEST, ReadsFrom::OVERWRITTEN].contains(&self.step.reads_from);
         let found = if self.op != op {

@@ -21,14 +21,15 @@ pub trait Reduction: Default {
     /// if every enabled thread is asleep. This may be any step of an enabled thread that is awake.
     fn begin(&self, node: &mut Node<Self::Plan>, enabled: Enabled<'_>) -> Option<Step>;
 
-    /// Updates the plan for the number of alternatives of the node's step.
+    /// Plans the other alternatives of the node's operation. Called when the operation was
+    /// performed.
     fn branch(&self, _node: &mut Node<Self::Plan>) {}
 
-    /// Removes the planned alternatives to the node's current step, except those that a race
-    /// requires.
+    /// Removes the branches that were planned without a race, because the program fixed the node's
+    /// current step ([`Performed::is_fixed`]).
     fn fix(&self, _node: &mut Node<Self::Plan>) {}
 
-    /// Returns the next step from a node whose current step is done.
+    /// Returns the next step from a node when its current step is fully explored.
     fn next(&self, node: &mut Node<Self::Plan>) -> Option<Step>;
 
     /// Returns the number of branches planned after the current one, as far as known.
@@ -39,14 +40,14 @@ pub trait Reduction: Default {
         Self::Plan::default()
     }
 
-    /// Returns the position from which the second events of races are analysed. Events before
-    /// `fresh` were part of an earlier execution.
+    /// Returns a position: races whose second event is at this position or later are analysed.
+    /// Events before `fresh` were already part of an earlier execution.
     fn unseen(&self, _execution: &Execution, fresh: usize) -> usize {
         fresh
     }
 
-    /// Returns the reversal to explore from the node before the race's first event, so that the
-    /// second event comes first.
+    /// Returns what to explore from the node before the race's first event, so that the second
+    /// event comes first.
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Self::Reversal>;
 
     /// Plans a reversal at the node before the race's first event.
@@ -61,7 +62,8 @@ pub trait Reduction: Default {
         }
     }
 
-    /// Gives away the rest of the exploration from this node if it is independent of other parts.
+    /// Removes and returns the unexplored branches of the node, if they can be explored
+    /// independently of the other nodes.
     fn give_away(&self, _node: &mut Node<Self::Plan>) -> Option<Self::Plan> {
         None
     }
@@ -72,8 +74,8 @@ pub trait Reduction: Default {
     }
 }
 
-/// A thread that need not run first, because the executions that begin with it were explored. Its
-/// operation cannot change while it sleeps.
+/// A thread in a sleep set. It need not run first, because the executions in which it does were
+/// explored. Its operation cannot change while it sleeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Sleeper {
     /// The sleeping thread.
@@ -82,7 +84,7 @@ pub struct Sleeper {
     pub op: Op,
 }
 
-/// The state before an event of the path.
+/// A node of the search tree: the state before an event of the path.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Node<Plan> {
     /// The threads that need not run first from here.
@@ -122,10 +124,12 @@ impl<Plan> Node<Plan> {
 }
 
 /// The enabled threads, in order of preference: first the preferred thread, then the others by
-/// number. The preferred thread is the next of the guide, or the thread that ran last; if that
-/// thread has yielded, the next enabled thread in cyclic order. A reduction may choose in another
-/// order, but should run the other threads before a thread that has yielded. Otherwise loops would
-/// not end.
+/// number.
+///
+/// The search chooses the preferred thread, for example from its guide. The default is the thread
+/// that ran last. If that thread has yielded, the default is the next enabled thread in cyclic
+/// order. A reduction may choose in another order, but should run the other threads before a thread
+/// that has yielded. Otherwise spin loops would not end.
 #[derive(Clone, Copy, Debug)]
 pub struct Enabled<'a> {
     pending: &'a [Pending],
@@ -142,7 +146,7 @@ impl<'a> Enabled<'a> {
         }
     }
 
-    /// Returns the same threads, where `last` is the thread that ran last.
+    /// Sets the thread that ran last.
     fn after(self, last: Option<ThreadId>) -> Enabled<'a> {
         Enabled { last, ..self }
     }
@@ -261,12 +265,12 @@ impl<R: Reduction> Search<R> {
         &self.path
     }
 
-    /// Returns the path for modification.
+    /// Returns the path, to change its plans.
     pub(crate) fn path_mut(&mut self) -> &mut [Node<R::Plan>] {
         &mut self.path
     }
 
-    /// Returns the position from which events have not been analysed.
+    /// Returns the position of the first event that has not been analysed.
     pub(crate) fn fresh(&self) -> usize {
         self.fresh
     }

@@ -1,13 +1,14 @@
-//! The second seam: the choice of the next step.
+//! The interface of search strategies, which choose the next step.
 
 use crate::execution::Performed;
 use crate::execution::{EventId, Execution, ObjectId, Step};
 use crate::probe::Probe;
 use crate::program::{Divergence, Interrupt, Outcome, Pending};
 
-/// The number of executions from which a strategy learns. Later executions do not change what it
-/// has learned. So the later executions of a part do not depend on where that part is searched.
-/// These first executions are neither given away nor skipped.
+/// The number of executions from which a strategy learns, for example which objects have races.
+/// Later executions do not change what it has learned. So a part of the search has the same
+/// executions wherever it is searched. The executions from which a strategy learns are neither
+/// given away nor skipped.
 pub const LEARNING: u64 = 128;
 
 /// Decides which execution comes next, one step at a time.
@@ -26,7 +27,8 @@ pub trait Strategy {
     }
 
     /// Checks whether the search, as far as known, will return to the events that the last
-    /// `backtrack` left in `execution`. This is a hint for programs that can begin in the middle.
+    /// `backtrack` left in `execution`. This is a hint for programs that can restore an earlier
+    /// state.
     fn returns(&self) -> bool {
         false
     }
@@ -74,8 +76,8 @@ pub trait Strategy {
         None
     }
 
-    /// Returns the writes of the object in coherence order, if the strategy decides about it. If
-    /// not, that is the order of the execution, and the result is empty.
+    /// Returns the writes of the object in coherence order, if the strategy chooses this order.
+    /// Otherwise coherence order is the order of the execution, and the result is empty.
     fn coherence(&self, _object: ObjectId) -> Vec<EventId> {
         Vec::new()
     }

@@ -1,8 +1,10 @@
 //! Prefixes verified so far (Metzler, Saissi, Bokor, Suri: iteratively relaxed scheduling).
 //!
-//! The prefix E_k is verified when every execution that begins with it was explored and none
-//! failed. Depth-first searches, and POP if it prefers long common prefixes
-//! ([`Algorithm::verifier`]), explore each execution after all that share more with the first.
+//! E_k denotes the first k events of the first execution. This prefix is verified when every
+//! execution that begins with E_k was explored and none failed. This requires a search that
+//! explores an execution only after all executions that share a longer prefix with the first
+//! execution. Depth-first searches have this order. POP has it if it defers children
+//! ([`Algorithm::verifier`]).
 //!
 //! [`Algorithm::verifier`]: crate::Algorithm::verifier
 
@@ -10,7 +12,7 @@ use crate::execution::{Accesses, Constraint, Execution};
 use crate::program::Outcome;
 use std::collections::BTreeSet;
 
-/// The verified prefixes of a first execution, while other executions are explored.
+/// The verified prefixes of the first execution, updated while other executions are explored.
 ///
 /// ```
 /// use explore::{Execution, Outcome, Verification};
@@ -24,7 +26,7 @@ use std::collections::BTreeSet;
 pub struct Verification {
     first: Option<Execution>,
     accesses: Accesses,
-    /// The length of the prefix that the current execution shares with the first.
+    /// The length of the prefix that the first execution shares with the current one.
     common: usize,
     /// Prefixes of at least this length are verified.
     verified: usize,

@@ -228,7 +228,8 @@ fn one_writer_and_readers() {
     ]);
 }
 
-/// After its first executions, parsimonious leaves reads without races to the common prefix.
+/// After its first executions, parsimonious schedules reads without races first, so that they
+/// belong to the common prefix.
 #[test]
 fn what_nobody_races_for_is_seldom_performed_anew() {
     let readers: Vec<[Act; 2]> = (1..=8).map(|variable| [Read(variable), Read(0)]).collect();

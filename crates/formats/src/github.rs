@@ -6,7 +6,8 @@ use std::hash::{BuildHasher, RandomState};
 
 /// Returns the text of the report, followed by annotations. Nothing in the text acts as a command.
 pub fn github(report: &Report, text: &str) -> String {
-    // The program cannot predict the word that ends the text.
+    // GitHub ignores commands in the text up to this word, which the checked program cannot
+    // predict.
     let word = format!("mazurka-{:016x}", RandomState::new().hash_one(0));
     let mut text = format!("::stop-commands::{word}\n{text}::{word}::\n");
     for failure in &report.errors {

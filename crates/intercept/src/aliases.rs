@@ -1,5 +1,6 @@
-//! Memory with two addresses: a file that is mapped twice, or a mapping doubled by `mremap`.
-//! Accesses are distinguished by address, so not all conflicts in such programs are detected.
+//! Memory with two addresses: a file that is mapped twice, or a mapping doubled by `mremap`. The
+//! checker identifies memory by its address. So it misses conflicts between accesses through
+//! different addresses.
 
 use crate::gate::Own;
 use libc::{c_int, c_long};
@@ -14,19 +15,20 @@ struct Mapped {
     part: Range<usize>,
     /// Whether writes to this memory are visible at the other addresses.
     is_shared: bool,
-    /// Its addresses, which begin at 0 until the system has placed the mapping.
+    /// The addresses of the mapping. They begin at 0 until the system has chosen the place.
     memory: Range<usize>,
 }
 
 /// Files that the current execution has mapped and not unmapped.
 static MAPPED: Own<Vec<Mapped>> = Own::new(Vec::new());
 
-/// Begins an execution.
+/// Begins an execution: forgets the mappings of the previous one.
 pub(crate) fn begin() {
     MAPPED.get().clear();
 }
 
-/// Checks whether a system call for mappings that is about to be made creates an alias.
+/// Records a system call that is about to change mappings. Returns whether the call gives some
+/// memory a second address.
 pub(crate) fn arise(number: c_long, arguments: [c_long; 6]) -> bool {
     let [first, second, third, fourth, fifth, sixth] = arguments.map(|argument| argument as usize);
     match number {
@@ -64,7 +66,7 @@ pub(crate) fn has_file_of(descriptor: c_int) -> bool {
         && number_of(descriptor).is_some_and(|file| mapped.iter().any(|known| known.file == file))
 }
 
-/// Sets the address of the newest mapping, if it is the mapping of a file.
+/// Sets the address of the file mapping that was recorded last, unless its address is already set.
 pub(crate) fn place(address: usize) {
     if let Some(newest) = MAPPED.get().last_mut()
         && newest.memory.start == 0

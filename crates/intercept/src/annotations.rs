@@ -1,11 +1,11 @@
-//! The interfaces of the thread sanitizer and its predecessors for programs, as declared in
-//! `sanitizer/tsan_interface.h` and `dynamic_annotations.h`.
+//! Functions by which programs annotate their synchronization for ThreadSanitizer and its
+//! predecessors, as declared in `sanitizer/tsan_interface.h` and `dynamic_annotations.h`.
 
 use crate::gate::{close, code, is_inside};
 use libc::{c_char, c_int, c_uint, c_void, size_t};
 use runtime::native;
 
-/// Reports an annotation to the checker, with the place of the call.
+/// In a check, calls `what` with the return address of the program's call.
 fn report(what: impl FnOnce(usize)) {
     if is_inside() {
         let (code, _closed) = (code(), close());
@@ -13,12 +13,13 @@ fn report(what: impl FnOnce(usize)) {
     }
 }
 
-/// Makes the thread's past happen before later operations of threads that acquire here.
+/// Makes the thread's past happen before the next operations of threads that later acquire the same
+/// address.
 fn release(address: *const c_void) {
     report(|code| native::release_at(address.addr(), code));
 }
 
-/// Acquires the releases of other threads here.
+/// Makes earlier releases of this address happen before the thread's next operations.
 fn acquire(address: *const c_void) {
     report(|code| native::acquire_at(address.addr(), code));
 }
@@ -41,7 +42,8 @@ fn refuse(function: &str) {
     report(|code| native::refuse(code, format!("the program uses fibers ({function})")));
 }
 
-/// Returns the address for the clock of a lock's readers, beside the address for the writers.
+/// Returns the address that readers release when they release a lock. Only writers acquire it, so
+/// readers are not ordered among themselves.
 fn readers(lock: *const c_void) -> usize {
     lock.addr() + 1
 }
@@ -68,8 +70,7 @@ fn unlocks(lock: *const c_void, is_writer: bool) {
     });
 }
 
-/// Flags of `__tsan_mutex_…`, which mean that a reader takes the lock, and that the lock could not
-/// be taken.
+/// Flags of `__tsan_mutex_…`: a reader takes the lock; the lock could not be taken.
 const READ_LOCK: c_uint = 1 << 3;
 const TRY_LOCK_FAILED: c_uint = 1 << 5;
 
@@ -124,12 +125,12 @@ export! {
     placed fn ThreadSanitizerQuery(_query: *const c_char) -> *const c_char { c"0".as_ptr() }
 }
 
-/// Defines functions whose first arguments are the place of their call.
+/// Defines functions whose first two arguments are the file and the line of their call.
 macro_rules! annotations {
     ($($name:ident($($argument:ident: $type:ty),*) $body:block)*) => {
         export! {
             $(
-                #[allow(non_snake_case, reason = "the names are given")]
+                #[allow(non_snake_case, reason = "other tools have defined the names")]
                 placed fn $name(_file: *const c_char, _line: c_int, $($argument: $type),*) $body
             )*
         }

@@ -1,12 +1,12 @@
 //! Moves the arguments and the environment of the program from the stack of the first thread to
-//! pages of their own, so that they are restored like other memory.
+//! separate pages, so that they are restored like other memory.
 
 use crate::system_calls;
 use libc::{c_char, c_int};
 use native::ORDER;
 use std::ffi::CStr;
 
-/// Address to which they are moved, the same in every process.
+/// Address to which the arguments and the environment are moved. It is the same in every process.
 const PLACE: usize = 1 << 38;
 
 unsafe extern "C" {
@@ -49,9 +49,9 @@ pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mu
         }
         let moved = std::ptr::with_exposed_provenance_mut::<*mut c_char>(PLACE);
         moved.copy_from_nonoverlapping(arguments, words);
-        // The order comes last, because it differs between processes that search one program. The
-        // gap between the words and the strings is left out, because its size also depends on the
-        // order.
+        // The variable with the order comes last, because it differs between processes that search
+        // one program. The gap between the words and the strings is left out, because its size also
+        // depends on the order.
         let mut place = moved.add(words).cast::<c_char>();
         for is_order in [false, true] {
             for index in 0..environment.offset_from_unsigned(arguments) + variables {

@@ -158,8 +158,8 @@ fn order(order: c_int) -> Ordering {
 ///
 /// # Safety
 ///
-/// The caller must be an exported function that has noted the frame, and the program accesses the
-/// variable.
+/// The caller must be an exported function that has recorded the frame, and the program accesses
+/// the variable.
 #[inline(always)]
 unsafe fn exchange<V: runtime::Value>(
     pointer: *mut V,

@@ -168,12 +168,11 @@ export! {
     }
 }
 
-/// Returns the system's number of the running thread. The number of the first thread is that of the
-/// process.
+/// Returns the number of the running thread for `gettid`.
 pub(crate) fn number() -> pid_t {
     FIRST + runtime::current().index() as pid_t
 }
 
-/// Number of the main thread, the same in every process because addresses and branches may depend
-/// on it.
+/// Number of the main thread. It is the same in every process, because addresses and branches may
+/// depend on it.
 const FIRST: pid_t = 1000;

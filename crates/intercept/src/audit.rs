@@ -1,4 +1,5 @@
-//! Queries about the program's memory that audits need.
+//! Queries about the program's memory in audited executions, in which the runtime looks for writes
+//! that no hook reports (`runtime::native::audit`).
 
 use crate::gate::{self, Own};
 use crate::shared_exceptions::shares_exceptions;
@@ -7,11 +8,12 @@ use crate::{heap, image};
 use runtime::native::HAS_CALLED_LIBRARY;
 use std::ops::Range;
 
-/// Sorted variables of system libraries that the linker has copied into the program; found lazily.
+/// The variables of system libraries that the linker has copied into the program, sorted by
+/// address. They are found at the first use.
 static COPIED: Own<Option<Vec<Range<usize>>>> = Own::new(None);
 
-/// The detours that note calls to the compilers' runtime libraries. They are written at the first
-/// use.
+/// The instructions that record calls to the compilers' runtime libraries. They are written at the
+/// first use.
 static STEPS: Own<Option<Detours>> = Own::new(None);
 
 /// Sets whether the next execution is audited.
@@ -22,7 +24,8 @@ pub(crate) fn switch(is_on: bool) {
     }
 }
 
-/// Begins an execution, with the memory of the program as it was at its start.
+/// Begins an execution. When the program's memory was restored, its slots for calls may have been
+/// restored, too. So the instructions that record calls are switched on again.
 pub(crate) fn begin() {
     if gate::is_audited() {
         let make = || Detours::with_flag(&HAS_CALLED_LIBRARY).ok();
@@ -33,7 +36,8 @@ pub(crate) fn begin() {
     }
 }
 
-/// Passes the memory and heap of the program and its libraries to `look`, until it returns false.
+/// Passes the variables and the heap of the program and its libraries to `look`, until `look`
+/// returns false. Leaves out the copied variables of system libraries.
 pub(crate) fn look_at_shared(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let copied = COPIED.get().get_or_insert_with(|| {
         let mut copied = unknown_calls::copied_variables();

@@ -1,10 +1,10 @@
 //! The thread-local memory of the program's threads.
 //!
 //! Threads of the program are coroutines. Each of them uses the thread-local memory of a thread of
-//! the operating system, which exists only for this purpose and sleeps forever. The thread pointer
-//! of the sleeping thread is set while the program's thread runs. So `errno`, exceptions and
-//! `thread_local` work, at addresses of their own. Programs without thread-local memory do not need
-//! these threads.
+//! the operating system, which exists only for this purpose and sleeps forever. While the program's
+//! thread runs, the thread pointer is that of the sleeping thread. So each thread of the program
+//! has its own `errno`, exceptions and `thread_local` variables. Programs without thread-local
+//! memory do not need these threads.
 
 use crate::gate::{self, Own, thread_pointer};
 use crate::{image, own_memory, pages, threads};
@@ -29,7 +29,8 @@ struct Block {
 
 static BLOCKS: Own<Vec<Block>> = Own::new(Vec::new());
 
-/// Notes the thread-local memory. `errno` is 0 when the program starts.
+/// Records the thread-local memory of all images, with its content at the beginning of `main`. Sets
+/// `errno` to 0, as at the start of a program.
 pub(crate) fn save(uses_thread_state: bool) {
     // SAFETY: every thread has an errno.
     unsafe { *libc::__errno_location() = 0 };
@@ -40,9 +41,10 @@ pub(crate) fn save(uses_thread_state: bool) {
     *BLOCKS.get() = blocks;
 }
 
-/// Finds the state of functions of the C library in its description of a thread, and the pointer to
-/// the table of the thread's thread-local memory. The offsets depend on the version, so the
-/// functions are called, and the words that change are noted.
+/// Finds the words of the C library's thread descriptor that must be restored: the state of
+/// `strerror` and `strsignal`, and the address of the table of thread-local memory. The offsets
+/// depend on the version of the C library. So the functions are called, and the words that they
+/// change are recorded.
 fn in_description() -> Vec<Block> {
     const NO_ERROR: c_int = 54_321;
     unsafe extern "C" {
@@ -94,7 +96,7 @@ fn restartable() -> std::ops::Range<usize> {
     start..start + SIZE
 }
 
-/// Offset of the table's address in the description of a thread, by the ABI of x86-64.
+/// Offset of the table's address in the thread descriptor, by the ABI of x86-64.
 const TABLE: usize = 8;
 
 /// The tables of the thread-local memory of sleeping threads, as they were at the start of these
@@ -108,7 +110,8 @@ pub(crate) fn are_there() -> bool {
 
 static ARE_THERE: Own<bool> = Own::new(false);
 
-/// Sleeping threads not used yet: numbers of the program's threads and thread pointers.
+/// Sleeping threads that are not used yet: the number of the program's thread that may use it, and
+/// the thread pointer.
 static SPARE: Own<Vec<(usize, usize)>> = Own::new(Vec::new());
 
 /// Starts sleeping threads for the first threads of the program.
@@ -122,7 +125,7 @@ pub(crate) fn park_some() {
 /// Resets the thread-local memory at this thread pointer.
 pub(crate) fn begin(pointer: usize) {
     let is_main = pointer == gate::checker();
-    // Each thread has a table of its own.
+    // The table of a sleeping thread is restored below, because each thread has a different table.
     for block in BLOCKS
         .get()
         .iter()
@@ -197,7 +200,8 @@ pub(crate) fn of_system(pointer: usize) -> impl Iterator<Item = (usize, usize)> 
     blocks.map(move |block| (pointer.wrapping_sub(block.below), block.content.len()))
 }
 
-/// Returns an address in the image of a thread-local variable, and its offset in that memory.
+/// Finds the thread-local variable at an address. Returns an address in the image of the variable,
+/// and the variable's offset in the thread-local memory of the image.
 pub(crate) fn within(address: usize) -> Option<(usize, usize)> {
     let pointers = std::iter::once(gate::checker()).chain(threads::pointers());
     let mut starts = pointers.flat_map(|pointer| {
@@ -210,7 +214,8 @@ pub(crate) fn within(address: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// Releases the thread-local memory of a thread that ends. Its function begins at `code`.
+/// Reports that the thread-local memory of a thread is freed, because the thread ends. Reports show
+/// `code` as the place.
 pub(crate) fn end(pointer: usize, code: usize) {
     let of_program = BLOCKS.get().iter().filter(|block| !block.is_of_system);
     for block in of_program {
@@ -218,7 +223,8 @@ pub(crate) fn end(pointer: usize, code: usize) {
     }
 }
 
-/// Returns the thread pointer of an unused sleeping thread for this thread of the program.
+/// Returns the thread pointer of the sleeping thread for this thread of the program, which has none
+/// yet.
 pub(crate) fn take_parked(thread: usize) -> usize {
     let spare = SPARE.get();
     match spare.iter().position(|&(number, _)| number == thread) {
@@ -246,7 +252,7 @@ fn park(number: usize) -> usize {
         libc::pthread_attr_setstack(attributes.as_mut_ptr(), stack, own_memory::STACK);
     }
     let argument = (&raw const slot).cast_mut().cast();
-    // The slot outlives the wait for it below.
+    // The slot lives until the wait below has ended.
     let error = real!(pthread_create(&raw mut thread, attributes.as_ptr(), sleep, argument):
         fn(*mut pthread_t, *const pthread_attr_t, extern "C" fn(*mut c_void) -> *mut c_void, *mut c_void) -> c_int);
     // SAFETY: as above.
@@ -298,7 +304,7 @@ fn of_image(info: &libc::dl_phdr_info) -> Option<Block> {
     let initial = unsafe { std::slice::from_raw_parts(start, header.p_filesz as usize) };
     let mut content = initial.to_vec();
     content.resize(header.p_memsz as usize, 0);
-    // SAFETY: the memory of this thread, which is busy here.
+    // SAFETY: the memory belongs to this thread, which does not change it meanwhile.
     let main =
         unsafe { std::slice::from_raw_parts(info.dlpi_tls_data.cast::<u8>(), content.len()) };
     Some(Block {

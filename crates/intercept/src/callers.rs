@@ -1,4 +1,5 @@
-//! Finds the program's own calls if a report is about code of libraries or their headers.
+//! Finds the call in the program's own source that led to code of a library or its headers. Reports
+//! name this call.
 
 use crate::gate::Own;
 use crate::mappings;
@@ -8,20 +9,21 @@ use runtime::native::Frame;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 
-/// Results about addresses of code that are kept for later queries.
+/// Cached results about return addresses.
 #[derive(Default)]
 struct Known {
     /// Whether the address belongs to the program's own source.
     is_own: FxHashMap<usize, bool>,
-    /// The program's own call for another address, by a digest of the stack above it.
+    /// The program's own call that led to a return address, by this address and a digest of the
+    /// stack above it.
     calls: FxHashMap<(usize, u64), usize>,
-    /// Whether `std::lock` made these calls.
+    /// Whether `std::lock` made a call, by the return address and a digest of the stack above it.
     locks_several: FxHashMap<(usize, u64), bool>,
 }
 
 static KNOWN: Own<Option<Known>> = Own::new(None);
 
-/// Words of the stack above a return address that identify the path to it.
+/// Number of words of the stack above a return address that are examined for the digest.
 const WORDS: u64 = 48;
 
 /// Returns the program's own call that led to a return address on its stack. Returns the address

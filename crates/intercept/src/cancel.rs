@@ -1,15 +1,17 @@
-//! Deferred cancellation. A request is an event at the thread's word, which a thread reads at
-//! cancellation points.
+//! Deferred cancellation. Each thread has a word. A request to cancel the thread is an event that
+//! sets a flag in this word. The thread reads its word at cancellation points.
 //!
 //! A thread that waits at a cancellation point ends its wait when the request comes. The model
 //! makes this a choice before the wait: the thread waits either for its object or for the request.
-//! If the request comes to a thread that has chosen the object, its wait is not a deadlock, because
-//! the thread has chosen the request in another execution. A thread that waits for the request is
-//! not in the queue of the object: a cancelled thread consumes no signal and no permit.
+//! If the request comes to a thread that has chosen the object, the thread's wait does not count as
+//! a deadlock, because the thread has chosen the request in another execution. A thread that waits
+//! for the request is not in the queue of the object: a cancelled thread consumes no signal and no
+//! permit.
 //!
 //! Handlers of `pthread_cleanup_push` are places to jump to in C (`__pthread_register_cancel`), and
 //! destructors in C++. `PTHREAD_CANCEL_ASYNCHRONOUS` and the cancellation points of input and
-//! output are not covered. Programs that do not call `pthread_cancel` do none of this.
+//! output are not covered. In programs that do not call `pthread_cancel`, cancellation points do
+//! nothing.
 
 use crate::gate::{self, Own, close, code, frame, is_inside};
 use crate::tries::code_of;
@@ -34,7 +36,7 @@ const WAITS: u32 = 2;
 /// Result of a cancelled thread.
 const CANCELED: *mut c_void = std::ptr::without_provenance_mut(usize::MAX);
 
-/// The type of cancellation that waits for cancellation points.
+/// `PTHREAD_CANCEL_DEFERRED`.
 const DEFERRED: c_int = 0;
 
 unsafe extern "C-unwind" {
@@ -78,7 +80,7 @@ pub(crate) fn end_thread() -> ! {
     }
 }
 
-/// Passes a cancellation point that does not wait.
+/// Performs a cancellation point at which the thread does not wait.
 pub(crate) fn point(frame: *const Frame) {
     if let Some(word) = own_word()
         && is_requested(word, frame)
@@ -87,7 +89,7 @@ pub(crate) fn point(frame: *const Frame) {
     }
 }
 
-/// Passes a cancellation point that waits.
+/// Performs a cancellation point at which the thread waits.
 #[inline(always)]
 pub(crate) fn wait<R>(frame: *const Frame, waits: impl FnOnce() -> R) -> R {
     match program_cancels() {
@@ -105,13 +107,13 @@ fn wait_or_end<R>(frame: *const Frame, waits: impl FnOnce() -> R) -> R {
     waiting(frame, waits)
 }
 
-/// Chooses whether the thread, which is about to wait, waits for a request to end instead of its
-/// object.
+/// Chooses what the running thread, which is about to wait, waits for. Returns true for a request
+/// to cancel the thread, and false for the object.
 pub(crate) fn is_chosen(frame: *const Frame) -> bool {
     own_word().is_some() && native::at(code_of(frame), || choose(2)) == 1
 }
 
-/// Waits for a request to end.
+/// Waits for a request to cancel the running thread, after [`is_chosen`] has returned true.
 pub(crate) fn await_request(frame: *const Frame) {
     let is_requested = own_word().is_some_and(|word| is_requested(word, frame));
     native::at(code_of(frame), || runtime::assume(is_requested));

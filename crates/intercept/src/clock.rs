@@ -1,7 +1,7 @@
 //! Time. Each thread has a clock, which begins with the execution. The clock advances by a tick at
-//! each reading, and by the time that the thread sleeps. After an acquire it is at least as late as
-//! the clock of the releasing thread at the release, because objects and atomic variables carry
-//! clocks.
+//! each reading, and by the time that the thread sleeps. After an acquire, the clock of the
+//! acquiring thread is at least as late as the clock of the releasing thread at the release. For
+//! this, objects and atomic variables carry clocks.
 
 use crate::gate::{Own, close, frame, is_inside};
 use crate::{cancel, threads};
@@ -26,7 +26,7 @@ static CARRIED: Own<Option<Carried>> = Own::new(None);
 /// Whether any clock has moved in any execution.
 static HAS_MOVED: Own<bool> = Own::new(false);
 
-/// Begins an execution.
+/// Begins an execution: objects carry no clocks yet.
 pub(crate) fn begin() {
     CARRIED.get().get_or_insert_default().clear();
 }
@@ -41,8 +41,8 @@ pub(crate) fn restore_from(copy: &Carried) {
     CARRIED.get().get_or_insert_default().clone_from(copy);
 }
 
-/// Releases the object at the address: the clock of a thread that acquires the object is at least
-/// as late.
+/// Stores the clock of the running thread in the object at the address, for threads that acquire
+/// the object later.
 #[inline(always)]
 pub(crate) fn release(address: usize) {
     if *HAS_MOVED.get() {
@@ -55,7 +55,7 @@ pub(crate) fn release(address: usize) {
     }
 }
 
-/// Acquires the object at the address for the running thread.
+/// Advances the clock of the running thread to that of the object at the address.
 #[inline(always)]
 pub(crate) fn acquire(address: usize) {
     if *HAS_MOVED.get() {
@@ -80,7 +80,7 @@ fn now() -> u64 {
     BEGINNING + threads::look_at_clock()
 }
 
-/// Makes the running thread sleep. The thread may be cancelled meanwhile.
+/// Makes the running thread sleep, which is a cancellation point.
 pub(crate) fn sleep_for(nanoseconds: u64, frame: *const Frame) {
     let clock = moved();
     *clock = clock.saturating_add(nanoseconds);

@@ -1,6 +1,5 @@
-//! Structures that gcc copies after two hooks: the write hook, then the read hook. If plain
-//! accesses are events, the copy is an event at the second hook, because the write comes after both
-//! hooks.
+//! Copies of structures by gcc. The compiled code calls the write hook, then the read hook, and
+//! only then copies. If plain accesses are events, the copy is a single event at the second hook.
 
 use crate::gate::Own;
 use crate::image;

@@ -9,10 +9,12 @@ use runtime::native::on_own_stack;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Functions that wait for others, by the return address of their call.
+/// Functions that wait for a call to return, by the return address of the call. `None` if the
+/// analysis of the function failed.
 static WAITING: Own<Option<FxHashMap<usize, Option<Waiting>>>> = Own::new(None);
 
-/// Whether functions that return twice (`setjmp`) are called. The analysis misses their paths.
+/// Whether the program calls functions that return twice (`setjmp`). If it does, nothing is
+/// cleared, because the analysis does not know the paths of the second return.
 static RETURNS_TWICE: Own<Option<bool>> = Own::new(None);
 
 const RETURNING_TWICE: [&str; 7] = [
@@ -25,7 +27,7 @@ const RETURNING_TWICE: [&str; 7] = [
     "vfork",
 ];
 
-/// Number of frames that are analysed. The bytes of deeper frames are all compared.
+/// Number of innermost frames that are analysed. All bytes of the other frames are compared.
 const DEEPEST: usize = 64;
 
 const WORD: usize = size_of::<usize>();
@@ -33,23 +35,22 @@ const REGISTERS: usize = 6;
 /// Index of the frame pointer among the registers.
 const FRAME_POINTER: usize = 4;
 
-/// The dead parts of a stack, all by offset.
+/// The dead parts of a stack. All positions are offsets from the start of the copy.
 #[derive(Default)]
 struct Plan {
     start: usize,
     length: usize,
-    /// Words of the stack on which the rest depends.
+    /// Words of the stack on which `dead` depends: offset and value.
     words: Vec<(usize, usize)>,
     dead: Vec<Range<usize>>,
 }
 
-/// The plans for the places to which threads return. There are few such places, and each has a slot
-/// here.
+/// A cache of plans. The start of the stack and the innermost return address determine the slot.
 static PLANS: Own<Vec<Plan>> = Own::new(Vec::new());
 
 const SLOTS: usize = 64;
 
-/// Stacks of threads have distances of whole pages.
+/// Size of a page in bytes. The stacks of threads are whole pages apart.
 const PAGE: usize = 4096;
 
 /// Clears the dead values in a copy of a stack, which begins at `start` with a frame (`Frame`).
@@ -155,7 +156,7 @@ pub(crate) fn save() {
     *IMAGES.get() = Some(source_map::loaded());
 }
 
-/// Returns the function to which a call returns at an address.
+/// Returns the function that contains a return address, if the function could be analysed.
 fn waiting_at(returns_to: usize) -> Option<&'static Waiting> {
     let known = WAITING.get().get_or_insert_default();
     let find = || {

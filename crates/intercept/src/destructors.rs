@@ -19,7 +19,8 @@ const END: i64 = 0;
 const FUNCTIONS: i64 = 26;
 const SIZE: i64 = 28;
 
-/// The compiler's function in each image, the first function without a priority. It frees nothing.
+/// Name of the function that the compiler adds to each image. It is the first function without a
+/// priority, and frees nothing.
 const OF_COMPILERS: &str = "__do_global_dtors_aux";
 
 /// Returns the functions of the program and its libraries. The last function runs first.

@@ -1,4 +1,4 @@
-//! Ends of programs.
+//! How programs end: `exit`, `abort`, failed assertions and exit handlers.
 
 use crate::destructors;
 use crate::gate::{Own, close, code, is_inside};
@@ -17,14 +17,15 @@ pub(crate) const THRD_TIMEDOUT: c_int = 4;
 /// Functions registered by `atexit` in this execution.
 static AT_EXIT: Own<Vec<(Destructor, *mut c_void)>> = Own::new(Vec::new());
 
-/// Whether handlers of the program's end have begun to run.
+/// Whether exit handlers have begun to run.
 static HAS_BEGUN: Own<bool> = Own::new(false);
 
-/// Functions registered before `main` began.
+/// The exit handlers at the beginning of `main`: the destructors of images, and the functions
+/// registered by constructors.
 static REGISTERED: Own<Vec<(Destructor, *mut c_void)>> = Own::new(Vec::new());
 
-/// Saves the functions registered so far for every execution. They run before the destructors of
-/// images.
+/// Saves the functions registered so far, with which every execution begins. They run before the
+/// destructors of images.
 pub(crate) fn save() {
     let of_images = destructors::of_images().into_iter();
     let registered = REGISTERED.get();
@@ -39,12 +40,12 @@ pub(crate) fn begin() {
     *HAS_BEGUN.get() = false;
 }
 
-/// Checks whether the program's end has begun, so that its handlers run.
+/// Checks whether exit handlers have begun to run.
 pub(crate) fn has_begun() -> bool {
     *HAS_BEGUN.get()
 }
 
-/// A copy of the registered functions, and whether the end had begun.
+/// A copy of the registered functions, and whether they had begun to run.
 pub(crate) type Saved = (Vec<(Destructor, *mut c_void)>, bool);
 
 /// Copies the registered functions.
@@ -59,7 +60,7 @@ pub(crate) fn restore_from(copy: &Saved) {
     *HAS_BEGUN.get() = copy.1;
 }
 
-/// Runs the handlers of the program's end.
+/// Runs the exit handlers in reverse order of their registration.
 pub(crate) fn run_handlers() {
     *HAS_BEGUN.get() = true;
     while let Some((handler, argument)) = AT_EXIT.get().pop() {
@@ -68,8 +69,8 @@ pub(crate) fn run_handlers() {
     }
 }
 
-/// Ends the main thread before the program. The thread waits for the end of all other threads, and
-/// then runs the handlers of the program's end.
+/// Handles the end of the main thread in a program that continues with other threads. If there are
+/// exit handlers, waits for the end of all other threads and then runs the handlers.
 pub(crate) fn outlive_others(code: usize) {
     if AT_EXIT.get().is_empty() {
         return;

@@ -1,7 +1,7 @@
-//! The functions that programs call when a safe trace is enforced: real threads, and Mazurka's own
-//! blocking objects. Instead of a function of the C library, an enforced program gets the function
-//! of the same name from here, if there is one (see `real`). Only the hooks of atomic and plain
-//! accesses are reached in another way.
+//! Library functions for programs that run under a safe trace. Threads are real, and blocking
+//! objects are those of the crate `enforce`. In these programs, the macro `real!` calls the
+//! function of the same name from here, if there is one, instead of that of the C library. The
+//! hooks of atomic and plain accesses do not go through `real!`.
 
 macro_rules! enforced {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {

@@ -1,8 +1,9 @@
 //! Entry code of the functions that the program calls.
 
-/// Ends a function that wipes the stack after its hook. The function calls the hook after the
-/// instructions `aligns`. Then there are `frame` bytes below the caller's frame, of which `left`
-/// belong to the function itself.
+/// The end of an exported function if the remains of its hook must be wiped: the instructions
+/// `aligns`, which align the stack, a call of the hook, and a jump to `wipe`. During the call,
+/// `frame` bytes of the stack are in use below the caller's frame: the return address, and `left`
+/// other bytes, which are removed before the jump.
 macro_rules! wiping_end {
     ($aligns:literal, $frame:literal, $left:literal) => {
         concat!(
@@ -16,9 +17,14 @@ macro_rules! wiping_end {
     };
 }
 
-/// Defines functions that the program calls. A few instructions at the entry of each function note
-/// the place of the call. With `compared` they also note the registers that calls preserve, for the
-/// await rule. `reading` and `writing` do the same for the hooks before plain accesses.
+/// Defines functions that the program calls. A few instructions at the entry of each function
+/// record the frame of the call in `FRAME`, before the body runs. There are four kinds of
+/// functions:
+///
+/// * `placed`: only the return address is recorded.
+/// * `compared`: the call-preserved registers are also recorded, for the await rule.
+/// * `reading`: a hook before a plain read, which records the same as `compared`.
+/// * `writing`: a hook before a plain write, which records the same as `placed`.
 macro_rules! export {
     ($($(#[$meta:meta])* $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
         $(export!(@$kind [$(#[$meta])*] $name ($($argument: $type),*) ($(-> $result)?) $body);)*
@@ -35,8 +41,7 @@ macro_rules! export {
                 std::arch::naked_asm!(
                     ".cfi_startproc",
                     "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
-                    // Other threads of the process, which are never inside, must not write the
-                    // frame.
+                    // Only the thread that runs the program may write the frame (see `gate`).
                     "mov rax, fs:0",
                     "cmp rax, [rip + {inside}]",
                     "jne 2f",
@@ -77,7 +82,8 @@ macro_rules! export {
                     "mov rax, fs:0",
                     "cmp rax, [rip + {inside}]",
                     "jne 2f",
-                    // There is room below the return address for the registers of a frame.
+                    // A frame begins with six registers. They are not recorded here, but their
+                    // places below the return address exist.
                     "lea rax, [rsp - 48]",
                     "mov [rip + {frame}], rax",
                     "cmp byte ptr [rip + {wipes}], 0",
@@ -97,7 +103,8 @@ macro_rules! export {
             }
         };
     };
-    // Hooks before plain accesses. Outside a check they at most count the access.
+    // Hooks before plain accesses. Outside a check, they only count the access if the program is
+    // enforced.
     (@reading [$(#[$meta:meta])*] $name:ident ($argument:ident: $type:ty) () $body:block) => {
         export!(@plain $name ($argument: $type) $body [compare] enforce::plain_read);
     };
@@ -153,7 +160,8 @@ macro_rules! export {
                     "mov rax, fs:0",
                     "cmp rax, [rip + {inside}]",
                     "jne {outside}",
-                    // There is room below the return address for the registers of a frame.
+                    // A frame begins with six registers. They are not recorded here, but their
+                    // places below the return address exist.
                     "lea rax, [rsp - 48]",
                     "mov [rip + {frame}], rax",
                     "cmp byte ptr [rip + {wipes}], 0",

@@ -1,4 +1,5 @@
-//! System calls that programs make themselves. Futexes are objects of the model.
+//! The function `syscall`, by which programs make system calls directly. Futexes are objects of the
+//! model.
 
 use crate::gate::{close, code, is_inside};
 use crate::library_calls::by_number;
@@ -10,7 +11,7 @@ const WAIT: c_int = 0;
 const WAKE: c_int = 1;
 const WAIT_BITSET: c_int = 9;
 const WAKE_BITSET: c_int = 10;
-/// The mask of a wait or wake to which every wake or wait fits.
+/// The mask of a wait or wake that matches every other mask. Other masks are refused.
 const ANY: u32 = u32::MAX;
 /// Mask of the operation without flags.
 const OPERATION: c_int = 0x7f;
@@ -64,7 +65,7 @@ fn futex(arguments: Arguments, code: usize) -> c_int {
             }
         }
         WAKE | WAKE_BITSET => {
-            // The kernel wakes a thread before it compares the number.
+            // The kernel compares the number only after it has woken a thread.
             let most = (value as c_int).max(1) as u32;
             // SAFETY: the program passed the address of the word.
             let woken = unsafe { native::futex_wake(word, most, code) };

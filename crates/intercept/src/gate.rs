@@ -1,9 +1,9 @@
 //! The gate between the program and the checker, which share one thread of the operating system.
 //!
-//! The program's code runs while the gate is open. Every function here that the program calls
-//! closes the gate while it runs, and opens it again on every path by which it returns. Other
-//! threads of the operating system (the checker has some) are never inside: their thread pointers
-//! differ.
+//! The gate is open while the program's code runs. Every function of this library that the program
+//! calls closes the gate, and opens it again on every path by which it returns. A caller is
+//! *inside* if the gate is open for its thread pointer. Other threads of the operating system (the
+//! checker has some) are never inside, because their thread pointers differ.
 
 use libc::c_int;
 pub(crate) use runtime::native::FRAME;
@@ -61,8 +61,8 @@ pub(crate) fn pass() {
     BEAT.store(BEAT.load(Relaxed).wrapping_add(1), Relaxed);
 }
 
-/// Words of the stack that the current hook leaves undefined. The number is greater than any build
-/// of the checker needs, so that all builds wipe the same part of the stack.
+/// Number of words below the stack pointer that `wipe` clears after the current hook. The hook uses
+/// less of the stack in any build of the checker, so all builds wipe the same part.
 pub(crate) static LEFT: AtomicUsize = AtomicUsize::new(LEFT_BY_PASSING);
 
 /// Value of `LEFT` for a hook that closes the gate.
@@ -71,9 +71,9 @@ const LEFT_BY_ENGINE: usize = 1024;
 /// Value of `LEFT` for a hook that leaves the gate open.
 const LEFT_BY_PASSING: usize = 256;
 
-/// Vector registers that are compared, as a mask for `xrstor`. The mask is not zero for a program
-/// with announced accesses, because an announcement in the middle of its code saves all registers
-/// on the stack.
+/// Mask for `xrstor` of the vector registers that `wipe` resets. The mask is zero unless the
+/// program has accesses that are announced by redirected code (`unhooked`): this code saves all
+/// registers on the stack, which the await rule compares.
 pub(crate) static COMPARED_VECTORS: AtomicUsize = AtomicUsize::new(0);
 
 /// An `xsave` area in which all registers but the control word have their initial values.
@@ -82,8 +82,8 @@ struct Initial([u8; 576]);
 
 static mut INITIAL: Initial = Initial([0; 576]);
 
-/// Ends a hook, in place of a return. Wipes the remains of the hook on the stack and in registers
-/// that calls do not preserve. Keeps the hook's result of up to two words.
+/// Ends a hook: wipes the hook's remains on the stack and in registers that calls do not preserve,
+/// and returns to the program. Keeps a result of up to two words.
 ///
 /// # Safety
 ///
@@ -118,7 +118,7 @@ pub(crate) unsafe extern "C" fn wipe() {
     )
 }
 
-/// Data of the checker for the one thread of the operating system that runs the program.
+/// Data of the checker that only the thread of the operating system that runs the program uses.
 pub(crate) struct Own<T>(UnsafeCell<T>);
 
 // SAFETY: only that thread uses it, as `get` requires.
@@ -142,7 +142,7 @@ impl<T> Own<T> {
     }
 }
 
-/// Keeps the gate closed while it lives.
+/// Keeps the gate closed until it is dropped.
 pub(crate) struct Closed {
     inside: usize,
     errno: c_int,
@@ -167,7 +167,7 @@ pub(crate) fn close() -> Closed {
 }
 
 impl Closed {
-    /// Sets the `errno` that the program finds.
+    /// Sets the `errno` that the program finds after the call.
     pub(crate) fn fail(&mut self, error: c_int) {
         self.errno = error;
     }
@@ -186,7 +186,7 @@ impl Drop for Closed {
     }
 }
 
-/// Enters the checker from a thread with its own thread-local memory or an audited execution.
+/// Enters the checker from a thread with its own thread-local memory, or in an audited execution.
 #[inline(never)]
 fn leave(inside: usize) -> Closed {
     let has_own = inside != CHECKER.load(Relaxed);
@@ -220,7 +220,7 @@ fn enter(inside: usize, error: c_int) {
     }
 }
 
-/// Keeps the gate open while it lives.
+/// Keeps the gate open until it is dropped.
 pub(crate) struct Open(());
 
 /// Opens the gate for a thread with this thread pointer before the program's code runs.
@@ -247,13 +247,13 @@ impl Drop for Open {
     }
 }
 
-/// Opens the gate permanently: the program's code follows by a jump.
+/// Opens the gate before a jump into the program's code, which does not return here.
 pub(crate) fn reopen(pointer: usize) {
     std::mem::forget(open(pointer));
 }
 
-/// Calls code of the program from the checker, like a hook that continues with this code. If hooks
-/// wipe the stack after them, the stack is also wiped before the call.
+/// Calls a function of the program from the checker, with this thread pointer. If hooks wipe the
+/// stack (`WIPES`), the stack is wiped before the call.
 ///
 /// # Safety
 ///
@@ -272,7 +272,8 @@ pub(crate) unsafe fn run(pointer: usize, function: usize, words: [usize; 3]) -> 
     result
 }
 
-/// Whether an uncaught exception has reached the checker, whose standard library aborts.
+/// Whether an uncaught exception of the program has reached the checker. Rust's standard library
+/// then aborts the process.
 pub(crate) static IS_THROWN: AtomicBool = AtomicBool::new(false);
 
 /// A value that is dropped when unwinding leaves the program's code.
@@ -285,7 +286,8 @@ impl Drop for Thrown {
     }
 }
 
-/// Calls code of the program, or a function that calls it, on a stack wiped of remains of hooks.
+/// Calls a function of the program, or a library function that calls one. If hooks wipe the stack
+/// (`WIPES`), the stack is wiped before the call.
 ///
 /// # Safety
 ///
@@ -319,7 +321,7 @@ pub(crate) unsafe extern "C-unwind" fn call(
     )
 }
 
-/// Closes the gate at a signal, before the checker's code runs. Returns whether it was open.
+/// Closes the gate at a signal, before the checker's code runs. Returns whether the gate was open.
 pub(crate) fn interrupt() -> bool {
     let inside = INSIDE.swap(0, Relaxed);
     INTERRUPTED.store(inside, Relaxed);
@@ -343,7 +345,8 @@ pub(crate) fn cancel_interrupt() {
 /// Thread pointer of the checker and of the program's main thread; 0 before the start.
 static CHECKER: AtomicUsize = AtomicUsize::new(0);
 
-/// Thread pointer with which the gate takes its short path; 0 while an execution is audited.
+/// Thread pointer for which opening and closing the gate takes a short path: that of the checker,
+/// or 0 while an execution is audited.
 static SIMPLE: AtomicUsize = AtomicUsize::new(0);
 
 /// Sets whether the next execution is audited.
@@ -392,8 +395,8 @@ fn errno() -> *mut c_int {
 /// errno since then.
 static LAST_ERRNO: AtomicI32 = AtomicI32::new(0);
 
-/// Keeps the checker's errno at 0 while it lives. Threads of the program have their errno at the
-/// same address, and a value that the checker left there must not become part of their memory.
+/// Keeps the checker's errno at 0 until it is dropped. Threads of the program have their errno at
+/// the same address, and a value that the checker left there must not become part of their memory.
 pub(crate) struct WithoutErrno(c_int);
 
 impl WithoutErrno {
@@ -438,7 +441,7 @@ fn enter_blocks(pointer: usize) {
     set_thread_pointer(pointer);
 }
 
-/// Checks whether programs may set the thread pointer by an instruction.
+/// Checks whether the system permits programs to set the thread pointer by an instruction.
 fn has_instruction() -> bool {
     const FSGSBASE: u64 = 1 << 1;
     // SAFETY: the call only queries a number.

@@ -1,6 +1,6 @@
 //! The heap of the program. Each thread has an arena at a fixed address, so that addresses depend
-//! neither on the schedule nor on the process. No memory is reused within an execution, so that
-//! every access to memory that was freed or never allocated is detected.
+//! neither on the schedule nor on the process. Without `--reuse`, no memory is reused within an
+//! execution, so that every access to memory that was freed or never allocated is detected.
 
 use crate::allocator::Allocator;
 use crate::gate::{Own, close, code, is_inside};
@@ -39,7 +39,7 @@ struct Header {
 
 const HEADER: usize = size_of::<Header>();
 
-/// Bytes in use of each arena.
+/// Number of bytes in use, for each arena.
 static USED: Own<[usize; ARENAS]> = Own::new([0; ARENAS]);
 /// Index of the first arena that has not been used.
 static HIGHEST: Own<usize> = Own::new(0);
@@ -145,7 +145,7 @@ pub(crate) fn restore() {
 /// A copy of the heap.
 #[derive(Default)]
 pub(crate) struct Saved {
-    /// Bytes in use of each arena.
+    /// Number of bytes in use, for each arena.
     used: Vec<usize>,
     /// For each arena, the memory in use and its states.
     content: Vec<u8>,
@@ -225,7 +225,8 @@ fn state(address: usize) -> *mut u8 {
 }
 
 /// Checks an access of the program. Fails unless its memory is allocated: on the heap, as a local
-/// of a function that has not returned, or as a thread-local of a thread that has not ended.
+/// variable of a function that has not returned, or as a thread-local variable of a thread that has
+/// not ended.
 #[inline(always)]
 pub(crate) fn check(address: usize, length: usize, frame: *const Frame) {
     if contains(address) {
@@ -318,7 +319,8 @@ pub(crate) fn block(address: usize) -> Option<(usize, usize, usize)> {
 }
 
 /// Checks whether a freed block begins with the address of the code that freed it. A block at the
-/// start of a page does not, because the program may have protected the page.
+/// start of a page does not if it contains the whole page, because the program may have protected
+/// the page.
 fn remembers_end(block: usize, size: usize) -> bool {
     const PAGE: usize = 4096;
     !block.is_multiple_of(PAGE) || size < PAGE
@@ -469,15 +471,15 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
     }
 }
 
-/// Checks whether the allocating code is in a library of the system or of a compiler. Threads are
-/// not switched within its calls.
+/// Checks whether the code is in a library of the system or of a compiler. Threads are not switched
+/// within calls to these libraries.
 fn is_of_library(code: usize) -> bool {
     static KNOWN: Own<Option<FxHashMap<usize, bool>>> = Own::new(None);
     let known = KNOWN.get().get_or_insert_default().entry(code);
     *known.or_insert_with(|| image::is_in_library(code))
 }
 
-/// Records the value of a read, which may be the address of a block, perhaps with tag bits.
+/// Records a read of this value if the value is the address of a block, perhaps with tag bits.
 #[inline(always)]
 pub(crate) fn meet(value: u64, is_atomic: bool) {
     let block = value as usize / GRANULE * GRANULE;

@@ -1,6 +1,6 @@
-//! Hooks that the compiler calls before memory accesses (`-fsanitize=thread`): for plain accesses,
-//! which the program performs after the hook has returned, for copies, and for ends of functions.
-//! The other hooks are in `volatile` and `atomics`.
+//! Hooks of `-fsanitize=thread` for plain accesses, which the program performs after the hook has
+//! returned, for copies of memory, and for beginnings and ends of functions. The other hooks are in
+//! `volatile` and `atomics`.
 
 use crate::gate::{self, close, code, frame, is_inside};
 use crate::{copies, enforced, heap, standard_streams, unhooked};
@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 ///
 /// # Safety
 ///
-/// The caller must be an exported function that has noted the frame.
+/// The caller must be an exported function that has recorded the frame.
 #[inline(always)]
 unsafe fn read(pointer: *const c_void, length: usize) {
     match is_inside() {
@@ -51,7 +51,7 @@ unsafe fn read_inside(pointer: *const c_void, length: usize) {
 #[inline(never)]
 unsafe fn read_shared(pointer: *const c_void, length: usize) {
     let (frame, _closed) = (frame(), close());
-    // This comes first, because a failure below must not leave a pending copy to the next
+    // A pending copy ends before the checks below, because a failure must not leave it to the next
     // execution.
     let target = copies::end(length);
     if standard_streams::contains(pointer.addr()) {
@@ -127,7 +127,8 @@ unsafe fn write_shared(pointer: *const c_void, length: usize) {
     unsafe { native::write(pointer.expose_provenance(), length, code) };
 }
 
-/// A call of the program that also makes plain accesses. Their place is the place of the call.
+/// A call of the program to a function that makes plain accesses. Reports show the accesses at the
+/// place of the call.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
     frame: *const Frame,
@@ -135,7 +136,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Returns the current call. The caller is an exported function that has noted the frame.
+    /// Returns the current call. The caller is an exported function that has recorded the frame.
     pub(crate) fn here() -> Call {
         Call {
             frame: frame(),
@@ -171,8 +172,8 @@ impl Call {
         self.accesses((address, length), enforce::plain_read, is_own, report);
     }
 
-    /// Reports the first read of a call. All registers are noted for this call, because the thread
-    /// may have returned to it with the same state and arguments.
+    /// Reports the first read of a call. The await rule compares the thread's registers and the
+    /// values `given`, on which the call depends, with those of earlier calls at this place.
     ///
     /// # Safety
     ///
@@ -206,8 +207,8 @@ impl Call {
         self.accesses((address, length), enforce::plain_write, is_own, report);
     }
 
-    /// Reports an access by `report`, unless the access is to the thread's own stack or outside a
-    /// check.
+    /// Reports an access with `report`. If `is_own` returns true, the access needs no report.
+    /// Outside a check, calls `outside` instead.
     #[inline(always)]
     fn accesses(
         self,
@@ -233,7 +234,7 @@ impl Call {
         self.goes_on();
     }
 
-    /// Records this as the program's last call again, because other threads may have run meanwhile.
+    /// Sets `FRAME` to this call again, because other threads may have run meanwhile.
     pub(crate) fn goes_on(self) {
         // SAFETY: only the thread that runs the program writes `FRAME`.
         unsafe { gate::FRAME = self.frame };
@@ -245,12 +246,12 @@ macro_rules! plain {
         export! {
             $(
                 reading fn $read(pointer: *const c_void) {
-                    // SAFETY: the frame was noted.
+                    // SAFETY: the frame was recorded.
                     unsafe { read_inside(pointer, $length) }
                 }
 
                 writing fn $write(pointer: *const c_void) {
-                    // SAFETY: the frame was noted.
+                    // SAFETY: the frame was recorded.
                     unsafe { write_inside(pointer, $length) }
                 }
             )*
@@ -270,7 +271,7 @@ plain! {
     16: __tsan_unaligned_read16 __tsan_unaligned_write16;
 }
 
-/// Defines the common hook of an access that reads and then writes the same place.
+/// Defines hooks for accesses that read a place and then write it.
 macro_rules! plain_both {
     ($($length:literal: $name:ident;)*) => {
         export! {
@@ -313,20 +314,20 @@ plain_both! {
 export! {
     compared fn __tsan_read_range(pointer: *const c_void, length: size_t) {
         if length > 0 {
-            // SAFETY: the frame was noted.
+            // SAFETY: the frame was recorded.
             unsafe { read(pointer, length) }
         }
     }
 
     placed fn __tsan_write_range(pointer: *const c_void, length: size_t) {
         if length > 0 {
-            // SAFETY: the frame was noted.
+            // SAFETY: the frame was recorded.
             unsafe { write(pointer, length) }
         }
     }
 
     compared fn __tsan_vptr_read(pointer: *const c_void) {
-        // SAFETY: the frame was noted.
+        // SAFETY: the frame was recorded.
         unsafe { read(pointer, 8) }
     }
 
@@ -350,7 +351,8 @@ export! {
     placed fn __tsan_init() {}
 }
 
-/// Called at the end of a function of the program. Publishes an operation that has been performed.
+/// Called at the end of a function of the program. If the program is enforced, publishes the
+/// thread's last operation.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C-unwind" fn __tsan_func_exit() {
@@ -389,7 +391,7 @@ unsafe fn copy_inside(to: *mut c_void, from: *const c_void, length: usize) -> *m
 ///
 /// # Safety
 ///
-/// The arguments must be those of the program's call, and the caller must have noted the frame.
+/// The arguments must be those of the program's call, and the caller must have recorded the frame.
 pub(crate) unsafe fn copy(to: *mut c_void, from: *const c_void, length: usize) -> *mut c_void {
     // SAFETY: as promised by the caller.
     unsafe {

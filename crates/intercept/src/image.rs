@@ -1,5 +1,5 @@
 //! The writable memory of the program and its libraries. This memory is saved when `main` begins,
-//! and restored before each execution. The memory of the system's libraries is in `pages`.
+//! and restored before each execution. `pages` does this for the memory of the system's libraries.
 
 use crate::gate::{Own, thread_pointer};
 use std::ffi::{CStr, OsStr};
@@ -21,8 +21,8 @@ const SYSTEM: [&str; 7] = [
     "linux-vdso",
 ];
 
-/// Further libraries of the system. The kernel does not write to their state, so that its pages can
-/// be write-protected.
+/// Further libraries of the system. The kernel does not write to their state, so the pages of this
+/// state can be write-protected (`pages`).
 const PROTECTED: [&str; 2] = ["libatomic.so", "libstdc++.so"];
 
 /// A part of the memory and its saved content.
@@ -89,8 +89,8 @@ pub(crate) fn overlaps(pages: &Range<usize>) -> bool {
     segments_in(pages).next().is_some()
 }
 
-/// Checks whether the pages overlap a segment of an image whose protection differs from `access` and
-/// is not restored.
+/// Checks whether the pages overlap a segment of an image that has another protection than `access`
+/// and is not restored.
 pub(crate) fn overlaps_constants(pages: &Range<usize>, access: libc::c_int) -> bool {
     let is_put_back = |segment: &Range<usize>| {
         let mut parts = PARTS.get().iter();
@@ -141,7 +141,8 @@ pub(crate) fn own_parts() -> Vec<Range<usize>> {
     parts
 }
 
-/// Returns the thread-local memory of the calling thread, and the C library's description of it.
+/// Returns the thread-local memory of the calling thread, and the C library's thread descriptor
+/// after it.
 pub(crate) fn thread_block() -> Range<usize> {
     let mut start = thread_pointer();
     for_each(|info| {
@@ -150,7 +151,7 @@ pub(crate) fn thread_block() -> Range<usize> {
             start = block;
         }
     });
-    /// A size that exceeds the description of a thread in any version.
+    /// A size that exceeds the thread descriptor in any version of the C library.
     const DESCRIPTION: u32 = 2432;
     // SAFETY: a valid name; the C library stores the size there for debuggers.
     let size = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_thread_db_sizeof_pthread".as_ptr()) };

@@ -1,5 +1,6 @@
-//! The standard input of the program: a file of one line break, whose position shows whether the
-//! program has read the file. Input that the program reads would be missing in the next execution.
+//! Replaces the program's standard input with a file that contains one line break. The position in
+//! this file shows whether the program has read its input. Such programs are refused, because the
+//! input would be missing in the next execution.
 
 use crate::worker::refuse_now;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! Inputs that a program declares. A check tries every value of the range, a verification takes the
-//! values one after the other, and a run takes the value from the environment.
+//! Inputs that a program declares. A check tries every value of the range. A verification is for
+//! one value of each input. A run takes the value from its order or from the environment.
 
 use crate::gate::{close, code, is_inside};
 use crate::worker;

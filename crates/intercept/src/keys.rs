@@ -21,8 +21,8 @@ const ROUNDS: usize = 4;
 /// Greatest number of keys that constructors may create.
 const MOST_AT_START: usize = 128;
 
-/// Keys that constructors have created, and their values for the main thread. This needs no
-/// allocation: the first constructors run before those of this library.
+/// Keys that constructors have created, and their values for the main thread. The arrays need no
+/// allocation, because the first constructors run before those of this library.
 struct Start {
     count: usize,
     keys: [Option<Option<Destructor>>; MOST_AT_START],
@@ -60,7 +60,7 @@ pub(crate) fn restore_from(copy: &Saved) {
     KEYS.get().clone_from(copy);
 }
 
-/// Runs the destructors of the values of the running thread, which ends.
+/// Runs the destructors for the values of the running thread, at its end.
 pub(crate) fn destroy_values() {
     let index = runtime::current().index();
     for _ in 0..ROUNDS {
@@ -135,7 +135,8 @@ fn delete(key: c_uint) -> c_int {
 }
 
 /// Reports an omission if another thread may have a value of a deleted key. The end of that thread
-/// runs the destructor if the end precedes the deletion, but neither is an event.
+/// runs the destructor only if it precedes the deletion. But neither is an event, so the other
+/// order is not explored.
 fn report_other_values(key: usize) {
     let running = threads::own_index();
     let may_have_value = |&index: &usize| {
@@ -148,8 +149,8 @@ fn report_other_values(key: usize) {
     }
 }
 
-/// Reports that other orders of a deletion are omitted. Deletions by handlers of the program's end,
-/// like those of the C++ library, no longer concern any thread.
+/// Reports that other orders of a deletion are omitted. Deletions by exit handlers, such as those
+/// of the C++ library, are not reported, because they no longer affect any thread.
 fn leave_out_deletion() {
     if ending::has_begun() {
         return;

@@ -1,5 +1,5 @@
-//! Atomic accesses that compilers leave to `libatomic`: clang's accesses of 16 bytes, which work
-//! like those of gcc, and larger accesses, which take a lock.
+//! Atomic accesses that compilers leave to `libatomic`: clang's accesses of 16 bytes, which are
+//! forwarded to the hooks that gcc calls, and larger accesses, which take a lock.
 
 use crate::enforced;
 use crate::gate::{self, close, code, is_inside};
@@ -107,7 +107,7 @@ unsafe fn write(
 /// on its stack while other threads run.
 const MOST: usize = 1024;
 
-/// A value that a thread keeps.
+/// Room for a value on the stack of a thread.
 type Kept = [MaybeUninit<u8>; MOST];
 
 /// Returns room for a value of this size.

@@ -12,7 +12,8 @@ pub(crate) fn find() -> Option<usize> {
     let mut reached: BTreeSet<usize> = BTreeSet::new();
     let mut ranges: Vec<(usize, usize)> = image::parts().chain(pages::parts()).collect();
     ranges.extend(blocks::ranges(gate::checker()));
-    // The C library frees what it keeps for a thread when the thread ends.
+    // Blocks that the C library keeps for a thread are not lost: it frees them when the thread
+    // ends.
     ranges.extend(threads::pointers().flat_map(blocks::of_system));
     ranges.extend(heap::prefix());
     // The main thread keeps its values when the program ends; other threads have destroyed theirs.

@@ -1,17 +1,39 @@
-//! The runtime library of checked C and C++ programs, `libmazurka_intercept.so`. A program compiled
-//! with the hooks of `-fsanitize=thread` and linked with this library runs as usual, unless the
-//! command `mazurka` requests in the environment that it be checked in its own process.
+//! The runtime library of C and C++ programs, `libmazurka_intercept.so`. Programs are compiled with
+//! the hooks of `-fsanitize=thread` and linked with this library. A program runs as usual unless
+//! the command `mazurka` has put an *order* into its environment. With an order for a check, this
+//! library explores the executions of the program in the program's own process. With an order for
+//! enforcement, the program runs under a safe trace (`enforced`).
 //!
-//! * `gate`: whether the program's code or the checker's code runs.
+//! * `gate`: records whether the program's code or the checker's code runs.
 //! * `hooks`, `atomics`: memory accesses that the compiler announces.
 //! * `unhooked`: memory accesses that the compiler does not announce.
 //! * `library_calls`: memory accesses by functions of the system's libraries.
-//! * `threads`, `mutex`, …: library functions. They call the original function unless the program
-//!   is checked.
-//! * `enforced`: these functions for programs that run under a safe trace.
+//! * `threads`, `mutex`, …: replace functions of the C library. Outside a check, they call the
+//!   original function.
+//! * `enforced`: the same functions for programs that run under a safe trace.
 //! * `own_calls`, `own_memory`: separate the checker from the program and from the C library's
 //!   state.
-//! * `start`: replaces the program's `main`. `image` restores its memory between executions.
+//! * `start`: replaces the program's `main`. `image`: restores the program's memory between
+//!   executions.
+//!
+//! Terms:
+//!
+//! * *Checker*: Mazurka's code in the process of the program.
+//! * *Image*: the program's executable file or a shared library, as loaded into the process.
+//! * *Hook*: a function of this library that the program calls, mostly because the compiler
+//!   inserted the call before a memory access.
+//! * *Frame*: the registers and the return address at a call to this library
+//!   (`runtime::native::Frame`). The return address is named `code`. It is the place of the call in
+//!   reports.
+//! * *Event*: an operation whose order with the operations of other threads is explored. Plain (not
+//!   atomic) accesses are events only with `--plain sc`.
+//! * *Await rule*: stops a thread whose spin loop makes no progress. The rule compares the thread's
+//!   states and must know each *effect*, that is, each change that the thread makes.
+//! * *Savepoint*: a copy of the program's state in the middle of an execution, from which later
+//!   executions continue. Only *confined* programs, which change nothing but their memory, have
+//!   savepoints.
+//! * *Omission*: something that the search leaves out and that the report names.
+//! * *Audited execution*: an execution in which the runtime looks for writes that no hook reports.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 

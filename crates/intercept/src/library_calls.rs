@@ -1,11 +1,11 @@
-//! Functions of the system's libraries that read or write memory of the program: plain accesses of
-//! the calling thread.
+//! Reports the reads and writes of program memory by functions of the system's libraries. They
+//! count as plain accesses of the calling thread.
 //!
 //! Calls to these functions from code with hooks arrive here first, through redirected slots
 //! (`unknown_calls`). The accesses are reported, then the function is called. Accesses that only
 //! the result shows, such as the number of characters that `fgets` has read, are reported after the
-//! call. Copies are performed here, so that each word is read when its read is reported if plain
-//! accesses interleave.
+//! call. Copies are performed here: if plain accesses are events, each word must be read right
+//! after the event of its read.
 
 pub(crate) mod by_number;
 mod cpp;
@@ -48,7 +48,8 @@ pub(crate) enum Act {
     Reads(fn(&Arguments) -> Span),
     /// Writes this memory.
     Writes(fn(&Arguments) -> Span),
-    /// Only copies. `None` if the function itself must copy, because it will end the program.
+    /// Copies, and does nothing else. `None` if nothing is to be copied, or if the function must be
+    /// called because it detects an overflow and ends the program.
     Copies(fn(&Arguments) -> Option<Copy>),
     /// Reads arguments as specified by a format, and writes text.
     Prints(Printing),
@@ -58,7 +59,7 @@ pub(crate) enum Act {
     Gathers(Vectors),
     /// Writes these buffers. The result is the number of bytes.
     Scatters(Vectors),
-    /// Sorts this memory by comparisons of the program.
+    /// Sorts this memory with a comparison function of the program.
     Sorts(fn(&Arguments) -> Span),
     /// Writes memory that is known from the result.
     Results {
@@ -89,9 +90,9 @@ pub(crate) struct Callee {
     name: String,
     /// Its effects as a function of the C++ standard library.
     effects: Option<cpp::Effects>,
-    /// Whether a call is noted for the await rule, because its other effects are unknown.
+    /// Whether a call counts as an effect for the await rule, because its effects are unknown.
     is_noted: bool,
-    /// Whether a call reports the state of the calling thread for the await rule.
+    /// Whether the function itself reports the state of the calling thread for the await rule.
     reports_state: bool,
 }
 
@@ -155,12 +156,12 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// Checks whether calls do anything that is reported.
+    /// Checks whether calls are reported: for their accesses, or as events.
     pub(crate) fn is_reported(self) -> bool {
         acts(self.name).is_some() || self.is_event()
     }
 
-    /// Checks whether calls are events regardless of whether plain accesses are.
+    /// Checks whether calls are events even if plain accesses are not.
     pub(crate) fn is_event(self) -> bool {
         !protected::uses(self.name, self.is_unknown).is_empty()
     }
@@ -199,7 +200,7 @@ struct Reporter {
     has_reported_state: bool,
     /// The values on which the call depends.
     given: [u128; 3],
-    /// The word of the first state that the call uses.
+    /// The word of the first state that the call has used.
     first_word: Option<usize>,
 }
 
@@ -235,7 +236,7 @@ impl Reporter {
                 } else if let (true, Some(data)) = (is_locked, data) {
                     self.performs(data, arguments);
                 }
-                // A closed stream is freed memory, so its use is detected.
+                // Closing a stream frees its memory, so a later use is detected here.
                 if !is_locked {
                     self.writes((stream, 4));
                 } else if data.is_some() && gate::is_inside() {
@@ -249,8 +250,9 @@ impl Reporter {
         }
     }
 
-    /// Performs a use of state. The call takes effect after its last use. So that its order with
-    /// other calls is that of its uses, all state that it uses is one object.
+    /// Performs a use of state. A call that uses several states takes effect as a whole, after its
+    /// last use. So all states of one call count as one object, and two calls take effect in the
+    /// order of their uses.
     fn performs(&mut self, state: Use, arguments: &Arguments) {
         let first = *self.first_word.get_or_insert(state.word);
         if first != state.word && gate::is_inside() {

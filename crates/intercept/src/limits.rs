@@ -1,5 +1,5 @@
 //! Limits of the process, restored by `system_state`. Calls that set them are ordered with queries
-//! of limits and descriptors. Limits that stop the checker or cannot be restored are refused.
+//! of limits and descriptors. Limits that would stop the checker or cannot be restored are refused.
 
 use crate::gate::{close, code, is_inside};
 use libc::{c_int, rlimit};
@@ -7,8 +7,8 @@ use report::Omission;
 use runtime::native;
 use std::sync::OnceLock;
 
-/// Limits that other threads reach without events: by mapping or locking memory, or by starting
-/// threads.
+/// Limits that other threads may reach by operations that are not events: mapping or locking
+/// memory, or starting threads.
 const NOT_ORDERED: [u32; 4] = [
     libc::RLIMIT_AS,
     libc::RLIMIT_DATA,
@@ -63,7 +63,8 @@ pub(crate) unsafe fn meet(kind: u32, limit: *const rlimit) {
     }
 }
 
-/// Checks whether the process may raise hard limits, with a limit that the checker does not need.
+/// Checks whether the process may raise hard limits, by trying this with a limit that the checker
+/// does not need.
 fn may_raise_limits() -> bool {
     static MAY: OnceLock<bool> = OnceLock::new();
     *MAY.get_or_init(|| {

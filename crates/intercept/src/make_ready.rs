@@ -1,10 +1,9 @@
 //! Results that a C++ thread makes ready when it ends (`set_value_at_thread_exit`,
 //! `make_ready_at_thread_exit`).
 //!
-//! The C++ library does this in code without hooks: no event would make the result ready, and no
-//! edge would order the result before its uses. This module does the same with the hooks that a
-//! compiler generates, as code of the program. The layouts are those of libstdc++'s ABI since gcc
-//! 5.
+//! The C++ library does this in code without hooks: no event would make the result ready, and
+//! nothing would order the result before its uses. This module replaces that code, and calls the
+//! hooks that a compiler would insert. The layouts are those of libstdc++'s ABI since gcc 5.
 
 use libc::{c_int, c_uint, c_void, size_t};
 
@@ -93,7 +92,7 @@ fn notify_all(status: *mut c_uint) {
     real!(_ZNSt28__atomic_futex_unsigned_base19_M_futex_notify_allEPj(status): fn(*mut c_uint));
 }
 
-/// Adds an owner, if there is already an owner (`weak_ptr::lock`).
+/// Adds an owner, if there is already an owner (`weak_ptr::lock`). Returns whether there is one.
 ///
 /// # Safety
 ///

@@ -1,6 +1,6 @@
-//! `malloc` and its family for the program's own heap. In a check, the C library's allocations for
-//! the checker use the checker's memory. Without a check, and before the start, they use the memory
-//! of the C library.
+//! `malloc` and its family. In a check, the program's calls use the program's heap (`heap`). All
+//! other calls, such as those of the C library on behalf of the checker, use the checker's memory
+//! (`own_memory`). Without a check, and before the start of a check, calls go to the C library.
 
 use crate::allocator::Allocator;
 use crate::gate::{self, close, code, is_inside};
@@ -138,7 +138,8 @@ fn release(pointer: *mut c_void) {
             let (code, _closed) = (code(), close());
             heap::give_back(pointer, Allocator::Malloc, code);
         }
-        // Memory that others have allocated must also exist in the next execution.
+        // Memory that is not from the program's heap is not freed, because it must also exist in
+        // the next execution.
         (false, true) => {
             let (code, _closed) = (code(), close());
             if is_of_variable(pointer.addr()) {

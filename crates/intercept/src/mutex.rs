@@ -79,7 +79,8 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
         How::Timed(_) => tries_to_lock(frame, || lock.lock_timed().then_some(())).is_some(),
     };
     clock::acquire(mutex.addr());
-    // This check comes last, because a destruction is an event before or after this event.
+    // The kind is checked after the event, because another thread may have destroyed the mutex
+    // before it.
     check(layout.kind, code);
     if let (false, How::Timed(until)) = (is_granted, how) {
         // SAFETY: the program passed the time.
@@ -185,7 +186,8 @@ fn check(kind: c_int, code: usize) {
     native::fail(code, FailureKind::Misuse, message);
 }
 
-/// Releases the mutex of a thread that waits for a condition. Returns its count.
+/// Clears the owner of the mutex of a thread that is about to wait for a condition. Returns the
+/// count of the mutex.
 ///
 /// # Safety
 ///
@@ -209,8 +211,8 @@ pub(crate) unsafe fn lend(mutex: *mut pthread_mutex_t, code: usize) -> c_uint {
     count
 }
 
-/// Restores the count of the mutex that the thread has taken again. Returns 0, or the error for a
-/// mutex whose owner has ended.
+/// Restores the owner and the count of the mutex that the thread has taken again after its wait.
+/// Returns 0, or the error for a mutex whose owner has ended.
 ///
 /// # Safety
 ///

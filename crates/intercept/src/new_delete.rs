@@ -1,5 +1,5 @@
-//! `operator new` and `operator delete` of C++. They behave like those of the C++ library, but a
-//! block belongs to the place that allocates the block, not to that library.
+//! `operator new` and `operator delete` of C++. They behave like those of the C++ library, but the
+//! recorded place of the allocation is in the caller, not in that library.
 
 use crate::allocator::Allocator;
 use crate::gate::{close, code, is_inside};

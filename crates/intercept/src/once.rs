@@ -53,7 +53,8 @@ export! {
             // SAFETY: the first byte of a guard records whether the initialisation is done.
             return unsafe { *guard = 1 };
         }
-        // A thread that finds the byte set, by its own acquire load, does not call this library.
+        // Compiled code first reads this byte with an acquire load, and does not call this library
+        // if the byte is set. So this store is a release.
         // SAFETY: the first byte of a guard records whether the initialisation is done.
         unsafe { native::store(guard, 1, std::sync::atomic::Ordering::Release, code) };
         clock::release(guard.addr());
@@ -71,8 +72,8 @@ export! {
     }
 }
 
-/// Runs the initialiser, or waits for the thread that runs it. If an exception or the end of its
-/// thread leaves the initialiser, the next caller runs it again.
+/// Runs the initialiser, or waits for the thread that runs it. If an exception or the end of the
+/// thread unwinds the initialiser, the next caller runs it again.
 fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
     if image::is_compilers(control) {
         return library_once(control, initialise);

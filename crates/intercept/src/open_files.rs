@@ -1,9 +1,9 @@
-//! Descriptors of the program that share data, so that data written to one descriptor is read from
-//! another.
+//! Finds descriptors of the program that refer to the same file, because data that is written to
+//! one of them is read from the others.
 //!
-//! The system's numbers for files differ between executions. So the name of a file is the first
-//! descriptor that the execution has for it. Calls that open and close descriptors are events in
-//! one order, and nothing changes between two of them. So all interleavings with this order have
+//! The inode numbers of files may differ between executions. So the name of a file is the first
+//! descriptor that the execution has for it. Names change only at calls that open or close
+//! descriptors, and these calls are events whose order is explored. So equivalent executions have
 //! the same names.
 
 use crate::gate::Own;
@@ -24,7 +24,7 @@ static OPEN: Own<Vec<Open>> = Own::new(Vec::new());
 /// Whether descriptors may have been opened or closed since the last query.
 static ARE_CHANGED: AtomicBool = AtomicBool::new(true);
 
-/// Begins an execution. Programs with files have no savepoints, so nothing else is needed.
+/// Begins an execution. Programs with files have no savepoints, so the names are never copied.
 pub(crate) fn begin() {
     OPEN.get().clear();
     change();
@@ -158,7 +158,7 @@ fn file_of(descriptor: c_int) -> Option<(u64, u64)> {
     is_there.then(|| unsafe { kept(&status.assume_init()) })?
 }
 
-/// Returns the device and inode number of a file that keeps data.
+/// Returns the device and inode number of a file, unless the file is a device.
 fn kept(status: &stat) -> Option<(u64, u64)> {
     let is_device = matches!(status.st_mode & libc::S_IFMT, libc::S_IFCHR | libc::S_IFBLK);
     (!is_device).then_some((status.st_dev, status.st_ino))

@@ -1,10 +1,11 @@
 //! Binds this library to functions of the C library, even if the program has functions of the same
 //! names.
 //!
-//! A symbol is looked up in the program first. So the checker would also call a program's own
-//! `write`, `memcpy` or `getenv`. Before any code of the checker runs, `bind` looks up the
-//! functions that it calls in the system's libraries, and writes their addresses to this library's
-//! table of addresses. In a check, memory of the checker comes from `own_memory`.
+//! The dynamic linker looks up symbols in the program first. So if a program defines its own
+//! `write`, `memcpy` or `getenv`, the checker would call this function. Before any code of the
+//! checker runs, `bind` looks up the functions that it calls in the system's libraries, and writes
+//! their addresses to this library's table of addresses. In a check, memory of the checker comes
+//! from `own_memory`.
 //!
 //! `bind` itself must not call anything. It reads names byte by byte and with volatile accesses, so
 //! that the compiler generates no calls to `memcmp` or `strlen`.

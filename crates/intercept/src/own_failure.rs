@@ -27,9 +27,11 @@ pub(crate) fn begin() {
     MESSAGE.store(found.cast(), Relaxed);
 }
 
-/// Handles the signal of an abort while the checker's code ran, in the runner or another thread.
+/// Handles the signal of an abort of the checker's code, in the thread that runs the program
+/// (`is_runner`) or in another thread.
 pub(crate) fn aborted(is_runner: bool) -> ! {
-    // A further failure ends the process: an abort at once, a deadlock at the next clock tick.
+    // A further failure ends the process: an abort at once, a deadlock at the timer's next signal
+    // (`watch`).
     for signal in [libc::SIGABRT, libc::SIGALRM] {
         // SAFETY: the call restores the default action.
         unsafe { libc::signal(signal, libc::SIG_DFL) };

@@ -18,7 +18,7 @@ const SIZE: usize = 192 << 30;
 /// Size of the part of the region for blocks of other threads, at its end.
 const OTHERS: usize = 32 << 30;
 
-/// Size of the part before that: a stack for each sleeping thread.
+/// Size of the part before [`OTHERS`]: a stack for each sleeping thread (`blocks`).
 const STACKS: usize = SLEEPERS * STACK;
 const SLEEPERS: usize = 1 << 16;
 
@@ -79,9 +79,9 @@ pub(crate) fn reserve() -> bool {
     IS_RESERVED.load(Relaxed)
 }
 
-/// Returns the stack of the sleeping thread for the program's thread with this number. Thread-local
-/// memory is on this stack. It is named by its address, which is the same in all processes that run
-/// the program.
+/// Returns the stack of the sleeping thread for the program's thread with this number. The
+/// thread-local memory of the program's thread is on this stack. So its addresses are the same in
+/// all processes that run the program.
 pub(crate) fn stack_of(thread: usize) -> *mut c_void {
     assert!(thread < SLEEPERS, "a program has fewer than 65,536 threads");
     ptr::with_exposed_provenance_mut(REGION + SIZE - OTHERS - STACKS + thread * STACK)

@@ -23,15 +23,16 @@ struct Tracked {
     protected_from: Vec<usize>,
 }
 
-/// A copy of the written pages. Most of these pages have their initial content.
+/// A copy of the written pages. Most parts of these pages still have their initial content, and are
+/// not copied.
 #[derive(Default)]
 pub(crate) struct Saved {
     bytes: Vec<u8>,
-    /// Their places, by first address and length.
+    /// First address and length of each copied part.
     places: Vec<(usize, usize)>,
 }
 
-/// A part of a written page, without the parts that are left out.
+/// A part of a written page that is restored. Parts in [`LEFT_OUT`] are not.
 #[derive(Clone, Copy)]
 struct Piece<'a> {
     start: usize,
@@ -124,7 +125,8 @@ pub(crate) fn save() {
     OWN_PAGES.store(WRITTEN.get().len(), Relaxed);
 }
 
-/// Excludes changes during `does` from restoring, because they belong to the checker.
+/// Runs `does`. Excludes the words that `does` changes from restoring, because they belong to the
+/// checker.
 pub(crate) fn leave_out(does: impl FnOnce()) {
     // The writes of `does` are found by comparison, because the pages are not protected yet.
     let before: Vec<Vec<u8>> = TRACKED
@@ -181,7 +183,8 @@ pub(crate) fn admit(address: usize) -> bool {
     /// The last address for which this was called, and the number of repetitions.
     static LAST: AtomicUsize = AtomicUsize::new(0);
     static REPEATS: AtomicUsize = AtomicUsize::new(0);
-    /// More failures than this are not permitted writes, but for example jumps into data.
+    /// If a failure is repeated more often, it is not a first write to a page but, for example, a
+    /// jump into data.
     const MOST_REPEATS: usize = 64;
     if !IS_PROTECTED.load(Relaxed) {
         return false;
@@ -212,7 +215,7 @@ fn is_written(address: usize) -> bool {
     })
 }
 
-/// Notes that the page with this address is written. Returns whether the page was not noted before.
+/// Records that the page with this address is written. Returns whether this was not known before.
 fn note(address: usize) -> bool {
     for (index, tracked) in TRACKED.get().iter_mut().enumerate() {
         let page = address.wrapping_sub(tracked.start) / PAGE;
@@ -273,8 +276,9 @@ fn changed() -> impl Iterator<Item = &'static Piece<'static>> {
     PIECES.get().iter().filter(|piece| piece.is_changed())
 }
 
-/// Returns the pieces that the current execution has changed so far. The dynamic linker changes its
-/// data in the pages of the thread-local memory only together with other data.
+/// Returns the pieces that the current execution has changed so far. If only the pages of the
+/// thread-local memory were written, there are none: the dynamic linker changes its data there only
+/// together with other data.
 fn changed_so_far() -> impl Iterator<Item = &'static Piece<'static>> {
     let may_differ = WRITTEN.get().len() > OWN_PAGES.load(Relaxed);
     may_differ.then(changed).into_iter().flatten()

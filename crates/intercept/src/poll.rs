@@ -1,9 +1,9 @@
 //! Waits for descriptors: `poll`, `select`, `epoll_wait` and similar functions.
 //!
-//! One thread of the system runs all threads of the program, and must not wait for another thread.
-//! So the system is queried only for descriptors that are ready now. If none is ready, a wait with
-//! a time limit lets that time pass, provided that its thread is alone or it waits for no
-//! descriptor. Any other wait that would block is refused.
+//! All threads of the program run on one thread of the system, which must not block. So the system
+//! is queried only for descriptors that are ready now. If none is ready, a wait with a time limit
+//! expires, provided that all other threads have ended or that the wait is for no descriptor. Any
+//! other wait that would block is refused.
 
 use crate::clock::{SECOND, nanoseconds, sleep_for};
 use crate::gate::{close, code, frame, is_inside};

@@ -1,4 +1,5 @@
-//! The lines with hooks that executions reach: bits for the return addresses of calls to hooks.
+//! Records which lines with hooks are reached by executions. Each return address of a call to a
+//! hook has a bit, which the call sets.
 
 use crate::gate::Own;
 use crate::source_map;
@@ -8,7 +9,7 @@ use native::has_hooks;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// Larger images have no bits.
+/// Greatest size in bytes of an image with bits.
 const LARGEST: usize = 64 << 20;
 
 /// Greatest number of calls to hooks whose lines are looked up.
@@ -35,7 +36,8 @@ pub(crate) fn switch(is_on: bool) {
     }
 }
 
-/// Begins an execution, with the memory of the program as it was at its start.
+/// Begins an execution. When the program's memory was restored, its slots for calls may have been
+/// restored, too. So the instructions that set bits are switched on again.
 pub(crate) fn begin() {
     if let (Some(reached), true) = (REACHED.get(), *IS_ON.get()) {
         reached.detours.switch(true);
@@ -64,7 +66,7 @@ pub(crate) fn unreached() -> Vec<String> {
         .collect()
 }
 
-/// Returns the file and the line of a place, unless the file is elsewhere.
+/// Returns the file and the line of a place, unless the file is outside the user's folder.
 fn own_line(place: &str) -> Option<(String, u32)> {
     let (file, line, _) = report::parts(place);
     (!file.starts_with('/')).then_some((file.to_owned(), line?))

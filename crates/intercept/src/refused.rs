@@ -81,8 +81,7 @@ macro_rules! refused_variadic {
                         "mov r11, fs:0",
                         "cmp r11, [rip + {inside}]",
                         "jne 2f",
-                        // This function notes the place of its call like the other exported
-                        // functions.
+                        // Record the place of the call, as the other exported functions do.
                         "lea r11, [rsp - 48]",
                         "mov [rip + {frame}], r11",
                         "2:",

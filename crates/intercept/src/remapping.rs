@@ -1,6 +1,7 @@
-//! Changes to the mappings of images. No execution could restore code that is unmapped or
-//! overwritten, so programs that do this are refused. Data that was made read-only becomes writable
-//! again when the next execution begins.
+//! Changes to mappings (`mmap`, `munmap`, `mprotect`, `mremap`). Code or data of an image that is
+//! unmapped or replaced cannot be restored, so programs that do this are refused. When the next
+//! execution begins, the memory that this execution has mapped is unmapped, and data that it made
+//! read-only becomes writable again.
 
 use crate::gate::{Own, close, code, is_inside};
 use crate::worker::refuse_now;

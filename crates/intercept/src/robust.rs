@@ -1,5 +1,6 @@
 //! Mutexes that survive their owners (`PTHREAD_MUTEX_ROBUST`). A thread that ends releases the
-//! robust mutexes that it holds, the youngest first. The next owner gets an error code.
+//! robust mutexes that it holds, in reverse order of their acquisition. The next owner gets an
+//! error code.
 
 use crate::mutex::hold;
 use crate::threads;
@@ -10,8 +11,8 @@ use runtime::{Condition, Mutex};
 /// Flag in the kind of a mutex.
 pub(crate) const ROBUST: c_int = 16;
 
-/// Returns the result of an attempt or a wait for a mutex. `failed` is the error if the mutex was
-/// not granted.
+/// Finishes an attempt or a wait for a mutex, and returns its POSIX result. `failed` is the error
+/// if the mutex was not granted.
 ///
 /// # Safety
 ///
@@ -41,7 +42,7 @@ pub(crate) unsafe fn taken(
     }
 }
 
-/// Releases all mutexes of the running thread, which ends.
+/// Releases all robust mutexes that the running thread holds, at its end.
 pub(crate) fn abandon_all() {
     while let Some(address) = threads::youngest_robust() {
         let mutex = std::ptr::with_exposed_provenance_mut(address);

@@ -39,7 +39,8 @@ pub(crate) fn restore_from(copy: &Saved) {
     HELD.get().clone_from(copy);
 }
 
-/// Records that the running thread holds a place in the reader-writer lock at an address.
+/// Records that the running thread has taken the reader-writer lock at an address. `place` is its
+/// read lock or write lock.
 fn hold(address: usize, lock: RwLock, place: Place) -> c_int {
     let held = Held {
         address,
@@ -110,7 +111,7 @@ fn waits(frame: *const Frame, wait: impl FnOnce() -> Place) -> Place {
     at(code_of(frame), wait)
 }
 
-/// Ends an attempt that may be repeated until its time is over.
+/// Ends a timed attempt. If the attempt has failed, its time has expired.
 fn timed(place: Option<Place>, until: *const timespec) -> Option<Place> {
     if place.is_none() {
         runtime::expire();

@@ -1,4 +1,5 @@
-//! Copies and restores the state that an execution changes outside the runtime.
+//! Copies and restores the state that an execution changes outside the crate `runtime`, for
+//! savepoints.
 
 use crate::gate::{self, Own};
 use crate::{
@@ -30,7 +31,7 @@ struct Copy {
     clocks: clock::Carried,
 }
 
-/// Whether the program changes only this state; computed at the first query.
+/// Whether the program changes only the state in a [`Copy`]; computed at the first query.
 static IS_CONFINED: Own<Option<bool>> = Own::new(None);
 
 /// Whether functions called by the program write to its memory unseen; computed at the first query.
@@ -46,7 +47,7 @@ pub(crate) fn uses_thread_state() -> bool {
     is_so(native::uses_thread_state)
 }
 
-/// Queries the images.
+/// Answers a question about the files of the program and its libraries.
 fn is_so(question: fn(&Path, &[PathBuf]) -> bool) -> bool {
     let [program, libraries @ ..] = image::files() else {
         unreachable!("the program is an image")

@@ -148,7 +148,7 @@ fn semaphore_of(semaphore: *mut sem_t, code: usize) -> runtime::Semaphore {
     native::semaphore_at(semaphore.addr(), permits as usize, code)
 }
 
-/// Fails like functions of the C library.
+/// Sets the program's `errno` and returns -1.
 fn failing(closed: &mut Closed, error: c_int) -> c_int {
     closed.fail(error);
     -1

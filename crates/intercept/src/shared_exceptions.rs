@@ -1,8 +1,9 @@
 //! Exceptions that threads of C++ share (`exception_ptr`, `future::get`).
 //!
-//! The C++ library counts the owners of an exception in code without hooks. So nothing would order
-//! a thread's reads before the free by the last owner. In programs that can share exceptions, each
-//! release of a share is an atomic access to the count here. The layouts are those of libstdc++.
+//! The C++ library counts the owners of an exception in code without hooks. So the checker would
+//! see no order between a thread's reads and the free by the last owner. Therefore, in programs
+//! that can share exceptions, each release of a share is reported as an atomic access to the count.
+//! The layouts are those of libstdc++.
 
 use crate::clock;
 use crate::gate::{close, code, frame, is_inside};
@@ -49,8 +50,9 @@ unsafe extern "C-unwind" {
 }
 
 export! {
-    /// The library changes the count without a hook. So this event changes nothing, and weak memory
-    /// models keep no values of the count: all such events are in one order.
+    /// Reports that an owner gives up its share. The C++ library changes the count itself, without
+    /// a hook. So this event is a read-modify-write that changes nothing. All these events of one
+    /// count are in one order, under weak memory models, too.
     placed fn mazurka_leaves_exception(count: *mut c_uint) {
         if !is_inside() {
             // The library has changed the count when the thread next calls a hook.

@@ -1,5 +1,5 @@
-//! Signals. The checker's signals remain its own, crash signals crash the program, and other
-//! signals are refused.
+//! Signals. The program's actions for crash signals and for the checker's signals are ignored. A
+//! crash signal that the program sends to itself is a crash. Sending any other signal is refused.
 
 use crate::gate::{close, code, is_inside};
 use crate::system_state;
@@ -16,7 +16,7 @@ const CRASHES: [c_int; 6] = [
     libc::SIGTRAP,
 ];
 
-/// Signals that end checks, watch threads and report interruptions.
+/// Signals that the checker uses.
 const OWN: [c_int; 6] = [
     libc::SIGVTALRM,
     libc::SIGALRM,
@@ -131,8 +131,8 @@ export! {
     }
 }
 
-/// Changes the signals that the running thread blocks. Returns false if `how` is unknown. No
-/// blocked signal can arrive.
+/// Changes the signals that the running thread blocks. Returns false if `how` is unknown. The
+/// system's mask stays unchanged, because no blocked signal can arrive.
 ///
 /// # Safety
 ///

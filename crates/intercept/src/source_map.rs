@@ -15,7 +15,8 @@ pub(crate) struct Names;
 /// The images, read when the first name is requested.
 static IMAGES: Own<Option<Images>> = Own::new(None);
 
-/// The folder in which the program was started. Paths below this folder are shown relative to it.
+/// Paths below this folder are shown relative to it. By default the folder in which the process
+/// runs.
 static DIRECTORY: Own<Option<PathBuf>> = Own::new(None);
 
 /// Sets the folder relative to which paths below it are shown.
@@ -162,7 +163,7 @@ fn short(place: &str) -> Option<&str> {
     })
 }
 
-/// Shows bytes without a type. Small numbers may be negative, large numbers are addresses.
+/// Shows bytes whose type is unknown: as a signed number, or as an address if the number is large.
 fn number(bytes: &[u8]) -> String {
     match *bytes {
         [byte] => (byte as i8).to_string(),

@@ -1,5 +1,5 @@
-//! Standard streams of C++, which threads may share without races ([iostream.objects.overview]).
-//! The standard does not specify how: library code changes the streams without locks. So their
+//! Standard streams of C++. By the standard, threads may share them without data races
+//! ([iostream.objects.overview]). But library code changes them without locks. So accesses to their
 //! bytes are ignored.
 
 use crate::gate::Own;

@@ -22,7 +22,8 @@ pub(crate) struct Program {
 
 static MAIN: OnceLock<Main> = OnceLock::new();
 
-/// Makes the loader bind calls of other libraries before the program's memory is saved.
+/// Environment variable that makes the loader bind all calls to other libraries at the start,
+/// before the program's memory is saved.
 const BIND_NOW: &CStr = c"LD_BIND_NOW";
 
 /// Replaces the C library's function that calls `main`.
@@ -71,8 +72,8 @@ unsafe extern "C-unwind" fn checked_main(
     worker::work(program)
 }
 
-/// Checks whether constructors run in a process that checks. Some constructors run before those of
-/// this library.
+/// Checks whether this process checks the program, and its constructors still run. The result does
+/// not depend on the constructors of this library, because some other constructors run before them.
 pub(crate) fn is_before_main() -> bool {
     /// 0 unknown, 1 no, 2 yes.
     static IS_CHECKED: AtomicU8 = AtomicU8::new(0);
@@ -99,7 +100,8 @@ pub(crate) fn is_before_main() -> bool {
     IS_CHECKED.load(Relaxed) == 2
 }
 
-/// Prepares the process for constructors, which find the same conditions as the program.
+/// Prepares the process for a check, so that constructors already find the same conditions as
+/// `main`.
 fn prepare() -> Result<(), String> {
     if malloc::is_replaced() {
         let reason = "the program has its own `malloc`, whose memory cannot be restored between executions: check \

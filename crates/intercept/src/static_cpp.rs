@@ -1,6 +1,6 @@
-//! Functions that a program statically linked with the C++ library lacks, because the linker uses
-//! the functions of this library and omits the originals. So outside checks these functions do the
-//! work of the originals.
+//! Functions of the C++ library that a program lacks if it is statically linked with that library:
+//! the linker uses the functions of the same names in this library, and omits the originals.
+//! Outside a check, the functions here do the work of the originals.
 
 use libc::{c_int, c_void, size_t};
 use std::sync::atomic::{AtomicU8, Ordering::*};

@@ -35,7 +35,7 @@ pub(crate) fn map_at(start: usize, size: usize) -> bool {
     unsafe { call(libc::SYS_mmap, arguments) == start as isize }
 }
 
-/// Empties the pages in this range, which then are zero and need no memory.
+/// Returns the memory of the pages in this range to the system. The pages then read as zero.
 ///
 /// # Safety
 ///

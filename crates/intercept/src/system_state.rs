@@ -28,13 +28,14 @@ static SHOWN: Own<String> = Own::new(String::new());
 /// Signals whose action this execution has changed, with the original actions.
 static ACTIONS: Own<Vec<(c_int, libc::sigaction)>> = Own::new(Vec::new());
 
-/// Lowest descriptor of copies, if the limit allows it.
+/// Lowest descriptor for copies of the standard descriptors, if the limit allows it.
 const COPIES: c_int = 200;
 
 /// Number of kinds of limits.
 const LIMITS: u32 = 16;
 
-/// Notes that the program sets the action for a signal that the checker does not use.
+/// Saves the action for a signal that the checker does not use, because the program is about to
+/// change it.
 pub(crate) fn note_action(signal: c_int) {
     let is_noted = |&(noted, _): &(c_int, libc::sigaction)| noted == signal;
     if !ACTIONS.get().iter().any(is_noted) {
@@ -48,7 +49,8 @@ pub(crate) fn note_action(signal: c_int) {
     }
 }
 
-/// Begins an execution.
+/// Begins an execution. Unless the program is confined, saves the state at the first call, and
+/// restores it at later calls.
 pub(crate) fn begin(is_confined: impl FnOnce() -> bool) {
     for (signal, action) in ACTIONS.get().drain(..) {
         real!(sigaction(signal, &raw const action, std::ptr::null_mut()):

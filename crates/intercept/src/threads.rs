@@ -64,7 +64,7 @@ fn create(
     handle(child.index())
 }
 
-/// Refuses threads that start before `main`, because they would run beside every execution.
+/// Refuses threads that start before `main`, because they would run during every execution.
 fn refuse_before_main(function: &str) {
     if start::is_before_main() {
         worker::refuse(&format!(
@@ -99,7 +99,7 @@ fn run(index: usize) {
     drop(leaving);
 }
 
-/// Returns a guard. The thread has ended when the guard is dropped.
+/// Returns a guard for a thread that begins. Dropping the guard ends the thread.
 pub(crate) fn leaving(index: usize) -> Leaving {
     Leaving(index)
 }
@@ -125,13 +125,15 @@ impl Drop for Leaving {
     }
 }
 
-/// Runs the destructors of the running thread: first for its objects, then for its keys.
+/// Runs the destructors of the running thread: first those of its `thread_local` objects, then
+/// those of its keys.
 fn leave(index: usize) {
     destroy_objects(index);
     keys::destroy_values();
 }
 
-/// Destroys the `thread_local` objects of the running thread, the youngest first.
+/// Destroys the `thread_local` objects of the running thread in reverse order of their
+/// construction.
 pub(crate) fn destroy_objects(index: usize) {
     while !lists_at(index).at_exit.is_empty()
         && let Some((destructor, object)) = lists_of(index).at_exit.pop()
@@ -218,7 +220,7 @@ unsafe fn try_join(thread: pthread_t, result: *mut *mut c_void, frame: *const Fr
     }
 }
 
-/// Joins a thread if it ends in time.
+/// Joins a thread if it has ended. Otherwise the time of the call expires.
 ///
 /// # Safety
 ///

@@ -1,4 +1,5 @@
-//! Calls that may fail without changing anything.
+//! Calls that may fail without changing anything. The await rule applies to loops around these
+//! calls.
 
 use crate::callers::is_of_std_lock;
 use runtime::native::{self, Frame};
@@ -9,13 +10,15 @@ pub(crate) fn code_of(frame: *const Frame) -> usize {
     unsafe { (*frame).code() }
 }
 
-/// Runs a call that may fail without changing anything.
+/// Runs a call that may fail without changing anything. The thread stops here if it returns to this
+/// call without an effect in between, and the call would fail again.
 pub(crate) fn tries<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
     // SAFETY: the frame belongs to a call that has not returned.
     unsafe { native::try_at(frame, tries) }
 }
 
-/// Runs an attempt to lock. `std::lock` may need this lock together with other locks.
+/// Runs an attempt to lock. If it fails, records whether `std::lock` made the attempt, which then
+/// begins again with another lock.
 pub(crate) fn tries_to_lock<R>(
     frame: *const Frame,
     try_once: impl FnOnce() -> Option<R>,

@@ -1,5 +1,5 @@
-//! Accesses for which the compiler has no hook. When a check begins, their instructions are
-//! redirected to code that announces them as plain accesses.
+//! Accesses for which the compiler has inserted no hook. When a check begins, the instructions of
+//! these accesses are redirected to code that announces them as plain accesses.
 
 mod announce;
 
@@ -21,7 +21,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// An image that may have these accesses.
+/// An image that may have accesses without hooks.
 pub(crate) struct Image {
     pub(crate) file: PathBuf,
     /// The address to which the addresses in the image are relative.
@@ -29,7 +29,8 @@ pub(crate) struct Image {
     pub(crate) addresses: Range<usize>,
 }
 
-/// Continuations of instructions that leave no room for a jump.
+/// The code to which each redirected instruction leads. An instruction that leaves no room for a
+/// jump is replaced by an undefined instruction, and the signal handler continues with this code.
 static TRAMPOLINES: OnceLock<FxHashMap<u64, u64>> = OnceLock::new();
 
 /// Return addresses of write hooks after which the program reads the place before it writes it.
@@ -53,7 +54,7 @@ static LEFT: OnceLock<Vec<u64>> = OnceLock::new();
 /// Images with code that is in no known function.
 static UNKNOWN: OnceLock<Vec<String>> = OnceLock::new();
 
-/// Begins an execution: reports its omissions.
+/// Reports as omissions the accesses that no hook and no redirected instruction announces.
 pub(crate) fn leave_out_unhooked() {
     for image in UNKNOWN.get().into_iter().flatten() {
         let what = format!(
@@ -68,8 +69,8 @@ pub(crate) fn leave_out_unhooked() {
     }
 }
 
-/// Redirects the instructions, unless the result is to be enforced. In that case threads must count
-/// the same events, but an enforced program does not announce these accesses.
+/// Redirects the instructions, unless the result is to be enforced. An enforced program does not
+/// announce these accesses, and its threads must count the same events as in the search.
 pub(crate) fn install(are_events: bool, is_enforced: bool) {
     let images = images();
     let all = images.iter().map(|image| image.addresses.clone());
@@ -252,7 +253,7 @@ pub(crate) fn process() -> Option<&'static dyn Surroundings> {
     PROCESS.get().map(|process| process as &dyn Surroundings)
 }
 
-/// The hooks of this library, by their addresses.
+/// Facts about the process for the analysis of its code.
 struct Process {
     /// Images compiled by clang.
     by_clang: Ranges,
@@ -315,7 +316,8 @@ impl Process {
             is_volatile: false,
         };
         for bits in [8, 16, 32, 64, 128] {
-            // Clang keeps the load after its hook, and does not use its value.
+            // After a call to this hook, clang keeps the load instruction but does not use its
+            // value.
             let hook = Hook {
                 effect: Effect::Read,
                 length: Some(bits / 8),

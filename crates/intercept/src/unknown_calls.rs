@@ -1,11 +1,13 @@
-//! Calls to functions of the system's libraries: functions with unknown effects, and functions that
-//! access memory of the program (`library_calls`).
+//! Redirects the program's calls to functions of the system's libraries, if the functions have
+//! unknown effects or access memory of the program (`library_calls`).
 //!
 //! The await rule detects changes to the program's memory by these functions, but not other
 //! changes: positions in files, state of the C library, signal masks. So a call to a function of
-//! the system's libraries counts as an effect unless it is known not to have one. Each slot through
-//! which the program and its libraries call these functions leads to a few instructions, which note
-//! the call and jump to the function. Accesses count if the calling code has hooks.
+//! the system's libraries counts as an effect unless it is known not to have one. An image calls
+//! functions of other images through *slots*: words that contain the addresses of the functions.
+//! The slots for the functions above get the address of a *step* instead: a few instructions that
+//! record the call and jump to the function. Accesses are reported only if the calling code has
+//! hooks.
 
 use crate::image;
 use crate::library_calls::{self, Callee, Name};
@@ -123,7 +125,7 @@ const ADDRESS: u64 = 1;
 
 const PAGE: usize = 4096;
 
-/// Size in bytes of the instructions for one function.
+/// Size in bytes of a step.
 const STEP: usize = 48;
 
 /// Libraries of the system whose functions change nothing but memory.
@@ -132,14 +134,13 @@ const PURE: [&str; 2] = ["libm.", "libgcc_s."];
 /// Standard libraries of C++.
 const CPP: [&str; 2] = ["libstdc++.", "libc++."];
 
-/// Addresses of the instructions for all functions.
+/// Addresses of the steps of all functions.
 static STEPS: OnceLock<Range<usize>> = OnceLock::new();
 
-/// Offset of the function's address in the instructions for the function.
+/// Offset of the function's address in a step.
 const BEHIND: usize = 20;
 
-/// Returns the function that a call of this address reaches, even if instructions of this library
-/// come first.
+/// Returns the function that a call of this address reaches, even if the address is that of a step.
 pub(crate) fn behind(address: usize) -> usize {
     let is_step = STEPS.get().is_some_and(|steps| steps.contains(&address));
     let function = (address + BEHIND) as *const usize;
@@ -150,12 +151,12 @@ pub(crate) fn behind(address: usize) -> usize {
     }
 }
 
-/// Starts noting these calls. All slots are already filled.
+/// Starts recording these calls, for a check. The loader has already filled all slots.
 pub(crate) fn note(are_events: bool) -> Result<(), String> {
     redirect(true, are_events)
 }
 
-/// Starts reporting these calls for enforcement. Some slots may still be empty.
+/// Starts reporting these calls, for enforcement. The loader may not have filled all slots yet.
 pub(crate) fn note_events(are_accesses: bool) -> Result<(), String> {
     redirect(false, are_accesses)?;
     match stream_locks::are_taken() {
@@ -219,7 +220,7 @@ fn make_steps(size: usize) -> Result<usize, String> {
 #[derive(PartialEq, Eq, Hash)]
 struct Step {
     function: usize,
-    /// Whether a call is noted for the await rule.
+    /// Whether a call counts as an effect for the await rule.
     is_noted: bool,
     is_ours: bool,
     /// The name by which calls are reported.

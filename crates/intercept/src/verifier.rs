@@ -7,7 +7,8 @@ use report::{FailureKind, Omission};
 use runtime::native;
 use std::ffi::CStr;
 
-/// Unused address of the lock of SV-COMP's atomic sections.
+/// Address that stands for the lock of SV-COMP's atomic sections. No object of a program has this
+/// address.
 const ATOMIC: usize = 8;
 
 export! {
@@ -146,7 +147,7 @@ export! {
     }
 }
 
-/// Chooses a value unknown to the program, from a few that are informative.
+/// Chooses an unknown input, from a few informative values.
 fn unknown() -> c_int {
     const TRIED: [c_int; 3] = [0, 1, -1];
     if !is_inside() {

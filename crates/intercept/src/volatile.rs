@@ -1,4 +1,5 @@
-//! Accesses to `volatile` memory, which the compiler distinguishes from other plain accesses.
+//! Hooks for accesses to `volatile` memory, which the compiler distinguishes from other plain
+//! accesses.
 
 use crate::gate::{close, frame, is_inside};
 use crate::heap;
@@ -6,12 +7,12 @@ use explore::OpKind;
 use libc::c_void;
 use runtime::native;
 
-/// Reports a read of `volatile` memory as an atomic access, because programs use such memory in
-/// this way.
+/// Reports a read of `volatile` memory as an atomic access, because programs use this memory like
+/// atomic variables.
 ///
 /// # Safety
 ///
-/// The caller must be an exported function that has noted the frame.
+/// The caller must be an exported function that has recorded the frame.
 #[inline(always)]
 unsafe fn read_volatile(pointer: *const c_void, length: usize) {
     if is_inside() {
@@ -36,7 +37,7 @@ unsafe fn read_volatile(pointer: *const c_void, length: usize) {
 
 /// # Safety
 ///
-/// The caller must be an exported function that has noted the frame.
+/// The caller must be an exported function that has recorded the frame.
 #[inline(always)]
 unsafe fn write_volatile(pointer: *const c_void, length: usize) {
     if is_inside() {
@@ -57,12 +58,12 @@ macro_rules! volatile {
         export! {
             $(
                 compared fn $read(pointer: *const c_void) {
-                    // SAFETY: the frame was noted.
+                    // SAFETY: the frame was recorded.
                     unsafe { read_volatile(pointer, $length) }
                 }
 
                 placed fn $write(pointer: *const c_void) {
-                    // SAFETY: the frame was noted.
+                    // SAFETY: the frame was recorded.
                     unsafe { write_volatile(pointer, $length) }
                 }
             )*

@@ -99,7 +99,8 @@ fn is_runner(signal: c_int) -> bool {
     is_runner
 }
 
-/// Handles a signal. Returns whether it ends a thread, so that the checker's code follows.
+/// Handles a signal. Returns true if the interrupted code must not continue: the running thread
+/// ends, and the checker's code runs next.
 fn on_signal(signal: i32, address: usize) -> bool {
     if signal == libc::SIGSEGV && pages::admit(address) {
         return false;
@@ -127,7 +128,8 @@ fn on_signal(signal: i32, address: usize) -> bool {
     true
 }
 
-/// CPU time in microseconds that a process uses at most between two signals while its thread waits.
+/// Maximum of the CPU time, in microseconds, that the process uses between two signals if its
+/// thread waits.
 const LITTLE: u64 = 10_000;
 
 /// Returns the CPU time of the process in microseconds, because any of its threads may get the
@@ -156,7 +158,8 @@ extern "C" fn on_wait(signal: c_int) {
         TIMES.store(0, Relaxed);
         return;
     }
-    // The checker itself may wait for an errand. In that case there is no frame of the program.
+    // The checker itself may wait for the command's next errand, a part of the search. In that case
+    // no frame of the program exists.
     if !gate::is_inside() {
         return;
     }

@@ -25,7 +25,8 @@ use std::time::Duration;
 /// Time between two progress reports.
 const INTERVAL: Duration = Duration::from_millis(150);
 
-/// Whether the order includes a file, whose content may contradict itself.
+/// Whether the order includes a checkpoint or a schedule, which may be inconsistent because it was
+/// read from a file.
 static IS_FROM_A_FILE: AtomicBool = AtomicBool::new(false);
 
 /// File of answers. It is opened for each answer, because the program may close any descriptor.
@@ -99,12 +100,12 @@ pub(crate) fn work(program: Program) -> i32 {
         Ok(answer) => answer,
         Err(error) => Answer::Refused(error.to_string()),
     });
-    // Exit handlers belong to the program, and have run at its ends. SAFETY: the call ends the
-    // process.
+    // Exit handlers belong to the program, and have run at the end of each execution.
+    // SAFETY: the call ends the process.
     unsafe { libc::_exit(0) }
 }
 
-/// Handles a broken invariant of the checker, whose results cannot be trusted any more.
+/// Handles a panic of the checker. Its results cannot be trusted any more, so the process ends.
 fn give_up(panic: &std::panic::PanicHookInfo<'_>) {
     refuse_now(&match IS_FROM_A_FILE.load(Relaxed) {
         true => {
@@ -247,7 +248,7 @@ fn run(program: Program) {
     unsafe { *libc::__errno_location() = 0 };
     // SAFETY: the program's main, called as the C library calls it.
     let status = unsafe { gate::run(gate::checker(), program.main as usize, words) } as libc::c_int;
-    // The handlers of the end of the main thread run only if it ends before the program.
+    // The guard acts only if the main thread ends before the program.
     std::mem::forget(leaving);
     ending::finish(status, code);
     runtime::native::return_from_main();
@@ -283,7 +284,8 @@ fn look_for_leaks() {
     }
 }
 
-/// Redirects the output to nowhere or to the standard error. Returns the file for answers.
+/// Redirects the program's output to `/dev/null`, or to the standard error in a replay. Returns the
+/// file for answers.
 fn take_output(order: &Order) -> io::Result<PathBuf> {
     let answers = order.answers.clone().ok_or(io::ErrorKind::InvalidInput)?;
     output(&answers)?;

@@ -15,9 +15,9 @@
 //!
 //! Of loom's own tests (0.7.3), exactly these fail:
 //!
-//! * for the last two points `invalid_unsync_load_relaxed` and `lazy_static_arc_shutdown`;
-//! * for limits of loom `initial_thread` (a main thread without a name), `thread_stack_size` (in
-//!   words) and `double_panic_at_branch_max` (`max_branches` below 10,000);
+//! * because of the last two points: `invalid_unsync_load_relaxed` and `lazy_static_arc_shutdown`;
+//! * because they test limits of loom: `initial_thread` (a main thread without a name),
+//!   `thread_stack_size` (in words) and `double_panic_at_branch_max` (`max_branches` below 10,000);
 //! * `try_unwrap_multithreaded`: `Notify::wait` may return spuriously, which loom omits there;
 //! * `drop` of `thread_local.rs`: that test counts in a static of `std`, which outlives executions.
 

@@ -8,15 +8,17 @@ use std::time::Duration;
 use variables::variable;
 
 /// A thread may perform this many operations even if [`Builder::max_branches`] is lower (loom's
-/// default is lower). The two are counted differently, and no test should fail because of that.
+/// default is lower). Loom and Mazurka count operations differently, and no test should fail
+/// because of this difference.
 const OPERATIONS: usize = 10_000;
 
-/// Rounds of a loop for a thread that runs alone. The thread may poll the clock, which loom
-/// permits.
+/// Number of rounds that a thread may spend in a loop while it runs alone. It may poll the clock
+/// there, which loom permits.
 const ROUNDS_ALONE: u32 = 1_000;
 
-/// Rounds of a spin loop without progress whose effects other threads observe. As in loom, a
-/// yielding thread does not run repeatedly while no other thread makes progress.
+/// Number of rounds that a thread may spend in a spin loop without progress if other threads
+/// observe its effects. As in loom, a yielding thread does not run repeatedly while no other thread
+/// makes progress.
 const NOTICED_ROUNDS: u32 = 1;
 
 /// The options for checking a model. The fields are those of loom.
@@ -28,11 +30,11 @@ pub struct Builder {
     /// The greatest number of operations per thread; a test that exceeds it fails
     /// (`LOOM_MAX_BRANCHES`). Values below 10,000 count as 10,000.
     pub max_branches: usize,
-    /// Stops after this many executions (`LOOM_MAX_PERMUTATIONS`). Reaching this limit does not make
-    /// the test fail.
+    /// Stops after this many executions (`LOOM_MAX_PERMUTATIONS`). Reaching this limit does not
+    /// make the test fail.
     pub max_permutations: Option<usize>,
-    /// Stops after this time (`LOOM_MAX_DURATION`, in seconds). Reaching this limit does not make the
-    /// test fail.
+    /// Stops after this time (`LOOM_MAX_DURATION`, in seconds). Reaching this limit does not make
+    /// the test fail.
     pub max_duration: Option<Duration>,
     /// Leaves out executions with more preemptions (`LOOM_MAX_PREEMPTIONS`). This does not make the
     /// test fail.
@@ -96,7 +98,7 @@ impl Builder {
         let mut case = TestCase::of_this_thread()
             .fails_at(operations)
             .timeouts(2)
-            // Crates synchronize by `std` on purpose, and loom does not detect that either.
+            // Crates synchronize with `std` on purpose, and loom does not detect this either.
             .permit_hidden()
             .waits_alone(ROUNDS_ALONE)
             .unroll(NOTICED_ROUNDS)

@@ -1,4 +1,4 @@
-//! The expansion of a function with the attribute into a test of the standard library.
+//! The expansion of a function with the attribute `#[mazurka::test]` into a standard `#[test]`.
 
 use crate::options;
 use proc_macro2::TokenStream;

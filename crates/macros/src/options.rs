@@ -99,7 +99,7 @@ fn algorithm(name: &Ident, input: ParseStream) -> Result<TokenStream> {
 
 fn memory(name: &Ident, input: ParseStream) -> Result<TokenStream> {
     let text: LitStr = value(name, input, "the name of a memory model, such as \"rc11\"")?;
-    // As for an algorithm.
+    // The name is looked up in a constant, as in `algorithm`.
     Ok(quote_spanned! {text.span()=> .#name({
         const CHOSEN: ::mazurka::MemoryModel = ::mazurka::MemoryModel::named(#text);
         CHOSEN

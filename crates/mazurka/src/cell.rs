@@ -1,15 +1,15 @@
 //! Like `std::cell`, with detection of data races.
 
 pub use runtime::{Cell, ConstPtr, MutPtr, PlainCell};
-// Threads cannot share these types, so mirrors are unnecessary.
+// Threads cannot share these types, so the types of `std` suffice.
 pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
 
 use std::fmt;
 
-/// Like `std::cell::UnsafeCell`: plain memory that threads share without protection.
+/// Like `std::cell::UnsafeCell`: plain memory that threads share without synchronization.
 ///
-/// Two accesses that C11's happens-before does not order, at least one of them a write, are a data
-/// race, whether or not the current interleaving makes it visible.
+/// Two accesses are a data race if at least one of them is a write and C11's happens-before does
+/// not order them. The race is found even if it has no effect in the current interleaving.
 ///
 /// ```
 /// use mazurka::cell::UnsafeCell;
@@ -46,8 +46,8 @@ impl<T> UnsafeCell<T> {
         }
     }
 
-    /// Sets the name of the cell in traces, which otherwise show the place of its creation. The
-    /// name costs nothing in executions that are not shown.
+    /// Sets the name of the cell in traces, which otherwise show where it is created. Naming costs
+    /// nothing in executions that the report does not show.
     #[track_caller]
     pub fn named(self, name: &str) -> Self {
         self.plain.call(name);
@@ -72,14 +72,15 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.value.get()
     }
 
-    /// Returns the value, which no other thread can access.
+    /// Returns a reference to the value. The exclusive borrow shows that no other thread has
+    /// access.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
         self.plain.take();
         self.value.get_mut()
     }
 
-    /// Passes the closure a pointer for reading. The closure must not write through it.
+    /// Calls the closure with a pointer for reading. The closure must not write through it.
     #[track_caller]
     #[inline]
     pub fn with<F, R>(&self, read: F) -> R
@@ -104,7 +105,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         MutPtr::new(&self.plain, self.value.get())
     }
 
-    /// Passes the closure a pointer for reading and writing.
+    /// Calls the closure with a pointer for reading and writing.
     #[track_caller]
     #[inline]
     pub fn with_mut<F, R>(&self, write: F) -> R

@@ -1,4 +1,4 @@
-//! The checker: the options of a search and the operations that run it.
+//! [`Checker`]: the options of a search, and the methods that run it.
 
 mod accepting;
 mod as_json;
@@ -55,7 +55,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Stack size of a native thread in bytes, as on its system. Only used pages take memory.
+/// Stack size of a native thread in bytes: 8 MiB, as is usual on Linux, and a reserve. Only used
+/// pages take memory.
 const NATIVE_STACK: usize = (8 << 20) + runtime::native::SPARE_STACK;
 
 /// Explores the interleavings of a concurrent program and reports what it found.
@@ -90,7 +91,8 @@ impl Default for Checker {
 }
 
 impl Checker {
-    /// Uses [`Algorithm::Parsimonious`] until the program is verified or the first bug is found.
+    /// Creates a checker that searches with [`Algorithm::Parsimonious`] until the program is
+    /// verified or the first bug is found.
     pub fn new() -> Checker {
         Checker {
             settings: Settings::new(),
@@ -98,7 +100,8 @@ impl Checker {
         }
     }
 
-    /// Makes reports name options as on the command line. Front-ends with a command line use this.
+    /// Makes reports write options as on the command line (`--max-events`). Front-ends with a
+    /// command line use this.
     #[doc(hidden)]
     pub fn of_command(mut self) -> Checker {
         self.settings.is_commanded = true;
@@ -117,13 +120,14 @@ impl Checker {
         self
     }
 
-    /// Stops after this number of executions. The verdict is then at best `bounded`.
+    /// Stops after this number of executions. If the search reaches the limit, the verdict is at
+    /// best `bounded`.
     pub fn max_executions(mut self, executions: u64) -> Checker {
         self.settings.max_executions = Some(executions);
         self
     }
 
-    /// Stops after this time. The verdict is then at best `bounded`.
+    /// Stops after this time. If the search reaches the limit, the verdict is at best `bounded`.
     pub fn time_limit(mut self, limit: Duration) -> Checker {
         self.settings.time_limit = Some(limit);
         self
@@ -148,8 +152,9 @@ impl Checker {
     }
 
     /// Sets the memory model (default [`MemoryModel::Auto`]). Under a weaker model than
-    /// [`MemoryModel::Sc`], an atomic load may return an old value if the orderings of the accesses and
-    /// fences allow this. The search over execution graphs replaces the algorithm.
+    /// [`MemoryModel::Sc`], an atomic load may return an old value if the orderings of the accesses
+    /// and fences allow this. The search then explores execution graphs. Only the default algorithm
+    /// and `random` can do this.
     ///
     /// ```
     /// use mazurka::sync::Arc;
@@ -193,24 +198,28 @@ impl Checker {
         self
     }
 
-    /// Limits the executions after the first failure (default 100) that look for the same failure
-    /// with the fewest context switches. There are at most ten more than executions before the
-    /// failure, and none with [`Checker::keep_going`]. No other number of the report counts them.
+    /// Limits the extra executions after the first failure (default 100). They look for the same
+    /// failure with fewer context switches. Their number is also limited to ten more than the
+    /// executions so far. With [`Checker::keep_going`], there are none. The report counts them
+    /// separately.
     pub fn extra(mut self, executions: u64) -> Checker {
         self.settings.extra = executions;
         self
     }
 
-    /// Sets whether to explain a failure. More executions, in which its races are reversed, show
-    /// the event orders that all failing executions share, and the most similar passing execution
-    /// ([`report::Why`]).
+    /// Sets whether to explain a failure. The checker then reverses the races of the failing
+    /// execution in more executions. These show which event orders no passing execution has
+    /// ([`report::Why`]), and which passing execution is the most similar. Under a weak memory
+    /// model, the checker instead looks for the orderings that must be stronger
+    /// ([`report::Repair`]).
     pub fn explain(mut self, explains: bool) -> Checker {
         self.settings.explains = explains;
         self
     }
 
-    /// Sets whether the report contains the tree of the search: where each of the first executions
-    /// (at most 1,000) leaves the previous one ([`report::Tree`]). These executions are run again.
+    /// Sets whether the report contains the tree of the search ([`report::Tree`]). The tree shows
+    /// at which event each of the first executions (at most 1,000) departs from the previous one.
+    /// To draw the tree, these executions are run again.
     pub fn draw(mut self, draws: bool) -> Checker {
         self.settings.draws = draws;
         self
@@ -222,34 +231,36 @@ impl Checker {
         self
     }
 
-    /// Limits the expired timed operations per thread (default 2). A thread stops at its next one.
+    /// Limits how many timed operations of each thread may expire (default 2). A thread stops when
+    /// one more operation expires.
     pub fn timeouts(mut self, timeouts: u32) -> Checker {
         self.settings.config.conditions.timeouts = timeouts;
         self
     }
 
     /// Limits, per thread, the spurious failures of weak compare-exchanges and the spurious returns
-    /// of condition variable waits and [`park`](crate::thread::park). Each failure or return is a
-    /// choice (default 0).
+    /// of condition variable waits and [`park`](crate::thread::park). The default is 0. The search
+    /// explores both alternatives each time.
     pub fn spurious(mut self, times: u32) -> Checker {
         self.settings.config.conditions.spurious = times;
         self
     }
 
-    /// Limits how many allocations of a native thread may reuse freed blocks, by choice (default
-    /// 0).
+    /// Limits how many allocations of each native thread may reuse a freed block (default 0).
+    /// Whether an allocation reuses a block is a choice that the search explores.
     pub fn reuse(mut self, times: u32) -> Checker {
         self.settings.config.conditions.reuse = times;
         self
     }
 
-    /// Sets whether each panic fails. By default, a panic that `join` returns as `Err` does not.
+    /// Sets whether every panic is a failure. By default, a panic that `join` returns as `Err` is
+    /// not.
     pub fn panics_fail(mut self, fail: bool) -> Checker {
         self.settings.config.conditions.panics_fail = fail;
         self
     }
 
-    /// Sets whether threads may still wait when the main thread has returned.
+    /// Sets whether threads may wait forever after the main thread has returned (default false).
     pub fn waiting_after_main(mut self, may_wait: bool) -> Checker {
         self.settings.config.conditions.waiting_after_main = may_wait;
         self
@@ -262,8 +273,9 @@ impl Checker {
         self
     }
 
-    /// Sets how many rounds of a loop a thread that has joined all others may run before the thread
-    /// counts as stuck (default 0). Programs that read the clock in a loop need some rounds.
+    /// Sets how many iterations of a spin loop a thread may run after it has joined all other
+    /// threads, before the thread counts as stuck (default 0). Programs that read the clock in a
+    /// loop need some iterations.
     pub fn waits_alone(mut self, rounds: u32) -> Checker {
         self.settings.config.waits_alone = rounds;
         self
@@ -288,7 +300,8 @@ impl Checker {
         self
     }
 
-    /// Saves the [`Checker::checkpoint`] at most once per this number of executions, and at the end.
+    /// Saves the [`Checker::checkpoint`] at most once per this number of executions, and at the
+    /// end.
     pub fn checkpoint_interval(mut self, executions: u64) -> Checker {
         self.settings.checkpoint_interval = executions.max(1);
         self
@@ -332,24 +345,24 @@ impl Checker {
     }
 
     /// Records the search in this file of [`report::Trail::BYTES`] bytes, for programs that may
-    /// take the process down. Each step is recorded before the thread performs it.
-    /// [`report::Trailed`] reads the file.
+    /// crash the process. Each step is recorded before the thread performs it. [`report::Trailed`]
+    /// reads the file.
     pub fn trail(mut self, path: impl Into<PathBuf>) -> Checker {
         self.settings.trail = Some(path.into());
         self
     }
 
-    /// Limits how long a thread may block in a foreign lock or run without an operation; a longer
-    /// time is a failure. The default is 5 s. The limit also ends a search in which threads reach
-    /// the default of [`max_events`](Checker::max_events). Threads are watched on x86-64 Linux
-    /// only.
+    /// Limits how long a thread may block in a lock that is not Mazurka's, or run without an
+    /// operation. A longer time is a failure. The default is 5 s. The search also ends this long
+    /// after a thread first reaches the default of [`max_events`](Checker::max_events), because
+    /// that thread probably spins without a hint. Threads are watched on x86-64 Linux only.
     pub fn patience(mut self, patience: Duration) -> Checker {
         self.settings.config.patience = patience;
         self
     }
 
-    /// Sets the address names and the memory of a program in machine code. Native front-ends use
-    /// this. Threads may then still wait when the main thread has returned, and have large stacks.
+    /// Sets the source map and the memory of a program in machine code. Native front-ends use this.
+    /// Threads may then wait forever after the main thread has returned, and have large stacks.
     pub fn native(
         mut self,
         source_map: &'static dyn SourceMap,
@@ -367,10 +380,11 @@ impl Checker {
         self
     }
 
-    /// Limits how often a thread of a native program passes the same reading place. In a model,
-    /// limits how often a thread repeats a spin loop without progress while others observe effects
-    /// that the loop undoes (default once; two threads may do so forever). The thread stops at the
-    /// limit.
+    /// Limits the iterations of loops in each thread. A thread stops at the limit. In a native
+    /// program, the limit is on how often a thread returns to the same place that reads memory
+    /// (default: no limit). In a model, the limit (default 1) is on the iterations of a spin loop
+    /// that undoes its effects, while other threads observe these effects. Without a limit, two
+    /// threads could repeat these loops forever.
     pub fn unroll(mut self, rounds: u32) -> Checker {
         self.settings.config.conditions.unroll = Some(rounds);
         self
@@ -406,8 +420,9 @@ impl Checker {
         })
     }
 
-    /// Returns the check without the bound on preemptions, under RC11 and with at most this number of
-    /// executions, if there is a bound and it keeps the check under sequential consistency.
+    /// Returns this check without its bound on preemptions, under RC11 and limited to this number
+    /// of executions. Returns `None` if there is no bound, or if the check without the bound could
+    /// not change to RC11.
     pub(crate) fn without_preemption_bound(&self, executions: u64) -> Option<Checker> {
         let mut settings = self.settings.clone();
         settings.options.preemptions.take()?;
@@ -446,8 +461,9 @@ impl Checker {
             .unwrap_or_else(|| Err(CheckError::Misfit("it is inconsistent".to_owned())))
     }
 
-    /// Returns the interleaving of a schedule without its last step, which ended the process that
-    /// ran it. The schedule contains only accesses; the interleaving contains all operations.
+    /// Returns the interleaving of a schedule without its last step, because that step ended the
+    /// process that ran it. The steps of the schedule are accesses only; the interleaving contains
+    /// all operations.
     ///
     /// # Errors
     ///
@@ -462,12 +478,13 @@ impl Checker {
         Search::new(self, program)?.before_last(schedule)
     }
 
-    /// Returns the position after the schedule, which may be empty, and the possible next steps.
+    /// Returns the position in the execution after this schedule, which may be empty, with the
+    /// possible next steps.
     ///
     /// # Errors
     ///
-    /// Returns an error in the same cases as [`replay`](Checker::replay), and if two events that do
-    /// not race are to be reversed.
+    /// Returns an error in the same cases as [`replay`](Checker::replay), and if `visit` reverses
+    /// two events that do not race.
     pub fn position(
         mut self,
         schedule: &ScheduleFile,
@@ -480,7 +497,7 @@ impl Checker {
             .unwrap_or_else(|| Err(CheckError::Misfit("it is inconsistent".to_owned())))
     }
 
-    /// Returns the empty schedule, from which a person starts to step.
+    /// Returns the empty schedule, from which a user starts to step interactively.
     pub fn beginning(&self) -> ScheduleFile {
         ScheduleFile {
             program: self.settings.name.clone(),

@@ -21,8 +21,9 @@ pub fn choose(alternatives: u32) -> u32 {
     runtime::choose(alternatives)
 }
 
-/// Adds a text, for example a value, to the trace of a failure, at the place of the caller. The
-/// closure runs only in executions that are shown. It must not perform operations.
+/// Adds a text, for example a value, to the trace of a failure, with the source location of the
+/// caller. The closure runs only in executions that the report shows. It must not perform
+/// operations on shared objects.
 ///
 /// ```
 /// use mazurka::sync::Mutex;
@@ -46,7 +47,7 @@ pub fn note(text: impl FnOnce() -> String) {
     runtime::note(text);
 }
 
-/// Ends the thread here unless the condition holds. Executions in which it does not hold count as
+/// Stops the current thread here if the condition does not hold. The execution then counts as
 /// halted.
 ///
 /// ```
@@ -64,9 +65,10 @@ pub fn assume(condition: bool) {
     runtime::assume(condition);
 }
 
-/// Stops exploring alternatives to the operations of all threads, until [`explore()`] is called; as
-/// in loom. This saves time while a model sets up its data, but may hide a bug, so the verdict is
-/// `bounded`. The algorithms `random` and `pct` do not support it.
+/// Switches exploration off for all threads until [`explore()`] is called, as in loom: Mazurka
+/// explores no alternatives to the operations in between. This saves time while a model sets up its
+/// data, but may hide a bug, so the verdict is `bounded`. The algorithms `random` and `pct` do not
+/// support it.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -112,8 +114,8 @@ pub fn skip_branch() {
     runtime::skip_branch();
 }
 
-/// Abandons the thread, which needs something that another thread no longer provides while the
-/// execution is torn down.
+/// Abandons the current thread. An execution that is torn down needs this if the thread waits for a
+/// value that another thread no longer provides.
 pub(crate) fn torn_down() -> ! {
     loop {
         runtime::assume(false);

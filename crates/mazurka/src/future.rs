@@ -1,8 +1,8 @@
 //! Futures: `block_on`, tasks, and a cell for a waker.
 //!
-//! A task is a thread of the model that polls one future. This is like an executor with as many
-//! workers as tasks, so whatever happens on another executor can happen here. Waking a task is an
-//! event. A task that is never woken is a deadlock, shown with the schedule that loses the wakeup.
+//! A task is a thread of the model that polls one future. This is like an executor with one worker
+//! per task, so it includes the behaviour of other executors. Waking a task is an event. A task
+//! that is never woken is a deadlock, shown with the schedule that loses the wakeup.
 
 mod abort_on_drop;
 mod atomic_waker;

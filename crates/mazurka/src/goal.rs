@@ -2,9 +2,9 @@
 
 /// A goal that at least one execution must reach.
 ///
-/// An assertion holds in every interleaving; a goal is reached in at least one. A test can
-/// therefore show that its threads meet at all, that a rare case is not excluded by mistake, or
-/// which outcomes exist. A goal that no execution reaches is a bug if the search is complete;
+/// An assertion holds in every interleaving; a goal is reached in at least one. So a test can show
+/// that its threads interact at all, that a rare case is not excluded by mistake, or which outcomes
+/// exist. A goal that no execution reaches is a bug if the search is complete;
 /// [`Report::goals`](crate::Report) lists the goals. If the search was bounded, the goal is
 /// reported as not reached so far.
 ///
@@ -33,9 +33,9 @@
 /// assert_eq!(reached, [true, false]);
 /// ```
 ///
-/// Create a goal where every execution passes, preferably at the start of the program: a goal that
-/// no execution creates is not reported. Neither creating nor reaching a goal is an operation, so
-/// goals add no executions. Goals with the same name are the same goal.
+/// Create a goal in code that every execution runs, preferably at the start of the program: a goal
+/// that no execution creates is not reported. Neither creating nor reaching a goal is an operation,
+/// so goals add no executions. Goals with the same name are the same goal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Goal {
     name: &'static str,

@@ -3,8 +3,10 @@
 pub use runtime::unreachable_unchecked;
 pub use std::hint::{assert_unchecked, black_box, cold_path, select_unpredictable};
 
-/// Marks a loop that waits for another thread. A thread stops here if its last round of the loop
-/// had no effect. If no other thread can ever end the loop, there is a bug (`stuck`).
+/// Marks a spin loop, which waits for another thread. Call this function in each iteration. A
+/// thread stops here if its last iteration had no effect, because the next iteration would be the
+/// same until another thread writes. If no other thread can end the loop, Mazurka reports a bug
+/// (`stuck`).
 ///
 /// ```
 /// use mazurka::sync::Arc;

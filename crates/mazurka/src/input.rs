@@ -16,10 +16,9 @@ pub(crate) fn know(inputs: &Inputs) {
 /// Returns the value of an input of the program.
 ///
 /// A check tries every value of the range, as [`choose`](crate::choose) does. `mazurka verify`
-/// verifies one value after the other. Values with equal constraints become one case, with a
-/// condition that they satisfy. A run takes the value from `--input name=value`. Without that
-/// option, the run takes the value from the environment variable `MAZURKA_INPUT_name`, and
-/// otherwise uses the lowest value.
+/// verifies each value. Values with equal constraints form one case, under a condition that they
+/// satisfy. Outside a model, the value comes from `--input name=value` of `mazurka run`, otherwise
+/// from the environment variable `MAZURKA_INPUT_name`, and otherwise is the lowest value.
 ///
 /// ```
 /// use mazurka::{Checker, input};

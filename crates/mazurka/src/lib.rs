@@ -1,6 +1,7 @@
-//! Checks concurrent Rust code. Runs a test once for each way in which its threads can influence
-//! each other, under its own scheduler. Either finds the bug that a rare interleaving hides, with a
-//! schedule that reproduces it every time, or proves that no interleaving has a bug.
+//! Mazurka checks concurrent Rust code. It runs a test under a controlled scheduler, once for each
+//! order in which the threads can influence each other. It either finds an interleaving that breaks
+//! the test, with a schedule that reproduces the failure every time, or proves that no interleaving
+//! breaks the test. A test or program that Mazurka runs in this way is called a *model*.
 //!
 //! # The first bug
 //!
@@ -47,48 +48,51 @@
 //! pub(crate) use std::{cell, hint, sync, thread};
 //! ```
 //!
-//! and runs its models with `RUSTFLAGS="--cfg mazurka" cargo test --release`, with `mazurka` under
-//! `[target.'cfg(mazurka)'.dependencies]`. `docs/book/src/loom.md` in the repository lists all
-//! names and how they are modelled, also for users of loom and Shuttle.
+//! Declare `mazurka` under `[target.'cfg(mazurka)'.dependencies]`, and run the models with
+//! `RUSTFLAGS="--cfg mazurka" cargo test --release`. `docs/book/src/loom.md` in the repository
+//! lists all names and how they are modelled. It also helps users of loom and Shuttle to switch.
 //!
-//! [`model`] is for tests. [`Checker`] has the options (algorithm, limits, checkpoints, replay of a
-//! saved schedule) and returns a [`Report`].
+//! [`model`] and [`macro@crate::test`] are for tests. [`Checker`] has the options (algorithm,
+//! limits, checkpoints, replay of a saved schedule) and returns a [`Report`].
 //!
 //! # What is checked
 //!
-//! Failed assertions and other panics, deadlocks, threads that spin forever, data races on
-//! [`cell::UnsafeCell`] (by C11 happens-before), misuse of an object, stack overflows and aborts. A
-//! panic that `join` returns as `Err` is normal behaviour, unless [`Checker::panics_fail`] is set.
-//! A [`Goal`] checks the opposite of an assertion: that something can happen in some execution.
+//! Mazurka reports failed assertions and other panics, deadlocks, threads that spin forever, data
+//! races on [`cell::UnsafeCell`] (by C11 happens-before), misuse of an object, stack overflows and
+//! aborts. A panic that `join` returns as `Err` is normal behaviour, unless
+//! [`Checker::panics_fail`] is set. A [`Goal`] checks the opposite of an assertion: that something
+//! can happen in some execution.
 //!
 //! # Safe execution
 //!
 //! With the feature `enforce` (Linux on x86-64), all of [`sync`], [`thread`] and [`cell`] works
-//! outside models as in `std`. A `main` that calls `mazurka::program` lets the command verify the
-//! binary piece by piece (`mazurka verify`) and run it under the verified constraints
-//! (`mazurka run`). [`input()`] declares an input.
+//! outside models as in `std`. If `main` calls `mazurka::program`, `mazurka verify` verifies the
+//! binary piece by piece, and `mazurka run` keeps it to the schedules that were verified.
+//! [`input()`] declares an input.
 //!
 //! # Limits
 //!
-//! * Programs with orderings weaker than `SeqCst` are explored under RC11 ([`Checker::memory`]), which
-//!   forbids load buffering.
-//! * An object belongs to the execution that creates it. A static of these types is new in each
-//!   execution. Create statics of [`cell`]s, and statics whose initialiser is not `const`, with
-//!   [`lazy_static!`] or [`sync::LazyLock`]: they are initialised anew in each execution.
+//! * Programs with orderings weaker than `SeqCst` are explored under the memory model RC11
+//!   ([`Checker::memory`]), which forbids load buffering.
+//! * An object belongs to the execution that creates it. A static of one of Mazurka's types starts
+//!   with its initial value in each execution. Create statics of [`cell`]s, and statics whose
+//!   initialiser is not `const`, with [`lazy_static!`] or [`sync::LazyLock`]: each execution
+//!   initialises them again.
 //! * A program must be deterministic except for its threads and [`choose`]: no clocks, no random
 //!   numbers, no maps with random seeds, and nothing that outlives an execution. Objects are
-//!   identified by their address, so what a thread allocates before it creates an object must not
-//!   depend on earlier executions (for example on a library that allocates at its first use). Text
-//!   and other bytes do not matter. If this rule is too strict, switch off the default feature
-//!   `statics`: objects are then identified by the thread that creates them, and `new` is not
-//!   `const`.
-//! * `std::thread_local!` is shared by all threads of a model (use [`thread_local!`]). Other
-//!   statics outlive an execution.
+//!   identified by their address. So a thread's allocations before it creates an object must not
+//!   depend on earlier executions (for example, through a library that allocates at its first use).
+//!   Allocations of strings and byte buffers do not count. If this rule is too strict, switch off
+//!   the default feature `statics`: objects are then identified by the thread that creates them,
+//!   and `new` is not `const`.
+//! * All threads of a model share the values of `std::thread_local!` (use [`thread_local!`]).
+//!   Statics without a type of Mazurka keep their values from one execution to the next.
 //! * A loop that waits for another thread must call [`hint::spin_loop`] or [`thread::yield_now`].
-//!   The loop ends after a round without an effect; a loop that counts its rounds runs them all.
-//!   (x86-64 only; elsewhere the loop runs to the limit of [`Checker::max_events`].)
-//! * A timed operation may expire at any moment. After [`Checker::timeouts`] expiries in a thread
-//!   the verdict is `bounded`.
+//!   Mazurka then stops the thread after an iteration without an effect. Counting the iterations is
+//!   an effect, so a loop that counts runs to its end. (x86-64 only; elsewhere the loop runs to the
+//!   limit of [`Checker::max_events`].)
+//! * A timed operation may expire at any moment. If more than [`Checker::timeouts`] operations of a
+//!   thread expire, the thread stops and the verdict is `bounded`.
 
 #![forbid(unsafe_code)]
 
@@ -150,7 +154,7 @@ pub use input::input;
 /// | --- | --- |
 /// | `algorithm = "optimal"` | [`Checker::algorithm`], by its name on the command line |
 /// | `memory = "rc11"` | [`Checker::memory`], by its name on the command line |
-/// | `max_executions = 1000`, `time_limit = "30s"` | stop there |
+/// | `max_executions = 1000`, `time_limit = "30s"` | stop the search at this limit |
 /// | `preemptions = 2`, `preemptions = 0..` | [`Checker::preemptions`] |
 /// | `max_events = 500`, `timeouts = 3` | [`Checker::max_events`], [`Checker::timeouts`] |
 /// | `seed = 7`, `extra = 0` | [`Checker::seed`], [`Checker::extra`] |
@@ -159,8 +163,8 @@ pub use input::input;
 /// | `keep_going`, `panics_fail`, `waiting_after_main`, `accept_hidden` | as in [`Checker`] |
 /// | `fails`, `fails = "text"` | the test passes if a bug has this text in its kind or message |
 ///
-/// If the search meets a limit that the attribute sets, the test passes and prints what was not
-/// explored. If it meets any other limit, the test fails.
+/// If the search reaches a limit that the attribute sets, the test passes and prints what was left
+/// unexplored. If the search reaches any other limit, the test fails.
 ///
 /// The function may return a `Result`, and may be `async` (the test blocks on it). Its other
 /// attributes (`#[ignore]`, `#[should_panic]`, `#[cfg]`) keep their meaning. A failure is shown
@@ -195,12 +199,12 @@ fn sources() -> Option<&'static str> {
     file!().strip_suffix("lib.rs")
 }
 
-/// Runs the examples of the book for users of Shuttle as documentation tests.
+/// Runs the examples of the book's chapter on loom and Shuttle as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/book/src/loom.md")]
 mod book {}
 
-/// Gives models memory with the same addresses in all executions.
+/// Gives the allocations of a model the same addresses in every execution.
 #[cfg(feature = "allocator")]
 #[global_allocator]
 static ALLOCATOR: runtime::ModelAllocator = runtime::ModelAllocator;

@@ -21,15 +21,16 @@ use crate::test_case::name_of_test;
 /// });
 /// ```
 ///
-/// A failure is saved as a schedule file, which the panic names. With `MAZURKA_REPLAY` set to that
-/// file, the same test runs exactly that schedule, and passes with a note if the schedule no longer
-/// shows a bug. In a test, the report of a verified program goes to standard error: `cargo test --
-/// --nocapture`. A test of only one model is shorter with [`macro@crate::test`].
+/// A failure is saved in a schedule file, and the panic message names the file. If the environment
+/// variable `MAZURKA_REPLAY` names that file, the same test runs only that schedule. It passes with
+/// a note if the schedule no longer shows a bug. In a test, the report of a verified program goes
+/// to standard error: `cargo test -- --nocapture`. For a test that consists of one model,
+/// [`macro@crate::test`] is shorter.
 ///
 /// # Panics
 ///
-/// Panics with the whole report if the program has a bug or a bound was met, and if the program is
-/// not deterministic.
+/// Panics with the whole report if the program has a bug or the search reached a limit. Also panics
+/// if the program is not deterministic.
 #[track_caller]
 pub fn model<F: Fn() + 'static>(program: F) {
     let is_test = name_of_test().is_some();

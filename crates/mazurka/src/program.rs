@@ -18,16 +18,18 @@ use std::time::Duration;
 /// The time between two progress messages.
 const INTERVAL: Duration = Duration::from_millis(150);
 
-/// The exit code for an order that cannot be carried out.
+/// The exit code if the order cannot be carried out.
 const REFUSED: i32 = 2;
 
-/// Runs a program. The `main` of a binary that is to run under a safe trace consists of this call.
+/// Runs a program. Call this function in the `main` of a binary that is to run under a *safe
+/// trace*, which contains the constraints on the order of events that a verification has published.
 /// (Feature `enforce`; Linux on x86-64.)
 ///
-/// The types of [`sync`](crate::sync), [`thread`](crate::thread) and [`cell`](crate::cell) are real
-/// here: threads of the system, atomics of the processor (sequentially consistent, whatever their
-/// orderings are) and locks that are granted in order of request. Mazurka restricts neither what
-/// the program returns nor how it ends. The same binary serves all of these commands:
+/// Outside models, the types of [`sync`](crate::sync), [`thread`](crate::thread) and
+/// [`cell`](crate::cell) are real: threads of the system, atomics of the processor (sequentially
+/// consistent, whatever orderings the program uses) and locks that are granted in order of request.
+/// The program may return any value and end in any way. The same binary serves all of these
+/// commands:
 ///
 /// | | |
 /// | --- | --- |
@@ -36,8 +38,8 @@ const REFUSED: i32 = 2;
 /// | `mazurka run --safe safe.trace ./binary arguments` | runs it under the remaining constraints |
 /// | `mazurka check ./binary arguments`, `mazurka replay` | checks it, in models |
 ///
-/// Nothing outside the closure is observed: the closure creates its [`sync`](crate::sync) objects
-/// itself, or has them in statics.
+/// Mazurka observes only what happens in the closure. The closure must therefore create its
+/// [`sync`](crate::sync) objects, or use statics.
 ///
 /// ```
 /// use mazurka::sync::{Arc, Mutex};
@@ -58,7 +60,8 @@ const REFUSED: i32 = 2;
 /// }
 /// ```
 ///
-/// Call this function once, before starting threads: it removes its variables from the environment.
+/// Call this function once, before the program starts threads, because it removes Mazurka's
+/// variables from the environment.
 pub fn program(body: impl Fn() + 'static) {
     if let Some(text) = take_variable(ORDER) {
         work(&text, body);
@@ -74,8 +77,9 @@ pub fn program(body: impl Fn() + 'static) {
 /// process.
 ///
 /// Call this function in the main thread, with all other threads joined (otherwise the process ends
-/// with a message) and shared data as at the beginning. Only the last part of a recorded run is
-/// written. The function does nothing in a model, or in a run without a safe trace.
+/// with a message) and shared data as at the beginning. If the run is recorded, only the part after
+/// the last call is written. The function does nothing in a model, or in a run without a safe
+/// trace.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -110,7 +114,7 @@ pub fn again() {
 
 static ANSWERS: OnceLock<Mutex<File>> = OnceLock::new();
 
-/// Carries out the order instead of running the program.
+/// Carries out the order ([`Order`]) instead of running the program.
 fn work(text: &str, body: impl Fn() + 'static) -> ! {
     let order = Order::read(text).unwrap_or_else(|error| {
         println!("{}", refusal(format!("the order in {ORDER}: {error}")));

@@ -1,4 +1,4 @@
-//! Like `std::sync`.
+//! Like `std::sync`, with two more types: [`Notify`] (as in loom) and [`Semaphore`].
 
 pub mod atomic;
 mod barrier;

@@ -45,9 +45,9 @@ pub struct TestCase {
     runner: Runner,
     /// The name of the test in its runner.
     name: String,
-    /// Part of the text of the expected failure. If the part is empty, any failure will do.
+    /// Part of the text of the expected failure. If it is empty, the test expects any failure.
     fails: Option<String>,
-    /// Limits that the test set itself. The test does not fail if the search meets them.
+    /// Limits that the test sets. The test does not fail if the search reaches them.
     limits: Vec<Limit>,
     is_verbose: bool,
     /// Jobs for [`run_by_jobs`](TestCase::run_by_jobs).
@@ -107,8 +107,9 @@ impl TestCase {
             .permit(Limit::Time)
     }
 
-    /// Like [`Checker::preemptions`]. Leaving executions out does not fail the test. If the model has
-    /// orderings weaker than `SeqCst`, at most 20,000 executions under RC11 follow, without the bound.
+    /// Like [`Checker::preemptions`]. The test does not fail because of the executions left out. If
+    /// the model has orderings weaker than `SeqCst`, a second search without the bound follows,
+    /// with at most 20,000 executions under RC11.
     pub fn preemptions(self, preemptions: impl Into<Preemptions>) -> TestCase {
         self.checked(|checker| checker.preemptions(preemptions))
             .permit(Limit::Preemptions)
@@ -227,8 +228,8 @@ impl TestCase {
         self.checked(|checker| checker.waiting_after_main(may_wait))
     }
 
-    /// Makes the test pass only if the model has a bug whose kind or message contains this text.
-    /// Any bug will do if the text is empty.
+    /// Makes the test pass only if the model has a bug whose kind or message contains this text. If
+    /// the text is empty, any bug makes the test pass.
     pub fn fails(self, text: &str) -> TestCase {
         TestCase {
             fails: Some(text.to_owned()),
@@ -241,8 +242,8 @@ impl TestCase {
     ///
     /// # Panics
     ///
-    /// Panics with the whole report if the model is not as the test expects, and panics if the
-    /// model cannot be checked.
+    /// Panics with the whole report if the result is not the expected one. Also panics if the model
+    /// cannot be checked.
     #[track_caller]
     pub fn run(self, model: impl Fn() + 'static) {
         self.run_as(model, |checker, model| {
@@ -256,8 +257,8 @@ impl TestCase {
 
     /// Runs the test with several [jobs](Checker::jobs). [`jobs`](TestCase::jobs) or otherwise
     /// `MAZURKA_JOBS` sets their number. The default is one, because tests already run in parallel.
-    /// With `MAZURKA_CLUSTER=URL`, the workers of this NATS server search: the command `mazurka`
-    /// submits the test to them.
+    /// If `MAZURKA_CLUSTER` has the URL of a NATS server, the workers of this server run the
+    /// search: the command `mazurka` submits the test to them.
     ///
     /// # Panics
     ///
@@ -334,7 +335,7 @@ impl TestCase {
         }
     }
 
-    /// Checks whether the test itself has set every limit that the search met.
+    /// Checks whether the test has set every limit that the search reached.
     fn permits(&self, report: &Report) -> bool {
         let mut limits = report.limits.iter();
         limits.all(|limit| self.limits.contains(limit))
@@ -369,9 +370,9 @@ impl TestCase {
     }
 }
 
-/// Checks a model. A search with a bound on preemptions runs under sequential consistency. If it finds
-/// no bug, but the program has orderings weaker than `SeqCst`, a second search looks for a bug under
-/// RC11, without the bound. Returns the report that says more.
+/// Checks a model. A search with a bound on preemptions runs under sequential consistency. If it
+/// finds no bug, but the program has orderings weaker than `SeqCst`, a second search runs under
+/// RC11 without the bound. Returns the second report if that search is complete or finds a bug.
 fn also_weakly(
     checker: Checker,
     check: impl Fn(Checker) -> Result<Report, CheckError>,

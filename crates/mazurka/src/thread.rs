@@ -59,13 +59,13 @@ pub fn current() -> Thread {
     Thread::of(handle, name)
 }
 
-/// Waits for the current thread's token, which [`Thread::unpark`] provides.
+/// Waits for the current thread's token, which [`Thread::unpark`] makes available, and takes it.
 #[track_caller]
 pub fn park() {
     runtime::park_here();
 }
 
-/// Like [`park`], but may expire at any time, whatever the limit.
+/// Like [`park`], but the wait may expire at any time, whatever the limit is.
 #[track_caller]
 pub fn park_timeout(limit: Duration) {
     runtime::park_here_for(limit);
@@ -81,7 +81,7 @@ pub fn yield_now() {
     }
 }
 
-/// Like [`yield_now`]: in a model a pause has no duration.
+/// In a model, like [`yield_now`], because a pause has no duration there.
 #[inline(always)]
 #[track_caller]
 pub fn sleep(pause: Duration) {
@@ -91,8 +91,9 @@ pub fn sleep(pause: Duration) {
     }
 }
 
-/// Like `std::thread::available_parallelism`, but 2 on every machine. (Also outside a model: an
-/// enforced program must behave as it did when it was verified.)
+/// Like `std::thread::available_parallelism`, but returns 2 on every machine. This also holds
+/// outside a model, because a program under a safe trace must behave as it did when it was
+/// verified.
 ///
 /// # Errors
 ///
@@ -127,7 +128,7 @@ impl Thread {
         }
     }
 
-    /// Makes the thread's token available, which [`park`] consumes.
+    /// Makes the token of the thread available. [`park`] takes it.
     #[track_caller]
     pub fn unpark(&self) {
         self.handle.unpark();

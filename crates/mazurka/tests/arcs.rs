@@ -2,7 +2,7 @@
 
 #![allow(
     clippy::undocumented_unsafe_blocks,
-    reason = "that what they do is right is what the tests find out"
+    reason = "the tests check whether the unsafe code is sound"
 )]
 
 use mazurka::alloc::{Layout, Track, alloc, dealloc};
@@ -17,7 +17,8 @@ fn check(program: impl Fn() + 'static) -> Report {
     Checker::new().check(program)
 }
 
-/// Returns the results of all executions: equal for all algorithms, one per trace for optimal ones.
+/// Returns the results of all executions. Checks that all algorithms find the same results, and
+/// that the optimal ones run one execution for each trace.
 fn results(traces: u64, program: impl Fn() -> u64 + Copy + 'static) -> BTreeSet<u64> {
     let all = [
         Algorithm::Exhaustive,

@@ -85,7 +85,7 @@ fn one_compare_exchange_of_several_succeeds() {
         assert!(results.iter().all(|r| *r == Ok(0) || *r == Err(winner)));
     });
     assert_eq!(report.verdict, Verdict::Verified);
-    // One trace per winner: the losers read the same value in any order.
+    // One trace for each winner. The order in which the losers read the value makes no difference.
     assert_eq!((report.executions, report.blocked), (3, 0));
 }
 

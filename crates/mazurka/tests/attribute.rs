@@ -240,7 +240,8 @@ fn a_schedule_that_shows_no_bug_any_more_passes_with_a_note() {
     );
 }
 
-/// nextest runs each test in a separate process, like this.
+/// nextest sets an environment variable and runs each test in a separate process, as this test
+/// does.
 #[test]
 fn under_nextest_the_line_is_one_for_nextest() {
     let test = "fixture::fails_as_attribute";

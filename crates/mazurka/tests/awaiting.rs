@@ -1,4 +1,5 @@
-//! Loops that wait for another thread: the await rule.
+//! Loops that wait for another thread. The await rule stops a thread after an iteration without an
+//! effect.
 
 use mazurka::future::block_on;
 use mazurka::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -251,7 +252,8 @@ fn two_that_poll_under_a_lock_for_ever_are_stuck() {
     assert_eq!(report.errors[0].kind, FailureKind::Stuck, "{report}");
 }
 
-/// An effect that another thread observes within a round is kept: the try fails, the mark is set.
+/// An effect counts if another thread observes it before the loop undoes it: the `try_lock` fails,
+/// or the mark is 1.
 #[test]
 fn effects_that_are_undone_are_noticed() {
     let report = Checker::new().check(|| {
@@ -294,7 +296,8 @@ fn effects_that_are_undone_are_noticed() {
     assert_eq!(report.errors[0].kind, FailureKind::Panic, "{report}");
 }
 
-/// The store is the last operation before the hint, and the thread is at the same place as before.
+/// The addition is the last operation before the hint, so the thread is at the same place in each
+/// iteration.
 #[test]
 fn an_effect_right_before_the_hint_belongs_to_the_round() {
     let report = Checker::new().max_events(50).check(|| {
@@ -466,7 +469,7 @@ fn a_future_that_yields_and_makes_progress_ends() {
     assert_eq!((report.executions, report.halted), (1, 0));
 }
 
-/// In another order of the same steps, the producers end after the consumer's last check.
+/// In an equivalent order, the other threads end after the main thread's last check of the numbers.
 #[test]
 fn a_thread_is_alone_only_when_it_has_joined_all_others() {
     let report = Checker::new().waits_alone(10).check(|| {

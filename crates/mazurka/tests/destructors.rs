@@ -151,7 +151,8 @@ mazurka::thread_local! {
 }
 
 impl Shared {
-    /// The panic hook does not run for `resume_unwind`.
+    /// Panics if the variable has this value: with the panic hook for variable 0, and without it
+    /// (`resume_unwind`) for others.
     fn panic_if(&self, which: usize, value: u32) {
         if self.numbers[which].load(SeqCst) == value {
             match which {
@@ -212,7 +213,8 @@ impl Shared {
     }
 }
 
-/// Returns the values that each thread loaded, or that it panicked, and the final values.
+/// Runs the program. Returns the values that each thread loaded (`None` if it panicked), and the
+/// final values.
 fn run(program: &Program) -> Ending {
     let shared = Arc::new(Shared::default());
     let see = |shared: &Arc<Shared>, statements: &[Statement]| {

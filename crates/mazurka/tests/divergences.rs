@@ -1,4 +1,4 @@
-//! Behaviour of the standard library that other checkers (loom 0.7.2) miss or lack: all found here.
+//! Behaviour of the standard library that loom 0.7.2 misses or lacks. Mazurka finds all of it.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::mpsc::{RecvTimeoutError, TryRecvError, channel, sync_channel};

@@ -1,4 +1,4 @@
-//! Parts of a model whose interleavings are left out because the model requests it.
+//! Models that switch exploration off for some of their parts.
 
 mod outcomes;
 
@@ -147,7 +147,7 @@ fn every_algorithm_takes_the_first_alternative_where_nothing_is_explored() {
     }
 }
 
-/// Alternatives in a part that is not explored, between threads that race before and after it.
+/// A part that is not explored contains choices. The threads race before and after this part.
 #[test]
 fn choices_that_are_left_out_keep_what_was_planned_for_the_races_around_them() {
     let outcomes = |algorithm| {

@@ -99,7 +99,7 @@ fn wakes_before_the_wait_are_one() {
 
 #[test]
 fn a_token_orders_what_was_done_before() {
-    // The notification comes before or after the request of the wait.
+    // The notification comes before or after the thread begins to wait.
     traces(2, || {
         let shared = Arc::new((AtomicU32::new(0), Notify::new()));
         thread::spawn({
@@ -193,7 +193,7 @@ fn a_task_that_panics_is_an_error_for_who_waits_and_a_failure_if_nobody_does() {
     assert_eq!(report.errors[0].message, "in the task");
 }
 
-/// Counts when it is dropped.
+/// Increments the counter when it is dropped.
 struct Dropped(Arc<AtomicU32>);
 
 impl Drop for Dropped {
@@ -283,7 +283,7 @@ impl Event {
         .await;
     }
 
-    /// Lets one waiter continue.
+    /// Makes the event happen, and wakes one waiter.
     fn happen(&self) {
         let mut state = self.state.lock().unwrap();
         state.0 = true;

@@ -1,5 +1,5 @@
-//! Threads that yield (`yield_now`, `spin_loop`) although their rounds have effects. Other threads
-//! run first, at the cost of no preemption.
+//! Threads that yield (`yield_now`, `spin_loop`) although their iterations have effects. Other
+//! threads run first, and the switch is not a preemption.
 
 use mazurka::sync::Arc;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -11,7 +11,7 @@ const ALGORITHMS: [Algorithm; 3] = [
     Algorithm::Source,
 ];
 
-/// The main thread counts its rounds until two others have seen the count change twice.
+/// The main thread counts its iterations until two other threads have seen the count change twice.
 fn rounds() {
     let shared = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
     let others = [(); 2].map(|()| {
@@ -33,7 +33,8 @@ fn rounds() {
     others.into_iter().for_each(|other| other.join().unwrap());
 }
 
-/// If a thread never moved, each execution would reach the limit on operations.
+/// If the other threads did not run after a yield, each execution would reach the limit on
+/// operations.
 #[test]
 fn rounds_with_effects_let_others_go_on() {
     for algorithm in ALGORITHMS {
@@ -57,7 +58,8 @@ fn rounds_with_effects_let_others_go_on() {
     }
 }
 
-/// A value that other threads see only if they run while the writer yields.
+/// The other thread reads the value 1 only if it runs between the two stores, where the writer may
+/// yield.
 fn passing(yields: bool) -> impl Fn() + Send + Sync {
     move || {
         let number = Arc::new(AtomicU32::new(0));

@@ -257,7 +257,8 @@ fn data_that_a_test_collects_does_not_belong_to_the_program() {
     assert_eq!(seen.lock().unwrap().len(), 2);
 }
 
-/// One thread sets a flag. The other loads it once; if it is set, stores to a counter of the model.
+/// One thread sets a flag. The other thread loads the flag once and, if it is set, stores to a
+/// counter of the model.
 macro_rules! flag_looked_at_once {
     ($flag:expr, $bool:ty) => {
         || {
@@ -279,8 +280,8 @@ macro_rules! flag_looked_at_once {
     };
 }
 
-/// The static is not in compared memory. But the second thread behaves differently if the first
-/// thread runs later.
+/// The static is outside the memory whose writes are compared. But the second thread behaves
+/// differently if the first thread runs later.
 #[test]
 fn a_static_that_is_only_read() {
     use std::sync::atomic::AtomicBool;
@@ -290,7 +291,7 @@ fn a_static_that_is_only_read() {
     is_verified(flag_looked_at_once!(Mirrored::new(false), Mirrored));
 }
 
-/// The main thread writes to its own variable, as the other thread does.
+/// Both the main thread and the other thread write to a variable on the main thread's stack.
 #[test]
 fn an_atomic_on_the_own_stack() {
     hides(|| {
@@ -392,7 +393,8 @@ fn threads_without_operations() {
     });
 }
 
-/// A failure that only another order shows is reported, with a schedule if that can repeat it.
+/// A failure that occurs only in a reordered execution is reported, with a schedule if a schedule
+/// can repeat it.
 #[test]
 fn a_failure_that_needs_another_order() {
     fn program(holds: impl Fn(bool) -> bool + Copy + Send + 'static) {
@@ -487,7 +489,7 @@ fn hidden_synchronization_may_be_accepted_by_the_attribute() {
     (lost_update!(std))();
 }
 
-/// Every algorithm finds the synchronization. The counts are those of the program without it.
+/// Every algorithm finds the hidden synchronization. It does not change the numbers of executions.
 #[test]
 fn every_algorithm_finds_it_and_counts_alike() {
     for algorithm in mazurka::Algorithm::ALL {
@@ -506,7 +508,7 @@ fn every_algorithm_finds_it_and_counts_alike() {
     }
 }
 
-/// The thread that drops the last share drops the value, which may change the value.
+/// The thread that drops the last share runs the destructor, which may write to the value.
 #[test]
 fn the_last_share_of_an_arc_of_std_drops_the_value() {
     struct Count(mazurka::sync::Mutex<u64>);
@@ -619,7 +621,8 @@ fn the_environment_accepts_hidden_synchronization() {
     assert!(!has_passed && text.contains(error), "{text}");
 }
 
-/// No thread has an operation before its check, so the starting thread comes first each time.
+/// Neither thread performs an operation before its check, so the main thread checks first in each
+/// execution.
 #[test]
 fn hidden_synchronization_that_decides_which_thread_is_first_is_found() {
     hides(|| {

@@ -1,4 +1,5 @@
-//! Several jobs find the results of one job: all numbers, failures, goals, warnings and coverage.
+//! Several jobs find the same results as one job: all numbers, failures, goals, warnings and
+//! coverage.
 
 use mazurka::cell::UnsafeCell;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -37,7 +38,7 @@ fn fails() {
     assert_ne!(count, 7, "seven");
 }
 
-/// A lock is first tried late in the search, when the last thread runs first.
+/// The first `try_lock` occurs late in the search, when the last thread runs first.
 fn tries_late() {
     let first = Arc::new(AtomicU32::new(0));
     let (lock, mutex) = (Arc::new(RwLock::new(0)), Arc::new(Mutex::new(0)));
@@ -59,7 +60,7 @@ fn tries_late() {
         .for_each(|thread| thread.join().unwrap());
 }
 
-/// An object is compared late in the search, which therefore starts again.
+/// The first compare-exchange of an object occurs late in the search, so the search starts again.
 fn compares_late() {
     let first = Arc::new(AtomicU32::new(0));
     let (x, y) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));

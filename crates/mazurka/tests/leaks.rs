@@ -82,7 +82,7 @@ fn tracked_values_of_statics_are_dropped() {
     assert_eq!(report.errors[0].kind, FailureKind::Leak, "{report}");
 }
 
-/// Counts when it is dropped.
+/// Increments the counter when it is dropped.
 struct Counting(Arc<AtomicUsize>);
 
 impl Drop for Counting {
@@ -111,7 +111,7 @@ fn a_static_may_perform_operations_when_it_is_dropped() {
     assert_eq!(report.errors[0].kind, FailureKind::Leak, "{report}");
 }
 
-/// The destructor of this value does not end, and may leak something.
+/// The destructor of this value runs the function, which does not return and may leak something.
 struct Lost(fn());
 
 impl Drop for Lost {

@@ -1,11 +1,12 @@
-//! Mirrors have the names, signatures, traits and behaviour of `std`: one code compiles with both.
+//! Mazurka's types have the names, signatures, traits and behaviour of `std`: the same code
+//! compiles with both.
 
-#![allow(dead_code, reason = "signatures are compared by the compiler alone")]
+#![allow(dead_code, reason = "some of the code only has to compile")]
 #![allow(
     clippy::type_complexity,
     clippy::missing_const_for_thread_local,
     clippy::undocumented_unsafe_blocks,
-    reason = "it is code of a user"
+    reason = "the file is written like the code of a user"
 )]
 
 mod with_std {

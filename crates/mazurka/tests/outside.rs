@@ -47,7 +47,7 @@ fn message_at(line: u32, code: impl FnOnce()) -> String {
     message
 }
 
-/// Checks that the code panics at its line, with the request for a model.
+/// Checks that the code panics at its line, and that the message asks for a model.
 macro_rules! asks {
     ($code:expr) => {
         let message = message_at(line!(), || drop(Box::new($code)));

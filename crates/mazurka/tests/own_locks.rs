@@ -1,4 +1,4 @@
-//! Spin locks that a program defines itself, and their waiting loops.
+//! Spin locks that a program implements with atomics, and their waiting loops.
 
 use mazurka::sync::Arc;
 use mazurka::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -22,8 +22,8 @@ fn waiting_twice_as_long_each_time_is_polling() {
         other.join().unwrap();
     });
     assert_eq!(report.verdict, Verdict::Verified, "{report}");
-    // The flag is set before one of the first ten reads, which all differ, or later, between reads
-    // in rounds of the greatest length.
+    // The flag is set before one of the first ten reads, after which the thread waits differently
+    // long, or later, when each wait has the maximum length.
     assert!((10..14).contains(&report.executions), "{report}");
 }
 

@@ -1,8 +1,8 @@
-//! Accesses to plain memory that last for a while.
+//! Accesses to plain memory that last as long as a pointer exists.
 
 #![allow(
     clippy::undocumented_unsafe_blocks,
-    reason = "that what they do is right is what the tests find out"
+    reason = "the tests check whether the unsafe code is sound"
 )]
 
 use mazurka::cell::UnsafeCell;
@@ -21,7 +21,8 @@ fn check(program: impl Fn() + 'static) -> Report {
 
 #[test]
 fn an_access_lasts_as_long_as_its_pointer() {
-    // The write is ordered with the begin and the end of the read, but in the middle of it.
+    // The write is ordered after the beginning and before the end of the read, so it occurs during
+    // the read.
     let report = check(|| {
         let shared = Arc::new((Shared(UnsafeCell::new(0)), AtomicU32::new(0)));
         let other = thread::spawn({

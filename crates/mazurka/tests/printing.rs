@@ -1,4 +1,5 @@
-//! Programs that print. Buffers of the process count neither as effects nor as program state.
+//! Programs that print. Writes to the output buffers of the process are neither effects nor program
+//! state.
 
 use mazurka::sync::Arc;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

@@ -1,6 +1,7 @@
-//! Random programs with polling loops that have effects. Every algorithm finds the outcomes and the
-//! livelocks of the plain state graph, in which loops may take any number of rounds. The seed is
-//! printed. `MAZURKA_SEED` sets it, and `MAZURKA_PROGRAMS` sets the number of programs.
+//! Random programs with polling loops that have effects. Every algorithm finds the outcomes and
+//! livelocks of an interpreter that explores all states, in which loops may run for any number of
+//! iterations. The seed is printed. `MAZURKA_SEED` sets it, and `MAZURKA_PROGRAMS` sets the number
+//! of programs.
 
 mod outcomes;
 
@@ -41,21 +42,21 @@ enum Statement {
     PollTried(usize, u32),
     /// Polls until the exchange of the second number for the third succeeds.
     PollExchange(usize, u32, u32),
-    /// Sets a variable and resets it in each round, until the other variable is the number.
+    /// Sets a variable and resets it in each iteration, until the other variable is the number.
     PollMarked(usize, u32),
     /// Polls until the variable is the number. Reads it while holding the lock.
     PollUnder(usize, usize, u32),
     /// Polls until the variable is the number, with a future that wakes itself.
     PollAwake(usize, u32),
-    /// Polls until the variable is the number. Gives a park token in each round.
+    /// Polls until the variable is the number. Gives a park token in each iteration.
     PollUnparking(Whose, usize, u32),
-    /// Polls until the variable is the number. Gives itself a token and takes it in each round.
+    /// Polls until the variable is the number. Gives itself a token and takes it in each iteration.
     PollParked(usize, u32),
     Unpark(Whose),
     Park,
 }
 
-/// The thread whose park token it is.
+/// The thread whose park token is given.
 #[derive(Clone, Copy, Debug)]
 enum Whose {
     Own,
@@ -394,8 +395,8 @@ impl State {
         None
     }
 
-    /// Checks whether each thread that has not ended and does not always wait returns to this
-    /// state.
+    /// Checks whether the state is a livelock: each thread that can run returns to this state, and
+    /// the other threads can never run.
     fn is_stuck(&self, program: &Program) -> bool {
         let threads = 0..program.len();
         let stands = |&thread: &usize| self.step(program, thread).is_none();

@@ -1,5 +1,6 @@
-//! Random programs over the mirrors of std: all algorithms agree with brute force. The seed is
-//! printed. `MAZURKA_SEED` sets it, and `MAZURKA_PROGRAMS` sets the number of programs.
+//! Random programs with Mazurka's versions of types of `std`: all algorithms agree with brute
+//! force. The seed is printed. `MAZURKA_SEED` sets it, and `MAZURKA_PROGRAMS` sets the number of
+//! programs.
 
 mod outcomes;
 
@@ -118,7 +119,7 @@ impl Action {
     }
 }
 
-/// New in each execution, and named after the static.
+/// Starts with its initial value in each execution. Its name is that of the static.
 static NUMBER: AtomicU32 = AtomicU32::new(5);
 static LOCK: Mutex<u32> = Mutex::new(0);
 

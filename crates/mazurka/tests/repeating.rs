@@ -1,4 +1,4 @@
-//! A test that repeats one schedule, which the environment names.
+//! A test that repeats one schedule. An environment variable names the schedule file.
 
 use mazurka::sync::Arc;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

@@ -1,4 +1,4 @@
-//! Statics of Mazurka's types: they are new in each execution.
+//! Statics of Mazurka's types start with their initial values in each execution.
 
 #![cfg(feature = "statics")]
 
@@ -12,7 +12,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 
-/// Checks the report of a correct model.
+/// Checks that the model was verified in this number of executions.
 fn verified(report: &Report, executions: u64) {
     assert_eq!(report.verdict, Verdict::Verified, "{report}");
     assert_eq!(report.executions, executions, "{report}");
@@ -285,7 +285,7 @@ fn initialisation_once_per_process_moves_objects_only_in_the_first_execution() {
 
 type Make = fn() -> Vec<u32>;
 
-/// A lazy value as in user crates: a state that the model observes, and plain data beside it.
+/// A lazy value as in the crates of users: a state that the model observes, next to plain data.
 struct OwnLazy {
     state: AtomicU32,
     make: Cell<Option<Make>>,
@@ -316,7 +316,7 @@ impl OwnLazy {
     }
 }
 
-/// Each execution has its own copies of statics, including all data in them.
+/// Each execution has a separate copy of each static, including all data in it.
 #[test]
 fn plain_data_next_to_an_object_is_restored() {
     static LAZY: OwnLazy = OwnLazy {

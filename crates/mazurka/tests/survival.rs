@@ -1,4 +1,4 @@
-//! Behaviour of checked programs that must not take the checker down.
+//! Behaviour of checked programs that must not crash the checker.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc, Mutex};
@@ -285,7 +285,8 @@ impl Drop for AbortsByPanic {
     }
 }
 
-/// Spinning threads are unwound at the end. If one aborts, later executions do not see its panic.
+/// Threads that still spin are unwound at the end of an execution. If a guard aborts then, later
+/// executions do not see the panic.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn a_guard_that_aborts_when_a_spinning_thread_is_unwound_is_no_failure() {

@@ -1,4 +1,5 @@
-//! Loops whose rounds undo their effects on memory: the trace decides whether a round has effects.
+//! Loops whose iterations undo their effects on memory. The trace decides whether an iteration has
+//! an effect.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc as Counted, Mutex, RwLock};
@@ -18,7 +19,7 @@ fn reports(program: fn()) -> [Report; 3] {
     })
 }
 
-/// The first two rounds change the stack.
+/// Polls until `is_there`. The first two iterations change the stack.
 fn poll(is_there: impl Fn() -> bool) {
     let mut rounds = 0;
     while !is_there() {
@@ -77,8 +78,8 @@ fn shares_that_are_taken_for_a_round_change_nothing() {
     }
 }
 
-/// The bug occurs only if the other thread sees the mark in two rounds, so both rounds must have an
-/// effect.
+/// The bug occurs only if the other thread sees the mark in two iterations, so both iterations must
+/// count as having an effect.
 #[test]
 fn memory_that_others_saw_marked_under_a_lock_is_an_effect() {
     let reports = reports(|| {
@@ -109,7 +110,7 @@ fn memory_that_others_saw_marked_under_a_lock_is_an_effect() {
     }
 }
 
-/// Each round queries the count of shares, which another thread changes later.
+/// Each iteration queries the count of shares, which another thread changes later.
 #[test]
 fn a_loop_on_a_count_of_shares_ends() {
     let programs: [fn(); 4] = [
@@ -174,7 +175,8 @@ fn a_loop_on_a_count_of_shares_that_stays_is_stuck() {
     }
 }
 
-/// Which thread has the last share in a round depends on the order of events that commute.
+/// In each iteration, a thread upgrades its reference and so may hold the last share. Which thread
+/// does depends on the order of events that commute.
 #[test]
 fn the_last_of_two_that_poll_drops_the_value() {
     for report in reports(|| {
@@ -197,7 +199,8 @@ fn the_last_of_two_that_poll_drops_the_value() {
     }
 }
 
-/// Moving a `None` copies the old contents of a register as its payload.
+/// Moving a `None` copies old contents of registers in place of the missing payload. These contents
+/// must not count as an effect.
 #[test]
 fn what_operations_leave_in_registers_is_no_state() {
     for report in reports(|| {

@@ -236,8 +236,8 @@ fn freeing_without_an_acquire_fence_is_a_data_race() {
     assert!(is_found(MemoryModel::Rc11, || reference_count(false)));
 }
 
-/// Mutual exclusion by two flags (Dekker), without a turn: a thread enters if the other does not
-/// want to.
+/// Mutual exclusion by two flags (Dekker), without a turn: a thread enters if the flag of the other
+/// is not set.
 fn dekker(order: Ordering) {
     let load = if order == Release { Acquire } else { order };
     let side = move |mine: usize| {
@@ -384,8 +384,8 @@ fn a_test_chooses_the_model() {
     message_passing(Relaxed, Relaxed);
 }
 
-/// A search whose model is chosen is one under RC11 if threads share an object that is accessed with
-/// a weaker ordering, and one under sequential consistency if not.
+/// By default, a search uses RC11 if threads share an object that is accessed with an ordering
+/// weaker than `SeqCst`, and sequential consistency otherwise.
 #[test]
 fn the_search_chooses_the_model() {
     let chosen = |report: &Report| (report.memory, report.weak_ordering.is_some());
@@ -421,8 +421,8 @@ fn the_search_chooses_the_model() {
     }
 }
 
-/// A weaker ordering that only some executions reach counts, and so does that of a
-/// compare-exchange that fails.
+/// The search changes to RC11 even if only some executions reach the weak ordering, or if it is the
+/// failure ordering of a compare-exchange.
 #[test]
 fn a_late_weak_ordering_counts() {
     let late = || {
@@ -480,9 +480,9 @@ fn searches_for_sequential_consistency_warn() {
     }
 }
 
-/// Checks a program in which one thread stores a relaxed value and then passes the object to `gives`,
-/// and main reads the value if `takes` has taken what was given. Returns whether main can miss the
-/// value.
+/// Checks whether an object orders memory. One thread stores a value with a relaxed ordering and
+/// then calls `gives` on the object. If `takes` returns true on the object, main reads the value.
+/// Returns whether main can miss the value.
 fn is_missed<T: Send + Sync + 'static>(
     object: fn() -> T,
     gives: fn(&T),
@@ -570,7 +570,7 @@ fn a_park_follows_all_merged_unparks() {
         thread::park();
         let both = count.load(Relaxed) == 2;
         thread::park_timeout(std::time::Duration::from_secs(1));
-        // If both have unparked before the last park, it follows both.
+        // If both threads have unparked before the last park, that park happens after both unparks.
         if both {
             assert_eq!(value.load(Relaxed), 1, "the value is missed");
         }
@@ -601,7 +601,8 @@ fn only_the_last_owner_follows_the_other_owners() {
     assert!(!shared(|value| Arc::get_mut(value).is_some()));
 }
 
-/// A source that did not write the object is refused, whatever a file says.
+/// A schedule file may name any event as the source of a read. A source that did not write the
+/// object is refused.
 #[test]
 fn a_schedule_with_an_unfit_source_is_refused() {
     let program = || message_passing(Relaxed, Relaxed);
@@ -612,7 +613,7 @@ fn a_schedule_with_an_unfit_source_is_refused() {
             for step in 0..schedule.steps[run].reads.len() {
                 let mut altered = schedule.clone();
                 altered.steps[run].reads[step] = code;
-                // Either another execution, or one line that says that it does not fit.
+                // The altered schedule is either valid or refused with this message.
                 if let Err(error) = Checker::new().replay(&altered, program) {
                     assert!(error.to_string().contains("does not fit"), "{error}");
                 }
@@ -627,7 +628,8 @@ fn a_schedule_with_an_unfit_source_is_refused() {
     assert!(Checker::new().replay(&altered, program).is_err());
 }
 
-/// Returns what each ordering of the repair is and needs, or `None` if no repair was found.
+/// Returns the written and the needed ordering for each change of the repair, or `None` if no
+/// repair was found.
 fn repair(program: fn()) -> Option<Vec<(String, String)>> {
     let checker = Checker::new().memory(MemoryModel::Rc11);
     let report = checker.explain(true).check(program);
@@ -666,13 +668,13 @@ fn the_weakest_orderings_that_prevent_a_failure_are_found() {
         !all.is_empty() && all.iter().all(|(_, needs)| needs == "SeqCst"),
         "{all:?}"
     );
-    // The fences are too weak, the accesses are not.
+    // Only the fences are too weak. The accesses may stay relaxed.
     let fences = repair(|| store_buffering(Relaxed, Relaxed, Some(AcqRel))).unwrap();
     assert!(
         fences.iter().all(|(_, needs)| needs == "SeqCst"),
         "{fences:?}"
     );
-    // The failure has other causes.
+    // No ordering prevents this failure.
     assert_eq!(
         repair(|| {
             let (seen, _) = both(
@@ -685,7 +687,7 @@ fn the_weakest_orderings_that_prevent_a_failure_are_found() {
     );
 }
 
-/// The failing read of a compare-exchange has only the ordering on failure.
+/// A compare-exchange that fails reads with its failure ordering only.
 #[test]
 fn the_ordering_on_failure_is_one_of_its_own() {
     let found = repair(|| {
@@ -716,7 +718,7 @@ fn a_random_walk_is_divided_after_it_has_chosen_the_model() {
     assert!(report.executions > 0, "{report}");
 }
 
-/// An attempt starts again if the search finds loops or coarser objects.
+/// An attempt of the repair starts again if its search finds loops or coarser objects.
 #[test]
 fn the_orderings_of_a_spin_lock_are_found() {
     let found = repair(|| {

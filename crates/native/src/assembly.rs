@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-/// The section of objects and programs that lists the places of assembly. Each place is a C string.
+/// The section of objects and programs that lists the places. Each place is a C string.
 pub(crate) const SECTION: &str = ".mazurka.asm";
 
 /// Prefixes of the names of instructions that access no memory of the program, or only prefetch it.
@@ -60,7 +60,8 @@ const STRINGS: [&str; 5] = ["movs", "stos", "cmps", "lods", "scas"];
 /// Instructions that run unknown code, which may access memory; and `xlat`, which reads memory.
 const UNKNOWN: [&str; 6] = ["syscall", "sysenter", "int", "svc", "call", "xlat"];
 
-/// Directives that emit data, with which instructions that the assembler does not know are encoded.
+/// Directives that emit raw data. Programs use them for instructions that the assembler does not
+/// know.
 const ENCODED: [&str; 8] = [
     ".byte", ".word", ".short", ".value", ".long", ".quad", ".insn", ".inst",
 ];
@@ -83,7 +84,7 @@ pub(crate) fn places(preprocessed: &str) -> BTreeSet<String> {
     places
 }
 
-/// Returns source text that fills the section with these places. The text is added to the source.
+/// Returns source text that puts these places into the section. The build adds it to the source.
 pub(crate) fn note(places: &BTreeSet<String>) -> String {
     let strings = places.iter().map(|place| {
         let place = place.replace(['"', '\\', '\n'], "?");
@@ -180,8 +181,8 @@ impl Statement {
         })
     }
 
-    /// Checks whether an operand may be in memory. The compiler loads inputs that may also be in a
-    /// register.
+    /// Checks whether an operand may be in memory. An input that may also be in a register does not
+    /// count: the compiler loads it before the statement.
     fn has_operand_in_memory(&self) -> bool {
         let is_memory = |letter: char| "moVg<>".contains(letter);
         let outputs = self.outputs.iter();

@@ -44,7 +44,7 @@ pub enum BinaryError {
         /// A description of what the file is instead.
         what: &'static str,
     },
-    /// The program is linked statically, so that our library is left out.
+    /// The program is statically linked, so it does not load our library.
     #[error("{}: this program is linked statically, so its calls to the system's libraries cannot be seen; link it without -static", .0.display())]
     Static(PathBuf),
     /// The program has hooks, but they belong to the thread sanitizer's own library.
@@ -68,7 +68,8 @@ impl Binary {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the file is not such a program. The error says what the file is instead.
+    /// Returns an error if the file is not such a program. The error describes what the file is
+    /// instead.
     pub fn recognise(path: &Path) -> Result<Binary, BinaryError> {
         let data = read(path)?;
         let elf = parse(path, &data)?;
@@ -157,7 +158,7 @@ pub fn imports(path: &Path, function: &str) -> bool {
         .any(|symbol| symbol.is_undefined() && symbol.name() == Ok(function))
 }
 
-/// Reads a regular file. Others are refused: a pipe or a device may have no end.
+/// Reads a regular file. Refuses other files, because a pipe or a device may have no end.
 fn read(path: &Path) -> Result<Vec<u8>, BinaryError> {
     let is_file = fs::metadata(path).map(|file| file.is_file());
     let content = is_file.and_then(|is_file| match is_file {

@@ -1,8 +1,8 @@
 //! Checks whether a program changes only its own memory. The executions of such a program can be
 //! restored to a state in the middle, not only to the beginning.
 //!
-//! Files, signals and similar state are kept elsewhere, as is the internal state of the C library.
-//! A confined program imports only functions that are known to leave all this state unchanged.
+//! The system and the C library keep other state, for example of files and signals. A confined
+//! program imports only functions that are known to leave this state unchanged.
 
 use crate::unseen::is_known;
 use object::{Object, ObjectSymbol};
@@ -30,8 +30,8 @@ const PREFIXES: [&str; 17] = [
     "tss_",
 ];
 
-/// Parts of names that are not harmless despite their prefix. In C++: files, directories, locales.
-/// For threads: state that the system keeps.
+/// Parts of names that are not harmless despite their prefix. For C++, these are files, directories
+/// and locales. For threads, this is state that the system keeps.
 const OPEN: [&str; 9] = [
     "affinity",
     "filebuf",

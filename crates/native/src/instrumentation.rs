@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 #[derive(Debug)]
 pub struct Instrumented {
     command: Command,
-    /// Files of specs and notes. They are in memory, so that no file is ever left behind.
+    /// Files with specs and notes. They are in memory, so they leave nothing behind.
     _files: Vec<File>,
 }
 
@@ -158,8 +158,9 @@ fn link_flags(library: &RuntimeLibrary) -> Vec<OsString> {
         "-Xlinker",
     ]));
     flags.push(OsStr::to_owned(folder));
-    // Compilers that do not hook copies and fills call these. The C library's own names stay free
-    // for it to use.
+    // Compilers that insert no hooks for copies and fills call these functions. The linker
+    // redirects the calls to our library, which therefore need not replace the C library's
+    // functions.
     flags.extend(words(&[
         "-Wl,--wrap=memcpy",
         "-Wl,--wrap=memmove",

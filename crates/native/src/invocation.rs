@@ -115,7 +115,8 @@ impl Invocation {
     }
 }
 
-/// Options without and with a value for dependency files and for steps after preprocessing.
+/// Options to drop from a preprocessing run: those for dependency files, and those for later steps.
+/// The options in the second list take a value.
 const NOT_OF_PREPROCESSING: [&str; 9] = [
     "-c",
     "-S",

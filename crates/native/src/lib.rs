@@ -1,18 +1,22 @@
-//! C and C++ programs, seen from outside: how they are compiled for a check, the content of their
-//! binaries, and the source-level names of their addresses.
+//! C and C++ programs, seen from outside: how they are compiled for a check, what their binaries
+//! contain, and the source-level names of their addresses.
+//!
+//! A *hook* is a call that the compiler inserts before a memory access (`-fsanitize=thread`). The
+//! *runtime library* (`intercept`) implements the hooks. It checks the program in the program's own
+//! process, as an [`Order`] from the command says.
 //!
 //! * [`Compiler`], [`Instrumented`] and [`Build`] run the user's own compiler, with hooks added.
 //! * [`Binary`] reports whether a program can be checked.
 //! * [`Names`] and [`Images`] translate its addresses to lines, functions, variables and values.
-//! * [`is_confined`] checks whether a program changes only its memory, and [`has_unseen_writes`]
-//!   whether functions that it calls may change that memory without a hook.
-//! * [`unhooked`] finds accesses that no hook announces; [`Patch`] changes the code so that they
-//!   are announced.
+//! * [`is_confined`] checks whether a program changes only its own memory. [`has_unseen_writes`]
+//!   checks whether functions that the program calls may change this memory without a hook.
+//! * [`unhooked`] finds accesses that no hook announces. [`Patch`] redirects them to code that
+//!   does.
 //! * [`Unseen`] reports which code a check does not see.
-//! * [`Worker`] is the process in which a program checks itself, as an [`Order`] says; [`Debugger`]
-//!   runs it in gdb.
+//! * [`Worker`] is the process in which a program is checked. [`Debugger`] runs this process in
+//!   gdb.
 //!
-//! This crate neither prints nor checks: the runtime library checks, in the program's process.
+//! This crate neither prints nor checks.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! Finds the values that are dead in a function when a call returns: values in its stack frame and
-//! in registers that every path through its code overwrites before reading.
+//! Finds the values that are dead in a function when a call returns. A value in the stack frame or
+//! in a register is dead if every path through the code overwrites it before reading it.
 //!
 //! This is the textbook analysis of live variables, run backwards over the machine code of one
 //! function. If the analysis cannot decide, a value counts as live: variables whose address is
@@ -44,7 +44,7 @@ pub struct Function<'a> {
     pub variables: Option<&'a [Range<i64>]>,
     /// The places of saved registers of its caller, which exceptions restore.
     pub saved: &'a [i64],
-    /// Whether the function has code to which exceptions lead, but no jump.
+    /// Whether the function has landing pads: code that only exceptions reach.
     pub has_landing_pads: bool,
     pub around: &'a dyn Surroundings,
 }
@@ -222,7 +222,7 @@ impl Analysis {
                 let target = instruction.near_branch_target();
                 is_over || self.numbers.contains_key(&target)
             }
-            // An undefined instruction may be a redirected access.
+            // An undefined instruction may be an access that a `Patch` has redirected.
             FlowControl::IndirectBranch
             | FlowControl::Interrupt
             | FlowControl::Exception
@@ -383,7 +383,7 @@ impl Analysis {
         }
     }
 
-    /// Keeps variables whose address is taken: other code may read them.
+    /// Marks variables as live if their address is taken, because other code may read them.
     fn keep_taken(&self, variables: Option<&[Range<i64>]>, live: &mut Live) {
         let mut is_taken = self.addresses.is_any_taken;
         for place in self.addresses.taken() {

@@ -2,9 +2,9 @@
 //! elements.
 //!
 //! Names come from the debug information of the image (DWARF 4 and 5), or from its symbols if it
-//! has none. Everything is read lazily. Pointers, virtual base classes and types in units of their
-//! own (`-fdebug-types-section`) are not followed: variables of these last types have names without
-//! members.
+//! has none. Everything is read lazily. Pointers, virtual base classes and type units
+//! (`-fdebug-types-section`) are not followed. A variable whose type is in a type unit has a name,
+//! but its members have none.
 
 mod access_path;
 mod allocation;

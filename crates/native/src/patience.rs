@@ -1,5 +1,5 @@
 //! Measures the time in which a process could have answered: its running time and its idle time.
-//! Time spent waiting for a processor does not count, so that a process does not seem to hang on a
+//! Time spent waiting for a processor does not count. Otherwise a process would seem to hang on a
 //! busy machine.
 
 use rustix::process::Pid;

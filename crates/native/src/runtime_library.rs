@@ -1,6 +1,6 @@
-//! Locates the library with which programs under check are linked. The command embeds the library.
-//! If the library is installed beside the command, it is used from there. Otherwise the embedded
-//! library is used, from the user's cache.
+//! Locates the runtime library, with which programs under check are linked. A library that is
+//! installed beside the command is used from there. Otherwise the library that the command embeds
+//! is copied to the user's cache and used from there.
 
 mod cache;
 

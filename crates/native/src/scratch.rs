@@ -1,5 +1,5 @@
 //! A temporary folder, which is removed when its value is dropped. If its process was killed, the
-//! folder is removed the next time that such a folder is created.
+//! next process that creates a scratch folder removes it.
 
 use std::fs::{self, File, Permissions};
 use std::io;

@@ -1,10 +1,11 @@
 //! Finds accesses to memory in machine code that no hook announces: accesses of inline assembly,
 //! and accesses for whose types or statements compilers insert no hook.
 //!
-//! The analysis follows the paths of a function with value numbers. An access needs a preceding
-//! hook with the same address and kind and a sufficient length. Accesses to the thread's own stack
-//! (but see `frame`), to constants and to thread control blocks need no hook. All other accesses
-//! are announced at run time: [`Patch`] redirects the instruction.
+//! The analysis follows the paths of a function and numbers values: equal numbers mean equal
+//! values. An access is announced if a hook with the same address and kind, and of sufficient
+//! length, precedes it. Accesses to constants, to thread control blocks and to the thread's own
+//! stack (but see `frame`) need no hook. All other accesses are announced at run time: [`Patch`]
+//! redirects the instruction.
 
 mod announced;
 mod calls;
@@ -84,10 +85,11 @@ pub struct Access {
     pub operand: Option<Operand>,
     /// The length in bytes. For string instructions, the length of one step.
     pub length: usize,
-    /// Whether this write's hook comes before a read of the same place, and also stands for the
-    /// read. Such a write is announced only if plain accesses are events.
+    /// Whether the hook of this write also announces a read of the same place, which comes before
+    /// the write. The write itself is announced only if plain accesses are events.
     pub is_late: bool,
-    /// Whether the instruction works on a copy. This access makes the copy or writes the copy back.
+    /// Whether the redirected instruction works on a temporary copy of its operand. Then this
+    /// access either makes the copy or writes it back.
     pub is_on_copy: bool,
 }
 
@@ -103,15 +105,15 @@ impl Access {
     }
 }
 
-/// The accesses of a function without hooks.
+/// The accesses of a function that no hook announces.
 #[derive(Clone, Debug, Default)]
 pub struct Unhooked {
     /// The accesses that can be announced.
     pub accesses: Vec<Access>,
     /// The addresses of instructions whose accesses cannot be announced.
     pub unknown: Vec<u64>,
-    /// The return addresses of write hooks after which the program reads the place before it writes
-    /// it.
+    /// The return addresses of write hooks after which the program first reads the place and then
+    /// writes it.
     pub late: Vec<u64>,
     /// The possible targets of jumps.
     pub(crate) leaders: Vec<u64>,

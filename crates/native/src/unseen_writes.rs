@@ -1,12 +1,11 @@
 //! Checks whether functions of other images may write to the program's memory without a hook. The
-//! address that the program passes to them may be that of a variable on the stack of another
-//! thread.
+//! program may pass them the address of a variable on another thread's stack.
 
 use crate::confined::ask_only_for;
 use std::path::{Path, PathBuf};
 
-/// Prefixes of functions that write only memory of their own, or of the runtime library, which
-/// announces its writes.
+/// Prefixes of functions without unseen writes. They write only their own memory, or belong to the
+/// runtime library, which announces its writes.
 const PREFIXES: [&str; 11] = [
     "_ITM_",
     "_Unwind_",

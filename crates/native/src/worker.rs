@@ -1,5 +1,5 @@
-//! The process in which a program is checked. The process starts with an order, and ends with its
-//! owner.
+//! The process in which a program is checked. It starts with an [`Order`], and ends with its owner.
+//! Some orders make it wait for *errands*: pieces of a search that its owner assigns one by one.
 
 use crate::order::{errand_file, reachable, trail_file, written};
 use crate::patience::{Patience, descendants};
@@ -13,8 +13,8 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-/// A process that checks a program, together with its process group. All these processes end when
-/// this value is dropped, if not before.
+/// A process that checks a program, and its process group. All these processes end at the latest
+/// when this value is dropped.
 #[derive(Debug)]
 pub struct Worker {
     child: Child,
@@ -26,8 +26,8 @@ pub struct Worker {
     errands: Option<Channel>,
 }
 
-/// The channel that passes errands to a worker. The channel never fills up, so a dead worker does
-/// not block its owner.
+/// The channel that passes errands to a worker. It never fills up, so a dead worker does not block
+/// its owner.
 #[derive(Debug)]
 struct Channel {
     words: File,
@@ -37,8 +37,8 @@ struct Channel {
 }
 
 impl Worker {
-    /// Starts `command`, a program that was built with hooks, so that it checks itself as `order`
-    /// says. The first of `arguments` is the program's own name, as the program sees it.
+    /// Starts `command`, a program that was built with hooks. The program checks itself as `order`
+    /// says. The first of `arguments` is the name under which the program is called (`argv[0]`).
     ///
     /// # Errors
     /// Returns an error if the process cannot be started.
@@ -118,7 +118,7 @@ impl Worker {
         channel.bell.write_all(&[0])
     }
 
-    /// Returns a handle with which others can [ask the worker for haste](Haste::ask).
+    /// Returns a handle that can [ask the worker](Haste::ask) to end its errand soon.
     ///
     /// # Errors
     /// Returns an error if there are too many open files.
@@ -126,7 +126,7 @@ impl Worker {
         self.trail.try_clone().map(Haste)
     }
 
-    /// Returns the result of the errand that the worker has completed. Later requests for haste
+    /// Returns the result of the errand that the worker has completed. Later requests to end soon
     /// apply to the next errand.
     ///
     /// # Errors
@@ -203,12 +203,12 @@ impl Worker {
     }
 }
 
-/// A handle with which a worker is asked to end its errand soon.
+/// A handle that asks a worker to end its errand soon.
 #[derive(Debug)]
 pub struct Haste(File);
 
 impl Haste {
-    /// Asks for haste. Has no effect if the worker has ended.
+    /// Asks the worker to end its errand soon. Has no effect if the worker has ended.
     pub fn ask(&self) {
         // If this fails, the errand ends at its usual time.
         let _ = self.0.write_all_at(&1_u64.to_le_bytes(), Trail::HASTE);

@@ -1,8 +1,8 @@
 //! Reusable barrier for n threads.
 //!
-//! If exactly n threads use the barrier and none queries the leader, arrivals have no access or
-//! order. In all other cases they are ordered (`ordered`), because generations and leaders depend
-//! on the order.
+//! If at most n threads use the barrier and none queries the leader, arrivals have no access and
+//! are not ordered. In all other cases they are ordered (`ordered`), because generations and
+//! leaders depend on the order.
 
 use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};

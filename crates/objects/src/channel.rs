@@ -4,11 +4,14 @@
 //! receive gets the message of the i-th send. This module keeps only the order; the front-end
 //! stores the messages by the tickets of their sends.
 //!
-//! A try or timed operation takes a place, and gives it up if it is not granted in its second step.
-//! A receive first checks whether all senders are dropped; a later check could miss a message. So
-//! once a channel is used with tries (`tried`), dropping a sender has an access. At a rendezvous,
-//! two tries must not meet. So a rendezvous channel used with tries has all places on one part. A
-//! try is one event there, which succeeds iff the other side waits, and a timed operation resolves.
+//! A try or timed operation takes a place. A later step *resolves* it: without a grant, the
+//! operation gives up its place. A try or timed receive first checks whether all senders are
+//! dropped, because a later check could miss a message. So once a channel is used with tries
+//! (`tried`), dropping a sender has an access.
+//!
+//! At a rendezvous, two tries must not succeed with each other. So if a rendezvous channel is used
+//! with tries, sends and receives are ordered on one part. A try is one event there, which succeeds
+//! iff the other side waits. A timed operation takes a place and resolves it, as in other channels.
 
 use crate::order::Order;
 use crate::{Form, Object, Ticket};

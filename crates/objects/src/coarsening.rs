@@ -1,10 +1,10 @@
 //! Facts about an object that a front-end may discover only in the middle of the exploration.
 
-/// The reason why an object's forms were too fine: they treated dependent operations as
+/// The reason why the forms of an object were too fine: they treated dependent operations as
 /// independent.
 ///
-/// The front-end records the reason permanently, announces coarser forms from then on, and restarts
-/// the exploration (`Interrupt::Coarsened`).
+/// The front-end records the reason permanently. From then on, it announces coarser forms, in which
+/// these operations conflict. It restarts the exploration (`Interrupt::Coarsened`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Coarsening {
     /// A reader-writer lock or a channel is used with a try or timed operation.

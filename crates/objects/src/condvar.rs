@@ -1,10 +1,10 @@
 //! Condition variable.
 //!
 //! A wait has these steps: enqueue, unlock the mutex, wait for a signal, request the mutex, wait
-//! for it. Enqueuing after the unlock would miss signals. A timed wait resolves instead of waiting:
-//! it was signalled, or it gives up. The order of this step and the signals decides between the
-//! two, so no choice is needed. Spurious wakeups are not modelled; a timed wait whose result is
-//! ignored has the same effect.
+//! for it. Enqueuing after the unlock would miss signals. A timed wait has a step that resolves it
+//! instead of a wait for a signal: the thread was signalled, or it gives up. The order of this step
+//! and the signals decides between the two, so no choice is needed. Spurious wakeups are not
+//! modelled; a timed wait whose result is ignored has the same effect.
 
 use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};
@@ -13,7 +13,7 @@ use explore::{EventId, OpKind, ThreadId};
 #[derive(Clone, Default, Debug)]
 pub struct Condvar {
     places: Vec<Place>,
-    /// Places that were not signalled or given up, in order.
+    /// Places that were neither signalled nor given up, in the order of arrival.
     waiting: Vec<Ticket>,
 }
 

@@ -1,16 +1,16 @@
 //! Synchronization objects, shared by all front-ends.
 //!
 //! An operation that may block has two parts. The *request* is always enabled and takes a place in
-//! the order of its object. The *wait* has no access and is enabled once the place is *granted*.
-//! Whether a place is granted depends only on the events so far and is not a step. A granted place
-//! stays granted. So no thread disables an operation of another thread, and only requests race. An
-//! order that no schedule can reverse (unlock → the wait that it grants) is a *synchronization
-//! edge*.
+//! the order of its object. The *wait* has no access and is enabled once the place is *granted*. A
+//! grant is not a step: whether a place is granted depends only on the events so far. A granted
+//! place stays granted. So no thread disables an operation of another thread, and only requests
+//! race. An order that no schedule can reverse (unlock → the wait that it grants) is a
+//! *synchronization edge*.
 //!
 //! Each object is a state machine without values or threads. A front-end performs an event, reports
 //! it to the machine, and polls `is_granted` for waiting threads. `clear` resets the machine for
-//! the next execution and keeps its memory. The [`Form`]s of an object define its announcements.
-//! The list [`objects!`] contains each [`Object`]; engines and tests take the objects from the list.
+//! the next execution and keeps its memory. The [`Form`]s of an object are the operations that a
+//! front-end announces for it. The macro [`objects!`] lists all [`Object`]s, for engines and tests.
 //!
 //! ```
 //! use explore::{EventId, ThreadId};
@@ -64,7 +64,8 @@ pub use semaphore::Semaphore;
 pub use signals::{Signalled, Signals, Strength};
 pub use thread::Thread;
 
-/// Calls a macro with the list of objects: the name for all objects of a type, and the type.
+/// Calls a macro with the list of object types. Each entry is a name for the collection of all
+/// objects of a type, and the type.
 #[macro_export]
 macro_rules! objects {
     ($then:ident) => {

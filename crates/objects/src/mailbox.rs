@@ -1,9 +1,9 @@
 //! The mailbox of a process: letters (messages and notices) in the order of arrival.
 //!
 //! An arrival is a write, so arrivals at one mailbox are ordered, as in Concuerror (POPL 2014,
-//! section 7). The process examines its letters one after the other. A letter keeps its position,
-//! so the wait for a letter has no access and follows the event of the letter's arrival. Only a
-//! receive with a timeout depends on the number of letters, and reads this number.
+//! section 7). The process examines its letters one after the other. A letter keeps its position.
+//! So the wait for a letter has no access, only a synchronization edge from the letter's arrival.
+//! Only a receive with a timeout depends on the number of letters, and reads this number.
 //!
 //! The front-end stores the letters by position and decides which letter matches a receive.
 

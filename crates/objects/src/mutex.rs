@@ -2,12 +2,12 @@
 //!
 //! No thread overtakes a waiting thread. No behaviour is missed: a request has no other effect, so
 //! overtaking is equivalent to the execution in which the overtaken thread's request comes later. A
-//! try takes a place like a lock, and gives it up if it is not granted in the second step. Two
-//! results commute: a try fails only because a thread ahead of it holds the mutex.
+//! try takes a place like a lock, and gives it up if it is not granted in the second step. The
+//! results of two tries commute, because a try fails only if a thread ahead of it holds the mutex.
 //!
 //! A robust mutex (POSIX) survives its owner. Its condition (consistent, owner ended, not
-//! recoverable) depends only on the next owner's place in the order, so it needs no access of its
-//! own.
+//! recoverable) depends only on the next owner's place in the order, so it needs no separate
+//! access.
 
 use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};
@@ -39,7 +39,8 @@ pub enum Condition {
 struct Place {
     thread: ThreadId,
     is_free: bool,
-    /// Whether the thread changed nothing: a failed try, or a spin loop round without progress.
+    /// Whether the thread changed nothing, as in a failed try or a round of a spin loop without
+    /// progress.
     is_idle: bool,
 }
 
@@ -85,7 +86,8 @@ impl Mutex {
         self.leave(ticket, at);
     }
 
-    /// Passes the mutex on because the holder ends, by the event `at`, and records the end.
+    /// Frees the place of the holder because the holder ends, by the event `at`. Records the end of
+    /// the owner.
     pub fn abandon(&mut self, ticket: Ticket, at: EventId) {
         self.condition = Condition::OwnerEnded;
         self.leave(ticket, at);
@@ -102,7 +104,7 @@ impl Mutex {
         self.places[ticket.index()].is_idle = true;
     }
 
-    /// Checks whether another thread may have changed the data after the thread of this place.
+    /// Checks whether the thread of a later place may change the data that the mutex guards.
     pub fn is_overtaken(&self, ticket: Ticket) -> bool {
         let mut later = self.places[ticket.index() + 1..].iter();
         later.any(|place| !place.is_idle)

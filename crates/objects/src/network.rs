@@ -15,8 +15,8 @@ pub enum Delivery {
     /// A letter is in the mailbox when it is sent: Erlang on one node.
     #[default]
     MailboxOrder,
-    /// A letter is delivered after every letter to the same process that was sent before it, in the
-    /// order that messages and spawns (and nothing else) determine: causal broadcast.
+    /// A letter is delivered after every letter to the same process that was sent before it: causal
+    /// broadcast. Only messages and spawns determine this order of sends.
     Causal,
     /// Letters from one process to another are delivered in order: TCP, Erlang between nodes.
     FifoPerPair,
@@ -41,8 +41,8 @@ pub struct Network {
     letters: Vec<Letter>,
     /// The last letter of each sender to each receiver.
     last: BTreeMap<(ThreadId, ObjectId), Ticket>,
-    /// For each thread, the letters that were sent before the thread's next step, in the order that
-    /// messages and spawns (and nothing else) determine.
+    /// For each thread, the letters that were sent before the thread's next step. Only messages and
+    /// spawns determine this order.
     past: BTreeMap<ThreadId, BTreeSet<Ticket>>,
     /// The number of letters that each thread has sent.
     sent: BTreeMap<ThreadId, u32>,

@@ -1,17 +1,18 @@
-//! What all objects have in common.
+//! The trait that all objects implement.
 
 use explore::{EventId, ThreadId};
 use std::fmt::Debug;
 
 /// A synchronization object that the list [`objects!`](crate::objects!) contains.
 pub trait Object: Clone + Default {
-    /// The parameter of its creation.
+    /// The parameter with which an object is created.
     type Size: Copy;
 
-    /// A wait of a thread: usually for a place in the order of the object.
+    /// What a thread can wait for: usually a place in the order of the object.
     type Wait: Copy + Debug;
 
-    /// The number of objects that represent it in the exploration.
+    /// The number of parts of the object. In the exploration, each part is an object with its own
+    /// id.
     const PARTS: u32;
 
     /// Returns a new object.

@@ -12,8 +12,8 @@ use explore::{EventId, OpKind, ThreadId};
 pub enum OnceWait {
     /// An entry waits until it becomes the initialiser or the initialisation is done.
     Entry(Ticket),
-    /// A wait without an entry, until the initialisation is done or has failed more often than
-    /// this.
+    /// A wait without an entry. It ends when the initialisation is done, or when more initialisers
+    /// than this number have failed.
     Failures(u32),
 }
 

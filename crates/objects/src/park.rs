@@ -1,8 +1,9 @@
 //! The park token of a thread.
 //!
-//! Unparks before a park merge into one token. All of them happen before the end of the park that
-//! takes it, as in `std`. A timed park resolves instead of waiting: it takes
-//! the token, or stops waiting. The order of this step and the unparks decides between the two.
+//! Unparks before a park merge into one token. As in `std`, all of these unparks happen before the
+//! end of the park that takes the token. A timed park has a step that resolves it instead of a
+//! wait: the park takes the token, or it expires. The order of this step and the unparks decides
+//! between the two.
 
 use crate::{Form, Object};
 use explore::{EventId, OpKind};
@@ -10,7 +11,7 @@ use explore::{EventId, OpKind};
 /// The park token of one thread.
 #[derive(Clone, Default, Debug)]
 pub struct Park {
-    /// The unparks that merged into the available token. There is none if no token is available.
+    /// The unparks that merged into the available token. Empty if no token is available.
     token: Vec<EventId>,
     /// The unparks that merged into the token that was taken last.
     taken: Vec<EventId>,
@@ -50,7 +51,7 @@ impl Park {
         self.token.last().copied()
     }
 
-    /// Supplies the token, by the event `at`.
+    /// Makes the token available, by the event `at`.
     pub fn unpark(&mut self, at: EventId) {
         match self.state {
             State::Waiting => {
@@ -70,7 +71,7 @@ impl Park {
         is_granted
     }
 
-    /// Checks whether no token is available and no thread parks.
+    /// Checks whether no token is available and the thread is not parked.
     pub fn is_unused(&self) -> bool {
         self.token.is_empty() && self.state == State::Running
     }

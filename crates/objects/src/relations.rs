@@ -1,7 +1,8 @@
 //! The links and monitors of a process: the processes that are notified of its end.
 //!
 //! Both processes record a link, each in a separate object, so linking writes one object and then
-//! the other. The end of a process writes its relations and then notifies all related processes.
+//! the other. The end of a process writes the process's own object and then notifies all related
+//! processes.
 
 /// The links and monitors of a process. `P` is a process and `A` its address.
 ///

@@ -3,9 +3,9 @@
 //! A reader queues after a waiting writer. If an implementation lets the reader pass, this is
 //! equivalent to the execution in which the reader's request comes first. Only deadlocks can depend
 //! on this order ([`is_overtaking`](RwLock::is_overtaking)). If the lock prefers readers, a
-//! try-read passes waiting writers, and is a write because its order with releases matters. A try
-//! is one event, because the results of two-step tries would not commute. So releases have an
-//! access once a lock is used with tries (`tried`).
+//! try-read passes waiting writers. It then has a write access, because its order relative to
+//! releases matters. A try is one event, because the results of tries with two steps would not
+//! commute. So releases have an access once a lock is used with tries (`tried`).
 
 use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};
@@ -35,9 +35,10 @@ struct Place {
     is_writer: bool,
     is_free: bool,
     is_passing: bool,
-    /// Whether the thread of the place changed nothing: a round of a spin loop without progress.
+    /// Whether the thread of the place changed nothing, as in a round of a spin loop without
+    /// progress.
     is_idle: bool,
-    /// The numbers of try-reads and try-writes that had failed before.
+    /// The numbers of try-reads and try-writes that had failed when the place was taken.
     failed: [u32; 2],
 }
 
@@ -132,7 +133,7 @@ impl RwLock {
         self.places[ticket.index()].is_idle = true;
     }
 
-    /// Checks whether another thread may have changed the data after the thread of this place.
+    /// Checks whether the thread of a later place may change the data that the lock guards.
     pub fn is_overtaken(&self, ticket: Ticket) -> bool {
         let mut later = self.places[ticket.index() + 1..].iter();
         later.any(|place| place.is_writer && !place.is_idle)
@@ -158,8 +159,8 @@ impl RwLock {
         self.advance();
     }
 
-    /// Turns the writer that holds the lock into a reader, by the event `at`: a release, and a
-    /// reader's place before all others.
+    /// Turns the writer that holds the lock into a reader, by the event `at`. This is a release,
+    /// followed by a reader's request before all other requests.
     pub fn downgrade(&mut self, ticket: Ticket, at: EventId) {
         debug_assert!(self.is_granted(ticket), "only a holder downgrades");
         self.places[ticket.index()].is_writer = false;
@@ -175,8 +176,8 @@ impl RwLock {
             .map(|index| self.places[index].thread)
     }
 
-    /// Returns the thread's place. If the thread has several readers' places, this is the last one,
-    /// but any of them would do.
+    /// Returns the thread's place. If the thread has several readers' places, returns the last one.
+    /// Which one is returned does not matter.
     pub fn place_of(&self, thread: ThreadId) -> Option<Ticket> {
         let mut taken = (self.head..self.places.len()).rev();
         taken

@@ -1,8 +1,8 @@
 //! Counting semaphore: first come, first served, one permit at a time.
 //!
 //! Releases are writes, so they are ordered. Without this order, the trace would not determine
-//! which release a wait follows. A try-acquire has two steps: it takes a place in the queue, and gets
-//! the permit or gives up its place.
+//! which release a wait follows. A try-acquire has two steps. The first takes a place in the queue.
+//! The second gets the permit or gives up the place.
 
 use crate::order::Order;
 use crate::{Form, Object, Ticket};

@@ -1,8 +1,9 @@
 //! Exit signals of a process (Erlang/OTP, reference manual, "Processes": receiving exit signals).
 //!
-//! Sending a signal writes the signals of the receiving process. The process reads them before each
-//! visible operation, and ends if it must. While the process waits for a letter, it performs no
-//! operation. So a signal that ends it also puts a letter into its mailbox, which wakes it.
+//! The signals of a process are an object. Sending a signal writes the receiver's object. The
+//! receiver reads its object before each visible operation, and ends if a signal requires this.
+//! While the process waits for a letter, it performs no operation. So a signal that ends it also
+//! puts a letter into its mailbox, which wakes it.
 
 /// The strength of an exit signal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

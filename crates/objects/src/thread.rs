@@ -20,7 +20,7 @@ impl Thread {
     pub const SPAWN: Form = Form::none(OpKind::Spawn);
     /// Waits for the end of a thread.
     pub const JOIN: Form = Form::none(OpKind::Join);
-    /// The end of a thread whose end other threads poll: the thread's last event.
+    /// The end of a thread, as its last event. Used only if another thread polls the end.
     pub const END: Form = Form::write(OpKind::End, 0);
     /// Checks [`is_finished`](Thread::is_finished).
     pub const IS_FINISHED: Form = Form::read(OpKind::IsFinished, 0);

@@ -1,4 +1,5 @@
-//! Renders an interleaving as text: one column per thread, with the decisive events marked.
+//! Renders an interleaving as text: one column per thread, with marks at the *decisive* events.
+//! These are the events of the first races, of a data race, and of stale reads.
 //!
 //! Long executions are shortened to the rows around decisive events. If the columns do not fit,
 //! each row names its thread instead.
@@ -41,11 +42,11 @@ pub(crate) struct Shown<'a> {
     rows: Vec<usize>,
     /// The threads of the rows, sorted.
     threads: Vec<usize>,
-    /// The first races, which decide the failure, in the order of their rows.
+    /// The first races, in the order of their rows. Their order decides the failure.
     pub(crate) pairs: Vec<Racing>,
-    /// The rows of the pairs and of a data race, sorted. The first is named A.
+    /// The rows of decisive events, sorted. The first row is named A.
     letters: Vec<usize>,
-    /// The source file of most rows, among the files that create objects.
+    /// Among the source files that create objects, the file with the most rows.
     file: Option<&'a str>,
 }
 
@@ -142,7 +143,7 @@ impl<'a> Shown<'a> {
         lines
     }
 
-    /// Returns the layout that fits, if locations take `places` characters.
+    /// Returns the layout that fits. `places` is the number of characters that locations take.
     fn layout(&self, room: usize, places: usize) -> Layout {
         let threads = self.threads.len() * (NARROWEST + GAP);
         match room {
@@ -238,9 +239,9 @@ impl<'a> Shown<'a> {
         format!("{:>digits$} {letter}{failed} ", row + 1)
     }
 
-    /// Returns the location of a row in its shortest form. An event without a line in the program
-    /// (the end of a guard, a wake) is shown with the previous line of its thread, as an event
-    /// after that line.
+    /// Returns the location of a row in its shortest form. Some events have no line in the program,
+    /// such as a wake or the end of a guard. They are shown with the previous line of their thread,
+    /// as events after that line.
     fn place(&self, row: usize) -> String {
         let shown = self.row(row);
         if let Some(location) = &shown.location {
@@ -270,8 +271,8 @@ fn widest(headings: &[&str], rows: &[Line]) -> Vec<usize> {
     widest
 }
 
-/// Returns the file of most rows, among the files that create objects. Dropped guards and iterators
-/// have locations in other files.
+/// Returns the file with the most rows, among the files that create objects. The locations of
+/// dropped guards and of iterators are in other files.
 fn usual_file(interleaving: &Interleaving) -> Option<&str> {
     let rows = &interleaving.rows;
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The table of the papers: the cost of each algorithm for one program, next to published numbers.
+//! A table as in papers: the cost of each algorithm for one program, next to published numbers.
 
 use crate::layout::{Ink, Style};
 use crate::outcome::{Report, Verdict};

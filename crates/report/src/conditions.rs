@@ -40,19 +40,20 @@ pub struct Conditions {
     /// atomic accesses. If not, two unordered accesses that are not both reads are a data race,
     /// which is a bug (C11, C++11).
     pub interleaves_plain: bool,
-    /// The number of times that a thread of a native program may pass the same place that
-    /// reads memory before it stops (`Halt::Bound(Bound::Unroll)`). See also [`Conditions::noticed_rounds`].
+    /// How often a thread of a native program may return to the same place that reads memory. Then
+    /// the thread stops (`Halt::Bound(Bound::Unroll)`). See also [`Conditions::noticed_rounds`].
     pub unroll: Option<u32>,
     /// Whether the verified schedules will be enforced outside of the model
     /// ([`mazurka::program`](https://docs.rs/mazurka)). If so, the set of events must not depend on
-    /// findings of the search (changes of the shares of an `Arc` always are events), and everything
-    /// that cannot be enforced is a failure.
+    /// what the search learns, so changes to the reference count of an `Arc` are always events.
+    /// Every operation that cannot be enforced is a failure.
     pub is_enforceable: bool,
     /// The memory model, which determines what a read may read.
     pub memory: MemoryModel,
 }
 
-/// Many executions have more of these rounds, but they seldom show anything new.
+/// The default of [`Conditions::noticed_rounds`]. More rounds multiply the executions but seldom
+/// show anything new.
 const NOTICED_ROUNDS: u32 = 1;
 
 impl Default for Conditions {
@@ -73,9 +74,10 @@ impl Default for Conditions {
 }
 
 impl Conditions {
-    /// Returns the number of times that a thread may repeat a spin loop without progress if other
-    /// threads observe its effects before they are undone (`Halt::Bound(Bound::Unroll)`). Without a
-    /// limit, two threads could do this forever.
+    /// Returns how often a thread may repeat a spin loop whose rounds undo all their effects,
+    /// although other threads observe these effects in between. Then the thread stops
+    /// (`Halt::Bound(Bound::Unroll)`). Without a limit, two threads could repeat their loops
+    /// forever.
     pub fn noticed_rounds(&self) -> u32 {
         self.unroll.unwrap_or(NOTICED_ROUNDS)
     }

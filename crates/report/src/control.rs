@@ -1,11 +1,12 @@
-//! Escapes control characters in texts from programs and files, so that no terminal obeys them.
+//! Escapes control characters in texts from programs and files, so that no terminal interprets
+//! them.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Checks whether a terminal obeys a character: C0 except line breaks and tabs, DEL, C1, and
+/// Checks whether a terminal interprets a character: C0 except line breaks and tabs, DEL, C1, and
 /// characters that change the direction or the lines of a text.
 fn is_control(letter: char) -> bool {
     let is_shown = matches!(letter, '\n' | '\t');

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 /// The number of lines that are listed.
 const LINES: usize = 8;
 
-/// The exercised parts, in the examined executions: the first executions of a search, then a
-/// sample.
+/// The exercised parts of a program. Only some executions are examined: the first executions of a
+/// search, then a sample.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Coverage {
     /// The number of examined executions.

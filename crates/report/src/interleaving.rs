@@ -92,7 +92,7 @@ pub struct Unseen {
     pub through: Option<Racing>,
 }
 
-/// The reason why an execution fails, as far as executions were examined.
+/// The reason why an execution fails, as far as the examined executions show.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Why {
     /// Pairs of rows, each earlier row first. Every examined execution that has all of these orders

@@ -1,7 +1,7 @@
 //! The results of a search, as data, as text for people and as JSON.
 //!
-//! This crate depends neither on the source of executions nor on the destination of its text.
-//! Front-ends fill a [`Report`], `Report::text` renders it, and serde converts it to JSON.
+//! This crate knows neither where executions come from nor where its text goes. Front-ends fill a
+//! [`Report`], `Report::text` renders it, and serde converts it to JSON.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Parts of a program that a search is known to omit, and those omissions that the user accepts.
+//! Parts of a program that a search is known to leave out, and which of them the user accepts.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
@@ -16,7 +16,7 @@ pub enum Omission {
     Libraries,
     /// Values of inputs that are not tried.
     Inputs,
-    /// Freed memory that is allocated again.
+    /// Reuse of freed memory by later allocations.
     Reuse,
     /// Synchronization in Rust programs by types other than those of the checker.
     Hidden,

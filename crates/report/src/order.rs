@@ -1,5 +1,8 @@
-//! The order that the command passes to a program that checks itself, in its environment, and the
-//! program's answers: one line with a JSON object for each [`Answer`].
+//! The messages between the command and a process that checks a program.
+//!
+//! The command passes an [`Order`] in the environment. The process writes [`Answer`]s, each as one
+//! line with a JSON object. An order may ask the process to wait for *errands*: pieces of a search,
+//! which the command assigns one by one.
 
 use crate::{
     Case, Conditions, FailureKind, Input, Inputs, Interleaving, LeftOut, Omission, Position,
@@ -64,8 +67,8 @@ pub struct Order {
     /// The schedule to run instead of a search. Output of the program then goes to the standard
     /// error.
     pub replay: Option<ScheduleFile>,
-    /// Whether the last step of the schedule has ended a process, so that the execution before that
-    /// step is to be reported.
+    /// Whether the last step of the schedule ends the process. Then the execution before that step
+    /// is reported.
     #[serde(default)]
     pub is_fatal: bool,
     /// The position to report after the schedule, instead of continuing.
@@ -80,8 +83,8 @@ pub struct Order {
     /// Whether the program runs in a debugger.
     #[serde(default)]
     pub is_debugged: bool,
-    /// The settings for verifying prefixes of one execution. Each time that a shorter prefix is
-    /// verified, the program answers.
+    /// The settings of a verification, which verifies shorter and shorter prefixes of one
+    /// execution. The process answers each time that a shorter prefix is verified.
     #[serde(default)]
     pub verify: Option<Verify>,
     /// Shortcuts that are disabled.
@@ -99,7 +102,8 @@ pub struct Order {
 /// The channel through which a process receives errands, one after the other, and returns results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Errands {
-    /// The file of the errand, and then of its result. [`Answer::Brought`] announces the result.
+    /// The file that contains the errand, and later its result. [`Answer::Brought`] announces the
+    /// result.
     pub words: PathBuf,
     /// A pipe with one byte for each errand.
     pub bell: PathBuf,
@@ -108,7 +112,7 @@ pub struct Errands {
 impl Errands {
     /// Waits for the next errand.
     ///
-    /// Both files are opened each time, because a program may close any descriptor of its process.
+    /// Opens both files each time, because a program may close any descriptor of its process.
     ///
     /// # Errors
     /// Returns an error if the process that gives the errands has ended.
@@ -117,7 +121,7 @@ impl Errands {
         fs::read(&self.words)
     }
 
-    /// Returns the result of the errand.
+    /// Stores the result of the errand.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`next`](Self::next).
@@ -126,7 +130,7 @@ impl Errands {
     }
 }
 
-/// A way to save work that must not change the result of a search. Tests can disable it.
+/// An optimization that must not change the result of a search. Tests can disable it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shortcut {
@@ -138,7 +142,7 @@ pub enum Shortcut {
     PrivateStacks,
     /// A spin loop that makes no progress ends the execution.
     AwaitRule,
-    /// Thread creation and waits belong to the step before them.
+    /// Thread creation and waits are part of the step before them.
     FoldedSpawns,
 }
 
@@ -187,7 +191,7 @@ pub enum Answer {
     Interleaving(Interleaving),
     /// The position of the execution.
     Position(Box<Position>),
-    /// The order could not be carried out, for this reason.
+    /// The order could not be carried out. This is the reason.
     Refused(String),
     /// This case is verified.
     Verified(Box<Case>),

@@ -35,12 +35,12 @@ pub struct Report {
     pub halted: u64,
     /// Redundant executions, which were cut because all enabled threads were in the sleep set.
     pub blocked: u64,
-    /// Executions before the last restart of the search, which restarts when it learns a fact about
-    /// the program.
+    /// Executions before the last restart of the search. A search restarts when it learns a fact
+    /// about the program that contradicts its assumptions.
     #[serde(default)]
     pub given_up: u64,
-    /// How often the search started again, for each reason. With several jobs this depends, like
-    /// `given_up`, on which of them shows a fact first.
+    /// The number of restarts for each reason. With several jobs, this number and `given_up` depend
+    /// on which job learns a fact first.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub restarts: BTreeMap<Restart, u64>,
     /// The deadlocked executions among `executions`.
@@ -89,8 +89,9 @@ pub struct Report {
     /// The memory model of the search.
     #[serde(default)]
     pub memory: MemoryModel,
-    /// The place of an ordering weaker than `SeqCst` for which the memory model matters, if the search
-    /// has chosen the model. Under sequential consistency, the search could not follow it.
+    /// The place of an ordering weaker than `SeqCst` for which the memory model matters, if the
+    /// search chose the model itself. If `memory` is sequential consistency, the search did not
+    /// take this ordering into account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weak_ordering: Option<String>,
     /// The number of jobs.
@@ -134,7 +135,8 @@ pub enum Limit {
     Interrupted,
     /// An observer stopped the search.
     Observer,
-    /// A data race determines the behaviour of the program: the same steps have different results.
+    /// The program has a data race that determines its behaviour: the same steps have different
+    /// results.
     Race,
     /// Only one schedule was repeated.
     Replay,
@@ -150,8 +152,8 @@ pub enum Limit {
     Timeouts,
     /// A thread stopped at the limit on rounds of a loop.
     Unroll,
-    /// Threads reached the limit on operations, perhaps in a spin loop without a hint, for longer
-    /// than allowed.
+    /// Threads reached the limit on operations for longer than allowed. They may be in a spin loop
+    /// without a hint.
     Patience,
     /// The program asked to omit interleavings.
     Exploration,

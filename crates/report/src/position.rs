@@ -1,9 +1,10 @@
-//! The position of an execution that a person chooses step by step.
+//! The interactive exploration of executions: a position in an execution, and the next steps from
+//! there.
 
 use crate::{FailureKind, Interleaving, Racing, ScheduleFile};
 use serde::{Deserialize, Serialize};
 
-/// How to reach a position other than the position to which the schedule leads.
+/// How to get from the end of a schedule to another position.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Visit {

@@ -4,7 +4,7 @@ use explore::{Observer, Outcome, Strategy};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// The number of executions between two queries of the clock.
+/// The number of executions between two readings of the clock.
 const EXECUTIONS_PER_LOOK: u64 = 64;
 
 /// Counts the executions of a search and shows the counts at most once per interval.

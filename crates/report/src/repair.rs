@@ -3,13 +3,13 @@
 use crate::quantity::counted;
 use serde::{Deserialize, Serialize};
 
-/// What the program would have to do for a failure not to happen.
+/// The stronger orderings with which a failure does not happen.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Repair {
-    /// Orderings that together prevent the failure. None of them can be weaker. If there are none, the
-    /// failure happens even if all orderings are sequentially consistent.
+    /// Orderings that together prevent the failure. Each is as weak as possible. The list is empty
+    /// if the failure happens even with sequentially consistent orderings.
     pub orderings: Vec<Stronger>,
-    /// The number of executions in which this was tried.
+    /// The number of executions that were run to find the orderings.
     pub executions: u64,
 }
 
@@ -18,12 +18,12 @@ pub struct Repair {
 pub struct Stronger {
     /// The place in the source.
     pub location: String,
-    /// Whether it is the ordering of a compare-exchange that fails.
+    /// Whether this is the failure ordering of a compare-exchange.
     #[serde(default)]
     pub on_failure: bool,
     /// The ordering that the program has there.
     pub is: String,
-    /// The ordering that it needs.
+    /// The ordering that prevents the failure.
     pub needs: String,
 }
 

@@ -1,36 +1,37 @@
-//! Why a search starts again.
+//! The reasons why a search starts again.
 
 use serde::{Deserialize, Serialize};
 
-/// A fact about the program that contradicts an assumption of the search. When an execution shows it,
-/// the search starts again without this assumption.
+/// A fact about the program that contradicts an assumption of the search. When an execution reveals
+/// the fact, the search starts again without the assumption.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Restart {
-    /// A loop has a hint, so the stacks of threads are compared there.
+    /// A spin loop calls a hint, so the stacks of threads must be compared there.
     Hint,
-    /// A thread returns to a place that reads memory, so its states there are compared.
+    /// A thread returns to a place that reads memory. The place may be in a loop, so the thread's
+    /// states there must be compared.
     Loop,
-    /// A thread repeats an operation, so its stack is compared. From now on, hooks wipe what they
-    /// leave on the stack.
+    /// The stack of a thread must be compared, so hooks must wipe the values that they leave there.
     WipedStacks,
-    /// Stacks are compared at a greater depth than savepoints have restored.
+    /// Stacks must be compared to a greater depth than savepoints have restored so far.
     DeepStacks,
-    /// A failed try may depend on rounds of `std::lock` that were left out.
+    /// A failed try may depend on rounds of `std::lock` that the search left out.
     LockRounds,
-    /// Threads share plain memory, so data races are searched for.
+    /// Threads share plain memory, so the search must look for data races.
     PlainMemory,
-    /// Threads share memory that executions so far did not watch.
+    /// Threads share memory that the search did not watch so far.
     SharedMemory,
-    /// Whether accesses race depends on the order of atomic accesses.
+    /// Atomic accesses may order accesses that would otherwise race, so they must be tracked.
     AtomicOrder,
-    /// More operations of an object depend on each other than assumed.
+    /// More operations of an object depend on each other than the search assumed.
     CoarseObject,
-    /// Several objects are accessed as one.
+    /// Operations use several objects together, so these must count as one object.
     MergedObjects,
-    /// Accesses of memory overlap.
+    /// Accesses overlap, so their memory must count as one object.
     OverlappingAccesses,
-    /// Threads share memory that is accessed with an ordering weaker than `SeqCst`.
+    /// Threads share memory that is accessed with an ordering weaker than `SeqCst`, so the search
+    /// needs another memory model.
     WeakOrdering,
     /// The first execution differs from its repetition.
     FirstExecution,

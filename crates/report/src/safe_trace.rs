@@ -168,8 +168,8 @@ impl Default for Case {
 
 impl Case {
     /// Checks whether this may be a later version of the other case. Both must be for the same
-    /// program, and this prefix must belong to the same execution and must not be longer. (One case
-    /// for several inputs may be two cases in the other version, with executions of their own.)
+    /// program and the same execution, and this prefix must not be longer. (A case for several
+    /// inputs may be split into two cases in the other version, each with its own execution.)
     pub fn relaxes(&self, other: &Case) -> bool {
         let is_same = |event: &Described| {
             let known = other.events.iter().find(|known| known.at == event.at);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time that a reader may take for the next part.
+/// The time that a reader may pause before it reads the next part.
 const STALL: Duration = Duration::from_millis(500);
 /// The time between two attempts.
 const LOOK: Duration = Duration::from_millis(5);

@@ -1,4 +1,4 @@
-//! Findings that a user turns off: whole kinds, or those at certain places.
+//! Findings that a user has turned off: whole kinds, or findings at certain places.
 
 use crate::FailureKind;
 use crate::layout::{Ink, Style, wrap};

@@ -64,7 +64,7 @@ impl Report {
                     true => "execution",
                     false => "interleaving",
                 };
-                // Where all models agree, none is named.
+                // If all memory models agree, the text names none.
                 let verified = match self.memory.is_weak() || self.weak_ordering.is_some() {
                     true => format!("verified under {}:", self.memory),
                     false => "verified:".to_owned(),
@@ -253,7 +253,7 @@ impl Failure {
             execution if execution <= runs => {
                 format!("Execution {} shows it ({events}):", count(execution))
             }
-            // Executions after the failure have higher numbers.
+            // Executions that ran after the failure have higher numbers.
             _ => format!(
                 "An execution with fewer context switches, run after the failure, shows it ({events}):"
             ),

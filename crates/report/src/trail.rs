@@ -1,9 +1,10 @@
-//! The progress of a search, in memory shared with the process that started the search. This memory
-//! remains available if the search dies or must be killed.
+//! The progress of a search, in memory that the searching process shares with the process that
+//! started it. This memory remains available if the searching process dies or must be killed.
 //!
-//! Layout, in words of 64 bits: counters, the steps of the current execution (thread and choice),
-//! then a JSON text preceded by its length in bytes: names of threads, coarse objects, failures.
-//! The reader writes the last word, to ask the search to end soon.
+//! Layout, in words of 64 bits: counters, then the steps of the current execution (thread and
+//! choice), then a JSON text preceded by its length in bytes. The text contains names of threads,
+//! coarse objects (see [`ScheduleFile::coarse`](crate::ScheduleFile::coarse)) and failures. Only
+//! the last word is written by the reader of the trail, to ask the search to end soon.
 
 use crate::{FailureKind, SavedStep};
 use serde::{Deserialize, Serialize};
@@ -82,7 +83,7 @@ pub struct Trailed {
     pub execution: u64,
     /// The counts of the executions that have ended.
     pub counts: Counts,
-    /// Objects that are known to be coarse.
+    /// Objects whose operations are treated as more dependent than at the start of the search.
     pub coarse: Vec<String>,
     /// The steps of the current execution that have begun.
     pub steps: Vec<SavedStep>,
@@ -94,8 +95,8 @@ impl Trail {
     /// The size of the shared file in bytes.
     pub const BYTES: u64 = (WORDS * size_of::<u64>()) as u64;
 
-    /// The offset in the file, in bytes, of the word by which the reader [asks for
-    /// haste](Self::asks_for_haste).
+    /// The offset in the file, in bytes, of the word by which the reader [asks the search to end
+    /// soon](Self::asks_for_haste).
     pub const HASTE: u64 = (HASTE * size_of::<u64>()) as u64;
 
     /// Begins a trail in these words of the shared file.

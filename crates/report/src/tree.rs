@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The first executions of a search. Each execution begins like the previous execution, up to some
-/// event.
+/// The first executions of a search. Up to some event, each execution is the same as the previous
+/// one.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Tree {
     /// The executions, in the order in which a single job runs them.

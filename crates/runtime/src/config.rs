@@ -9,29 +9,32 @@ use std::time::Duration;
 pub struct Config {
     /// The conditions that schedule files and checkpoints record.
     pub conditions: Conditions,
-    /// The maximum number of threads, including the main thread. More threads are a failure.
+    /// The maximum number of threads, including the main thread. Starting more threads is a
+    /// failure.
     pub max_threads: usize,
-    /// Whether executions that are shown include the places of their operations.
+    /// Whether executions shown to users include the places of their operations.
     pub locations: bool,
-    /// Whether interleavings are explored from the beginning, and not only once the program
-    /// requests it ([`crate::explore`]).
+    /// Whether interleavings are explored from the beginning of each execution. If not, they are
+    /// explored once the program calls [`crate::explore`].
     pub explores: bool,
-    /// Whether counted or tracked values must be dropped.
+    /// Whether a value with counted owners, or tracked memory, is a failure if it is never dropped
+    /// or freed.
     pub leaks_fail: bool,
-    /// The number of rounds without progress that a spin loop may make in the only remaining
-    /// thread, which may read the clock. If this is not 0, runs are not repeatable.
+    /// The number of rounds without progress that a spin loop may make in a thread that has joined
+    /// all other threads. Loops that read the clock need some rounds. If this is not 0, runs are
+    /// not repeatable.
     pub waits_alone: u32,
     /// The number of bytes of a thread's stack.
     pub stack_size: usize,
     /// The time for which the operating-system thread that runs the model may be blocked. A longer
-    /// wait is a failure.
+    /// wait is a failure. In a Rust program, the same limit holds for running without an operation.
     pub patience: Duration,
     /// The directory of the sources of a library on top of this crate, including the last slash.
     /// Places in it are not shown, because they do not belong to the program.
     pub library: Option<&'static str>,
     /// The configuration of programs in machine code, or `None` for Rust programs.
     pub native: Option<Native>,
-    /// The shortcuts that the search does not use.
+    /// The optimizations of the search that are switched off.
     pub without: Vec<Shortcut>,
 }
 

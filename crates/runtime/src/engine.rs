@@ -1,8 +1,9 @@
-//! The state of an execution, shared by the model, which is the scheduler, and the threads' code.
+//! The state of an execution. The model, which is the scheduler, and the code of the threads share
+//! it.
 //!
-//! The threads are coroutines of one thread of the operating system. So the engine always has
-//! exactly one user, and each function that may switch to another coroutine first ends all
-//! references to the engine.
+//! The threads are coroutines of one thread of the operating system, so only one of them uses the
+//! engine at a time. A function that may switch to another coroutine first ends all references to
+//! the engine.
 
 mod advance;
 mod birth;
@@ -67,31 +68,32 @@ pub(crate) struct Engine {
     /// The checker's floating-point control words. `None` if the program has the same words, as in
     /// Rust.
     pub(crate) control_words: Option<ControlWords>,
-    /// The alternative of the current operation that is performed.
+    /// The chosen alternative of the current operation.
     pub(crate) choice: u32,
-    /// The current operation as it is performed.
+    /// The current operation, with the access that it turns out to have.
     pub(crate) op: Op,
-    /// The write that the current operation reads from, or its place in coherence order.
+    /// The write that the current operation reads from. For a write, its place in coherence order.
     pub(crate) reads_from: ReadsFrom,
     pub(crate) before: ValueId,
     pub(crate) after: ValueId,
     pub(crate) edges: Vec<EventId>,
-    /// The synchronization edges of the wait that ends.
+    /// A buffer for the synchronization edges of a wait that ends.
     pub(crate) granting: Vec<EventId>,
     /// Started threads that have not begun, if threads begin as late as possible.
     pub(crate) late: Option<Vec<ThreadId>>,
     /// Whether a new thread runs to its first operation before its parent continues.
     pub(crate) children_go_first: bool,
     pub(crate) granularity: StepGranularity,
-    /// The execution that is repeated, and the number of its events to repeat.
+    /// The execution that is being repeated, or null.
     pub(crate) script: *const Execution,
+    /// The number of events of `script` to repeat.
     pub(crate) script_end: usize,
     pub(crate) watch: Watch,
     /// Whether the threads are being unwound after the end of the execution.
     pub(crate) is_tearing_down: bool,
-    /// Whether the execution is over, and its threads are being run to their ends.
+    /// Whether the execution is over, and its remaining threads run to their ends.
     pub(crate) is_run_out: bool,
-    /// The number of accesses to plain memory.
+    /// The number of accesses to plain memory in all executions. It shows progress.
     pub(crate) touches: u64,
     pub(crate) names: Names,
     pub(crate) guests: Guests,
@@ -100,7 +102,7 @@ pub(crate) struct Engine {
 }
 
 life! {
-    /// The state that lives for one execution and can be copied.
+    /// The state of the current execution.
     pub(crate) struct ExecutionLife {
         /// Indexed by thread.
         pub(crate) pending: Vec<Pending>,
@@ -110,28 +112,29 @@ life! {
         pub(crate) live: usize,
         /// The number of events so far, which is the number of the current event.
         pub(crate) events: u32,
-        /// Synchronization edges to next events of threads that became known in the current step.
+        /// Synchronization edges that became known in the current step, as pairs (thread, event):
+        /// the thread's next event comes after this event.
         pub(crate) next_edges: Vec<(ThreadId, EventId)>,
         /// Pairs of (thread, object it is waiting for).
         pub(crate) waiting: Vec<(ThreadId, ObjectId)>,
-        /// Threads whose pending operation depends on the state of its object, with the kind of
-        /// dependence.
+        /// Threads whose pending operation depends on the state of its object, and how it depends.
         pub(crate) conditional: Vec<(ThreadId, DependsOn)>,
         /// Threads that continue before the step is over, because they were started or their wait
         /// has ended.
         ready: VecDeque<ThreadId>,
-        /// The threads that would continue within the step if only accesses were steps, in that
-        /// order. Used if every operation is a step.
+        /// Used if every operation is a step: the threads that would continue within the step if
+        /// only accesses were steps, in this order.
         pub(crate) woken: VecDeque<ThreadId>,
         /// Whether an event has begun and not ended.
         pub(crate) is_in_event: bool,
-        /// Whether objects became coarser in this execution.
+        /// The first reason, if any, why this execution makes the exploration start again.
         pub(crate) coarsened: Option<Restart>,
-        /// Whether a step was to read from an event that did not write its object, so that the schedule
-        /// does not fit the program.
+        /// Whether a step names a source for its read that did not write the object. Then the
+        /// schedule does not fit the program.
         pub(crate) has_unfit_source: bool,
         pub(crate) objects: Objects,
-        /// Indexed by object: the value that was last written. Known while reads are watched.
+        /// The last value of each object, indexed by object. Maintained only while reads are
+        /// watched.
         pub(crate) values: Vec<Option<ValueId>>,
     }
 }
@@ -153,18 +156,20 @@ impl Engine {
         self.life.next_edges.push((thread, event));
     }
 
-    /// Records that the exploration assumed too little, so that it has to start again.
+    /// Records that an assumption of the exploration is wrong, so that it has to start again
+    /// without this assumption.
     pub(crate) fn coarsen(&mut self, why: Restart) {
         self.life.coarsened.get_or_insert(why);
     }
 
-    /// Checks whether the exploration has to start again.
+    /// Checks whether the current execution makes the exploration start again.
     #[inline(always)]
     pub(crate) fn is_coarsened(&self) -> bool {
         self.life.coarsened.is_some()
     }
 
-    /// Makes the object coarser than announced so far.
+    /// Makes an object coarser: from now on, more of its operations count as dependent. If this is
+    /// new, the exploration starts again.
     pub(crate) fn coarsen_object(&mut self, object: ObjectId, coarsening: Coarsening) {
         if !self.names.is_coarse(object, coarsening) {
             self.names.coarsen(object, coarsening);
@@ -191,7 +196,7 @@ impl Engine {
         self.after = after;
     }
 
-    /// Returns whether a thread continues before the step is over.
+    /// Returns whether some thread continues before the step is over.
     #[inline(always)]
     pub(crate) fn has_ready(&self) -> bool {
         !self.life.ready.is_empty()
@@ -208,7 +213,7 @@ impl Engine {
         self.life.ready.push_back(thread);
     }
 
-    /// Returns whether no thread has a stack in use.
+    /// Returns whether every started thread has ended or was abandoned.
     pub(crate) fn is_quiet(&self) -> bool {
         self.life.live == 0
     }

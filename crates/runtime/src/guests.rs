@@ -1,5 +1,5 @@
-//! The guests of the engine: what the front-ends and the watchers know about an execution and its
-//! threads. The engine calls them through the trait [`Guest`].
+//! The guests of the engine: the data that the front-ends and the watchers keep about an execution
+//! and its threads. The engine calls them through the trait [`Guest`].
 
 pub(crate) use crate::rust::pools::{Objects, Wait};
 
@@ -55,35 +55,36 @@ pub(crate) struct Guests {
     pub(crate) history: History,
     /// Whether the effect of the current event (or its absence) is already recorded.
     pub(crate) is_effect_noted: bool,
-    /// The state to restore after the drop of the statics, while they are being dropped.
+    /// While statics are being dropped: the state to restore afterwards.
     pub(crate) ending: Option<Ending>,
     /// Whether a destructor of a static was stopped, so that values that it owned may remain.
     pub(crate) has_lost_statics: bool,
     pub(crate) plain: Pool<PlainState>,
     /// The values of atomic variables that a read may get.
     pub(crate) versions: Versions,
-    /// Objects that are accessed with an ordering weaker than `SeqCst`, each with the place of such an
-    /// access, if the memory model depends on that.
+    /// Objects that are accessed with an ordering weaker than `SeqCst`, each with the place of one
+    /// of these accesses. Recorded if the choice of the memory model depends on them.
     pub(crate) weak_orderings: FxHashMap<ObjectId, Spot>,
-    /// Stronger orderings than those of the program, while a repair is looked for.
+    /// While a repair is searched for: orderings that are stronger than those of the program.
     pub(crate) strengthening: Option<Strengthening>,
     pub(crate) statics: Vec<Static>,
-    /// Memory of forgotten values of statics, with the address of the static.
+    /// Leaked memory of values of lazy statics from earlier executions, for reuse by the same
+    /// static. Pairs of (address of the static, memory).
     pub(crate) spare_statics: Vec<(usize, *mut ())>,
     pub(crate) residents: Residents,
     /// Values that must be dropped or freed before the end.
     pub(crate) owned: Pool<Owned>,
-    /// The numbers of the values whose shares raw pointers may represent, by address.
+    /// For each address that `into_raw` has returned, the number of the value with counted owners.
     pub(crate) raw_arcs: BTreeMap<usize, u32>,
-    /// The numbers of pieces of allocated memory, by address.
+    /// The number of each block of tracked memory, by address.
     pub(crate) raw_memory: BTreeMap<usize, u32>,
     pub(crate) failures: Failures,
     pub(crate) exploration: Exploration,
-    /// Whether alternatives were left out because of `exploration`, in any execution.
+    /// Whether some execution left out alternatives because of `exploration`.
     pub(crate) has_left_out: bool,
-    /// Observations in any execution that are not failures.
+    /// Warnings: observations in executions so far that are not failures.
     pub(crate) warnings: RefCell<BTreeSet<String>>,
-    /// Parts of the program's behaviour that any execution is known to have left out.
+    /// Parts of the program's behaviour that executions so far are known to have left out.
     pub(crate) left_out: RefCell<BTreeSet<LeftOut>>,
     /// The goals, in the order in which they first occurred in any execution.
     pub(crate) goals: Vec<Goal>,
@@ -101,22 +102,23 @@ pub(crate) struct ThreadGuests {
     pub(crate) heap: Box<Heap>,
     /// Whether the thread's plain accesses to its own stack are not events.
     pub(crate) has_private_stack: bool,
-    /// The number of its last run, as counted by `Savepoints`.
+    /// The number of the thread's last run, as counted by `Savepoints`.
     pub(crate) run: u64,
     pub(crate) locals: Locals,
-    /// The static that the thread is creating.
+    /// The lazy static whose value the thread is creating.
     pub(crate) making: Option<Making>,
 }
 
 life! {
-    /// The data of the guests about a thread that lives for one execution and can be copied.
+    /// The data of the guests about a thread in one execution.
     pub(crate) struct ThreadGuestsLife {
         /// The number of allocations that reused a freed block.
         pub(crate) reused: u32,
-        /// The condition that stopped the thread because it did not hold.
+        /// The condition of an object that the thread awaits, if it stopped because the condition
+        /// did not hold.
         pub(crate) condition: Option<Condition>,
         pub(crate) round: Round,
-        /// Whether the thread may be waiting for letters at the end.
+        /// Whether the thread is a server, whose wait for letters at the end is not a deadlock.
         pub(crate) serves: bool,
         /// The frame of the call in which the thread was last suspended, or 0 if it was never
         /// suspended. No frames of the program lie below.
@@ -465,7 +467,8 @@ impl Guest for Guests {
 
     #[inline]
     fn join(engine: &mut Engine, thread: ThreadId) {
-        // The main thread may be joined before it has joined all other threads.
+        // The main thread is not counted, because it may be joined before it has joined all other
+        // threads.
         engine.guests.native.life.joined += usize::from(thread != ThreadId::MAIN);
         if engine.watch.compares {
             engine.guests.hidden.joined(engine.running, thread);

@@ -1,10 +1,11 @@
-//! Runs a closure and the threads that it starts as stackful coroutines, one visible operation at a
-//! time, under [`explore::Program`].
+//! Runs a closure and the threads that it starts as an [`explore::Program`]. Each thread is a
+//! stackful coroutine, and a step runs one thread up to its next visible operation.
 //!
-//! [`Model`] is the program. The mirrors of the standard library are built from the other types,
-//! which announce an operation, wait until the model performs it, and do not depend on the
-//! exploration. Objects of these types belong to the execution that created them. Only the threads
-//! of this execution may use the objects; other uses panic.
+//! [`Model`] is the program. A front-end builds its *mirrors*, the types that replace those of the
+//! standard library, from the other types of this crate. A method of these types announces an
+//! operation and waits until the model performs it. The types do not depend on the exploration.
+//! Their objects belong to the execution that created them. Only the threads of this execution may
+//! use them. Any other use panics.
 //!
 //! ```
 //! use explore::{Algorithm, Options, Outcome, Program, explore};
@@ -24,7 +25,8 @@
 //! assert_eq!(model.outcome(), Outcome::Completed);
 //! ```
 //!
-//! The caller (`#[track_caller]`) determines the name and the place of an operation in a trace.
+//! Traces show operations with the place of the caller (`#[track_caller]`), and name objects after
+//! the place where they were created.
 
 #![cfg_attr(
     not(all(target_os = "linux", target_arch = "x86_64")),

@@ -1,9 +1,9 @@
-//! Programs in machine code, in which memory is named by address, and a place is an address of
-//! code.
+//! The front-end for programs in machine code (*native* programs). Memory is named by its address,
+//! and a place in the program is the address of an instruction.
 //!
-//! A front-end calls these functions from the hooks that a compiler inserts before accesses, and
-//! from its replacements of library functions. Only threads of a [`Model`](crate::Model) whose
-//! [`Config`] has a [`Native`] call them.
+//! These functions are called from *hooks*, which a compiler inserts before accesses, and from
+//! replacements of library functions. Only threads of a [`Model`](crate::Model) whose [`Config`]
+//! has a [`Native`] call them.
 
 mod annotations;
 mod atomics;
@@ -101,8 +101,8 @@ pub struct Native {
     pub memory: &'static dyn Memory,
 }
 
-/// Starts the thread that detects blocked threads. Without this call, the first model starts this
-/// thread.
+/// Starts the watchdog thread, which detects blocked threads. Without this call, the first model
+/// starts it.
 pub fn start_watchdog() {
     crate::engine::watchdog::start();
 }
@@ -113,13 +113,13 @@ pub fn catch_crashes(prologue: Prologue, epilogue: Epilogue) {
 }
 
 life! {
-    /// The state that lives for one execution and can be copied.
+    /// The state of a native program in one execution.
     pub(crate) struct ProgramLife {
-        /// The number of threads that have been joined.
+        /// The number of threads that have been joined, not counting the main thread.
         pub(crate) joined: usize,
         pub(crate) objects: Objects,
-        /// Threads whose wait is not a deadlock, because it ends for another reason in another
-        /// execution.
+        /// Waiting threads that do not count as deadlocked, because in another execution something
+        /// else ends their wait.
         pub(crate) excused: Vec<ThreadId>,
         /// Whether a thread has ended the program.
         pub(crate) has_exited: bool,
@@ -137,24 +137,25 @@ pub(crate) struct State {
     pub(crate) is_weak: bool,
     /// Whether the search needs to know the orderings of accesses.
     pub(crate) has_orderings: bool,
-    /// Whether loop rounds have no bound, so that they are not counted.
+    /// Whether the rounds of loops are unbounded, so they are not counted.
     pub(crate) is_simple: bool,
     pub(crate) shadow: Shadow,
     pub(crate) ownership: Ownership,
-    /// Whether a slice has accessed shared memory that was not known to be shared when the slice
-    /// began.
+    /// Whether a slice of a search has accessed shared memory that was not known to be shared when
+    /// the slice began.
     pub(crate) has_met_more_shared: bool,
     pub(crate) reuse: reuse::Met,
-    /// Whether synchronization by atomic accesses counts, too, because data races are searched for
-    /// and the order of threads by starts, ends and locks does not suffice.
+    /// Whether happens-before includes synchronization by atomic accesses. The search for data
+    /// races needs this if starts, ends and locks do not order the threads enough.
     pub(crate) is_ordering: bool,
     /// For each place of a store, whether the store continues its thread's release sequence.
     pub(crate) continuing: FxHashMap<usize, bool>,
     /// For each place of a wait at a futex, whether it belongs to an atomic wait of libstdc++.
     pub(crate) library_waits: FxHashMap<usize, bool>,
-    /// The range that the plain write of the current event changes after its hook.
+    /// The range of the current event if it is a plain write. The program writes it after the hook
+    /// has returned.
     pub(crate) written: Option<Written>,
-    /// Whether all stacks count as accessed by several threads.
+    /// Whether every stack is treated as accessed by several threads.
     pub(crate) are_stacks_shared: bool,
     pub(crate) audit: Audit,
     /// Buffer in which the state of a thread is assembled.

@@ -1,4 +1,4 @@
-//! The front-end for Rust: the objects that mirror `std`, one per file, and threads.
+//! The front-end for Rust: threads, and the objects that mirror those of `std`, one per file.
 
 pub(crate) mod alloc;
 pub(crate) mod arc;

@@ -1,4 +1,4 @@
-//! An execution that was recorded for users.
+//! The trace of an execution, as shown to users.
 
 pub(crate) mod deciding;
 pub(crate) mod failure;
@@ -93,7 +93,8 @@ impl Engine {
             first: events[race.first.index()],
             second: events[race.second.index()],
         };
-        // In an execution of a graph, the order of the steps says little.
+        // Under a weak memory model, the order of the steps does not determine what reads return,
+        // so races are not shown.
         let races = match unseen::is_weak(execution) {
             true => Vec::new(),
             false => deciding::by_weight(execution, failed),
@@ -131,8 +132,8 @@ impl Engine {
         }
     }
 
-    /// Describes the events of an execution of accesses. The recorded execution of operations
-    /// contains the same events, with other events in between.
+    /// Describes the events of `accesses`, an execution whose steps are accesses. The recorded
+    /// execution `operations` has the same events, and further events between them.
     pub(crate) fn described(&self, accesses: &Execution, operations: &Execution) -> Vec<Described> {
         let mut described = Vec::new();
         let mut next: BTreeMap<ThreadId, u32> = BTreeMap::new();
@@ -204,8 +205,8 @@ impl Engine {
             let arrival = event.sent_in.map(|arrival| rows.events[arrival.index()]);
             rows.rows[row].sent_in = arrival;
         }
-        // A panic that the program caught is not marked as a failure if the execution has no
-        // failure, or if its failure is another one, which is shown at the end.
+        // A panic that the program caught is not a failure. So rows are marked as failed only if
+        // the execution has a failure that is an event.
         let is_an_event = failure.is_some_and(|shown| !shows_at_the_end(shown.kind));
         for row in &mut rows.rows {
             row.failed &= is_an_event;
@@ -292,7 +293,7 @@ impl Engine {
     }
 }
 
-/// Checks whether the failure is the way in which the execution ends, and not an event.
+/// Checks whether a failure of this kind is a state at the end of the execution, and not an event.
 fn shows_at_the_end(kind: FailureKind) -> bool {
     matches!(
         kind,

@@ -1,4 +1,5 @@
-//! Watchers of an execution: races, spin loops without progress, states, hidden synchronization.
+//! Watchers observe an execution. They detect data races, spin loops without progress and
+//! synchronization outside the model, and compute states.
 
 pub(crate) mod await_rule;
 pub(crate) mod footprint;

@@ -1,6 +1,7 @@
-//! Checks that random abstract programs behave alike as coroutines and on the testkit's machine.
+//! Checks that random abstract programs have the same results as coroutines and on the testkit's
+//! machine.
 //!
-//! `MAZURKA_SEED` repeats a run.
+//! To repeat a run, set the environment variable `MAZURKA_SEED` to the seed that it has printed.
 
 use explore::{
     Algorithm, Interrupt, MemoryModel, MemoryOrder, Observer, Options, Outcome, Pending, Performed,
@@ -140,7 +141,8 @@ impl Runner {
         }
     }
 
-    /// Checks whether an action is meaningless in this state.
+    /// Checks whether an action makes no sense in this state, such as the release of a lock that is
+    /// not held.
     fn skips(&self, action: &Action) -> bool {
         let object = action.objects.first().copied().unwrap_or(0);
         match action.verb {
@@ -312,7 +314,8 @@ fn received(result: Result<u64, ReceiveError>) -> u64 {
     }
 }
 
-/// Runs the main thread. All threads that exist from the start begin together.
+/// Runs the main thread. It starts all threads that no other thread spawns, and a barrier lets them
+/// begin together.
 fn main_thread(program: &Rc<Program>, seen: &Rc<Seen>) {
     let is_root = |&thread: &usize| program.users(&[Verb::Spawn], thread).is_empty();
     let roots: Vec<usize> = (0..program.threads.len()).filter(is_root).collect();
@@ -338,7 +341,7 @@ fn main_thread(program: &Rc<Program>, seen: &Rc<Seen>) {
     main.shared.start.wait();
 }
 
-/// A program that records how its executions end.
+/// A wrapper of a program that records how its executions end.
 struct Noting<P, F> {
     program: P,
     end: F,
@@ -455,7 +458,8 @@ fn as_coroutines(program: &Rc<Program>, memory: MemoryModel) -> Option<Found> {
     found
 }
 
-/// Checks whether the two are comparable: threads have handles only of threads started before.
+/// Checks whether the results can be compared. As coroutines, threads have handles only of threads
+/// that were already spawned, and the panic of a joined thread is not a failure.
 fn is_comparable(program: &Program) -> bool {
     let users = |verbs: &[Verb], thread| !program.users(verbs, thread).is_empty();
     let names = [Verb::Join, Verb::Ended, Verb::Unpark];
@@ -466,7 +470,8 @@ fn is_comparable(program: &Program) -> bool {
     !(is_named_too_early || may_panic && waits_for_ends)
 }
 
-/// Checks whether objects that are too fine are detected late, in some executions only.
+/// Checks whether only some executions may show that an object needs a coarsening. Then the numbers
+/// of executions are not compared.
 fn is_coarsened_late(program: &Program) -> bool {
     program.does(&[
         Verb::TryRead,
@@ -511,7 +516,8 @@ fn coroutines_do_what_the_machine_does() {
             let coroutines = as_coroutines(&program, MemoryModel::Sc);
             let text = format!("{}: {program}", suite.name);
             let coroutines = coroutines.unwrap_or_else(|| panic!("{text}: too many executions"));
-            // In the machine, the result of a timed wait is known before the mutex is locked again.
+            // On the machine, the result of a timed wait is known before the mutex is locked again,
+            // so the ends may differ.
             let is_timed = program.does(&[Verb::TimedWait]);
             assert!(is_timed || coroutines.1 == machine.1, "other ends: {text}");
             if !is_coarsened_late(&program) {

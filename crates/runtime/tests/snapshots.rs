@@ -1,4 +1,4 @@
-//! Tests of which programs report their state, and which states are equal.
+//! Tests which programs report their state, and which states are equal.
 
 use explore::{
     Algorithm, End, Fingerprint, Interrupt, Options, Outcome, Program, Step, ThreadId, explore,
@@ -56,8 +56,8 @@ fn states_do_not_depend_on_the_order_of_independent_steps() {
 fn the_main_thread_needs_no_state_to_start_and_join_threads() {
     let only_threads = || drop(join(spawn(None, || machine(1))));
     assert_eq!(opaque(only_threads, &[0, 1]), None);
-    // The choice of the main thread is a part of its state. Other results are a part of its state,
-    // too, where the thread reports them.
+    // The state of the main thread includes the results of its choices. A fence reports no result,
+    // so the state is unknown after it.
     let chooses = || {
         let thread = spawn(None, || machine(1));
         choose(2);

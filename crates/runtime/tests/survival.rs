@@ -137,7 +137,8 @@ fn a_thread_that_comes_too_late_for_a_scope_runs_nothing() {
             is_over.set(true);
         });
     });
-    // Main continues while it can. The announced start of the thread comes afterwards.
+    // The main thread continues as long as it can, so the announced spawn takes place after the end
+    // of the scope.
     assert_eq!(found, [(Outcome::Halted, 1)]);
 }
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release, SeqCst};
 
-/// The outcomes of a search, with their numbers.
+/// The number of executions of a search, and how many of them failed.
 #[derive(Default, PartialEq, Debug)]
 struct Counted {
     executions: u64,
@@ -39,7 +39,7 @@ fn search(memory: MemoryModel, body: impl Fn() + 'static) -> Counted {
     }
 }
 
-/// Each of two threads stores into its variable and then loads the other one.
+/// Two threads each store to one variable and then load the variable of the other thread.
 fn store_buffering(order: Ordering) -> impl Fn() + 'static {
     let load = match order {
         Release => Acquire,

@@ -28,9 +28,9 @@ pub struct CProgram {
     pub condvars: Vec<Home>,
     /// Semaphores with their permits.
     pub semaphores: Vec<(Home, u32)>,
-    /// Barriers with their places.
+    /// Barriers, each with the number of threads that it waits for.
     pub barriers: Vec<(Home, u32)>,
-    /// Onces: the initialiser of each adds 1 to its place.
+    /// Onces. The initialiser of each once adds 1 to this place.
     pub onces: Vec<Place>,
     /// The threads.
     pub threads: Vec<Thread>,
@@ -45,7 +45,7 @@ pub struct Thread {
     pub body: Vec<Statement>,
 }
 
-/// The place of memory or of an object.
+/// Where memory or an object is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Home {
     /// A static, initialised by the compiler.
@@ -58,7 +58,7 @@ pub enum Home {
     ThreadLocal,
 }
 
-/// The place of a thread's registers.
+/// Where the registers of a thread are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RegisterHome {
     /// Local variables.
@@ -77,7 +77,7 @@ pub enum RegisterHome {
     Specific,
 }
 
-/// A part of a region.
+/// A part of a region that is accessed at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
     /// The region.
@@ -373,7 +373,7 @@ impl CProgram {
 }
 
 impl CProgram {
-    /// Checks whether more threads arrive at a barrier than the barrier has places, which C++ does
+    /// Checks whether more threads arrive at a barrier than the barrier waits for, which C++ does
     /// not allow.
     pub fn has_crowded_barrier(&self) -> bool {
         let arrives = |thread: &&Thread, barrier| arrives(&thread.body, barrier);

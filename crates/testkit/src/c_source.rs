@@ -1,9 +1,9 @@
 //! Prints abstract programs as C with pthreads, for front-ends that check C.
 //!
-//! Variables become atomics, registers become local variables. Main creates
-//! the threads that no thread spawns, and joins the threads that no thread joins. This adds no
-//! conflict, so the C program has the traces of the abstract program. Local variables record which
-//! locks a thread holds.
+//! Variables become atomics, and registers become local variables. Local variables also record
+//! which locks a thread holds. Main creates the threads that no thread spawns, and joins the
+//! threads that no thread joins. This adds no conflict, so the C program has the traces of the
+//! abstract program.
 //!
 //! C has no channels, no parking, no polling for an end or a once, and no initialisers that give
 //! up.
@@ -19,8 +19,9 @@ pub enum NotInC {
     /// The program uses an operation that pthreads do not have.
     #[error("pthreads have no counterpart of {0:?}")]
     Verb(Verb),
-    /// The thread has several spawners, or a spawner with a larger number, or it is not joined as
-    /// in C: at most once, by its spawner, after the spawn and outside of blocks.
+    /// The thread has several spawners, or a spawner with a larger number, or it is joined in a way
+    /// that is impossible in C. In C, a thread is joined at most once, by its spawner, after the
+    /// spawn and outside of blocks.
     #[error("thread {0} is not spawned and joined as in C")]
     Lifetime(usize),
 }

@@ -1,4 +1,5 @@
-//! A thread's statements as a list with jumps, and its local steps between two actions.
+//! Compiles a thread's statements to a list with jumps, and performs local steps between two
+//! actions.
 
 use crate::program::{Action, Condition, REGISTERS, Statement, Value, Verb};
 

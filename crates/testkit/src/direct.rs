@@ -1,5 +1,5 @@
-//! The direct semantics of abstract programs: every blocking operation is one atomic step, without
-//! the `objects` crate. The split semantics must have the same final states.
+//! The direct semantics of abstract programs: every blocking operation is one atomic step. It does
+//! not use the `objects` crate. The split semantics must have the same final states.
 
 mod moves;
 
@@ -10,8 +10,8 @@ use crate::program::{Action, Program, Sort, Verb};
 use moves::Moves;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-/// Returns all values and places with which an interleaving of atomic steps can end, or `None` if
-/// there are more than `limit` states.
+/// Returns the possible ends of the program: final values and places of threads. Returns `None` if
+/// the program has more than `limit` states.
 pub fn finals(program: &Program, limit: usize) -> Option<BTreeSet<Final>> {
     let plan = Plan::new(program);
     let mut seen = HashSet::new();
@@ -68,7 +68,7 @@ struct Thread {
 enum Status {
     NotStarted,
     Running,
-    /// Before the end of the thread, which is polled.
+    /// The thread is about to end. This is a step, because other threads poll for the end.
     Ending,
     Assuming,
     Failed,

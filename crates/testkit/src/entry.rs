@@ -1,8 +1,10 @@
-//! The entries of objects: all that programs, machines, oracles and suites know of an object.
+//! Objects that are described by an *entry*: all that programs, machines, oracles and suites know
+//! of such an object is in this file.
 //!
-//! An object has an entry if its actions are a few events at this object and perhaps a last wait,
-//! and a number is its state in the direct semantics. The other modules know the other objects.
-//! The compiler asks for the tests of every object in the list [`objects::objects!`].
+//! An object can have an entry if two conditions hold. Each of its actions consists of a few events
+//! at this object and perhaps a final wait. In the direct semantics, its state is a number. All
+//! other objects are spread over the other modules. The tests do not compile unless every object in
+//! the list [`objects::objects!`] names its suites.
 
 use crate::phase::{Phase, Wait};
 use crate::program::{Program, Signature, Sort, Verb, row};

@@ -316,8 +316,9 @@ impl Laws<'_> {
     }
 
     /// Checks that all traces are found with the right outcomes. No trace may be executed to its
-    /// end twice (exhaustive search: no interleaving), and optimal algorithms may have no blocked
-    /// execution. At a random point the search is saved and resumed. Some schedules are replayed.
+    /// end twice (for an exhaustive search: no interleaving). Optimal algorithms may have no
+    /// blocked execution. The search is saved and resumed at a random point, and some schedules are
+    /// replayed.
     fn finds_every_trace(
         &self,
         algorithm: Algorithm,
@@ -364,8 +365,8 @@ impl Laws<'_> {
         Ok(())
     }
 
-    /// Checks that a seed always gives the same legal traces, also after a resume or skipped
-    /// executions.
+    /// Checks that the same seed always gives the same traces, also if the search is resumed or
+    /// skips executions.
     fn is_repeatable(&self, algorithm: Algorithm, random: &mut Random) -> Result<(), String> {
         let options = Options {
             seed: random.number(),
@@ -381,7 +382,7 @@ impl Laws<'_> {
         strategy = resumed(algorithm, options, &strategy.save())?;
         in_parts.limit = 5;
         self.explore(&mut strategy, &mut in_parts)?;
-        // A search that skips the executions of another search continues as the other search would.
+        // A search that skips executions continues like a search that performs them.
         let mut behind = resumed(algorithm, options, &strategy.save())?;
         behind.skip(2);
         in_parts.limit = 7;

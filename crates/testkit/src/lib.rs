@@ -1,11 +1,11 @@
 //! Tests of the checker: abstract programs, their brute force, and the laws of every algorithm.
 //!
-//! A [`Program`] is run in two ways: by [`Machine`], split into requests and waits as in
-//! front-ends, and by [`direct`], where a blocking operation is one step. The [`Oracle`] naively
-//! enumerates a machine's behaviour. The [`law`]s specify the traces that an algorithm must find.
-//! [`suite`]s of random programs come from a seed; [`shrink`] makes a program that breaks a law
-//! smaller. [`Program::c_source`] prints a program as C. A [`litmus`] test asks whether a memory
-//! model allows a final state.
+//! A [`Program`] is run in two ways. [`Machine`] splits a blocking operation into a request and a
+//! wait, as front-ends do (the *split semantics*). [`direct`] performs a blocking operation in one
+//! step (the *direct semantics*). The [`Oracle`] naively enumerates a machine's behaviour, and the
+//! [`law`]s specify the traces that an algorithm must find. A [`suite`] generates random programs
+//! from a seed. If a program breaks a law, [`shrink`] makes it smaller. [`Program::c_source`]
+//! prints a program as C. A [`litmus`] test asks whether a memory model allows a final state.
 
 #![forbid(unsafe_code)]
 

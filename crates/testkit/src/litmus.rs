@@ -1,5 +1,5 @@
-//! Litmus tests: small programs with a question about their final states, in a subset of the format
-//! that herd reads for C (Alglave, Maranget, Tautschnig, TOPLAS 2014).
+//! Litmus tests: small programs with a question about their final states. The format is a subset of
+//! herd's format for C (Alglave, Maranget, Tautschnig, TOPLAS 2014).
 //!
 //! ```text
 //! C MP+rel+acq
@@ -15,10 +15,10 @@
 //! exists (1:r0=1 /\ 1:r1=0)
 //! ```
 //!
-//! The subset has loads, stores, exchanges, `fetch_add`, `compare_exchange_strong` and fences,
-//! `if` without `else`, and local variables of type `int`, of which one has the expected value of a
-//! compare-exchange. All variables begin with 0. Lines between the name and the init block are
-//! comments.
+//! The subset has loads, stores, exchanges, `fetch_add`, `compare_exchange_strong`, fences, `if`
+//! without `else`, and local variables of type `int`. A compare-exchange needs a local variable
+//! with the expected value. All variables begin with 0. Lines between the name and the init block
+//! are comments.
 
 mod formula;
 mod parser;
@@ -40,8 +40,8 @@ pub struct Litmus {
     /// The program.
     pub program: Program,
     formula: Formula,
-    /// Whether the test asks for the final states in which the formula holds, as with `exists` and
-    /// `~exists`, instead of those in which it does not hold, as with `forall`.
+    /// Whether the test asks for final states in which the formula holds (`exists` and `~exists`),
+    /// or for final states in which it does not hold (`forall`).
     is_wanted: bool,
 }
 

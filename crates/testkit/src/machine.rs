@@ -114,8 +114,7 @@ impl Machine {
         machine
     }
 
-    /// Returns the machine whose stores continue the release sequences of their threads if
-    /// `is_c11`.
+    /// Sets whether later stores of a thread continue its release sequence.
     #[must_use]
     pub fn with_release_sequences(mut self, is_c11: bool) -> Machine {
         self.is_c11 = is_c11;
@@ -252,8 +251,8 @@ impl Machine {
         })
     }
 
-    /// Puts the value that an access to a variable reads from into memory. Returns the content of
-    /// memory before.
+    /// Puts the value that an access reads into memory, if it is not the current value. Returns the
+    /// previous content of memory.
     fn read_from(&mut self, op: Op, from: ReadsFrom) -> Option<u64> {
         let variable = variable_of(op)?;
         let memory = self.variables[variable];
@@ -265,7 +264,8 @@ impl Machine {
         Some(memory)
     }
 
-    /// Ends an access to a variable: its write stays in memory only if the write is the newest.
+    /// Ends an access to a variable. Its write stays in memory only if it is the newest in
+    /// coherence order.
     fn write_behind(&mut self, op: Op, from: ReadsFrom, memory: Option<u64>) {
         let (Some(variable), Some(memory)) = (variable_of(op), memory) else {
             return;

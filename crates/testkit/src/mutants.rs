@@ -1,5 +1,5 @@
-//! Shows that the tests of the front-ends catch mistakes: each mutant of `mutants.txt` has one
-//! mistake, and `frontends` must find a difference with this mutant.
+//! Shows that the tests of the front-ends catch mistakes. Each mutant of `mutants.txt` has one
+//! mistake, and `frontends` must find a difference for this mutant.
 //!
 //! All mutants are built at once, into a copy of the sources, where an environment variable selects
 //! a mutant (mutant schemata, Untch, Offutt and Harrold, ISSTA 1993). The original sources contain

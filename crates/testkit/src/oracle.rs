@@ -1,8 +1,8 @@
 //! Brute force: computes the whole behaviour of a machine, which is cloned before every step.
 //!
-//! Prefixes with the same key lead to the same state, which is checked, so each key is visited
-//! once. The core's requirements are also checked: a step disables no other thread, changes no
-//! other thread's operation without a conflict, and independent operations commute.
+//! Prefixes with the same key must lead to the same state (this is checked), so each key is visited
+//! once. The core's requirements are also checked. A step must not disable another thread, or
+//! change another thread's operation without a conflict. Independent operations must commute.
 
 use crate::machine::{Final, Machine};
 use crate::program::Program;
@@ -149,8 +149,9 @@ fn steps(machine: &Machine) -> Vec<Step> {
     steps
 }
 
-/// Checks that other threads' operations stay enabled and on their objects, and that waits stay on
-/// their objects. Apart from that, only a write of its object may change an operation.
+/// Checks the operations of the other threads. Enabled operations must stay enabled, at the same
+/// objects. Waits must not change. An enabled operation may change only if the step writes its
+/// object.
 fn check_monotone(
     before: &Machine,
     after: &Machine,

@@ -1,5 +1,5 @@
-//! The static information about a program: its code, the names of its objects, and how coarse these
-//! must be.
+//! Static information about a program: its code, the ids of its objects, and which objects are used
+//! in ways that make more operations dependent.
 
 use crate::code::Code;
 use crate::entry::Kind;

@@ -142,7 +142,7 @@ pub enum Verb {
     TimedWait,
     Signal,
     Broadcast,
-    /// An action at an object with an entry.
+    /// An action at an object with an entry (see `entry`).
     Act(Act),
     Arrive,
     /// Arrives. The result is whether the thread leads.

@@ -39,7 +39,7 @@ pub(crate) enum Piece {
     /// Sets a variable and signals, while holding the mutex.
     Notify,
     Act(Act),
-    /// An action of any entry.
+    /// An action at any object with an entry (see `entry`).
     AnyAct,
     Arrive,
     Lead,

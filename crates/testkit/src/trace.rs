@@ -1,5 +1,5 @@
-//! The canonical key of a trace: two executions have the same key iff they have the same events,
-//! and dependent events are in the same order. The computation is deliberately naive and uses no
+//! The canonical key of a trace. Two executions have the same key iff they have the same events and
+//! order dependent events in the same way. The computation is deliberately naive and uses no
 //! clocks.
 
 use explore::{Access, EventId, Execution, Op, Step, ThreadId, ValueId};

@@ -30,7 +30,7 @@ pub const MODELS: [(MemoryModel, bool); 5] = [
     (MemoryModel::Rc11, true),
 ];
 
-/// The numbers of one comparison.
+/// The size of one comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Compared {
     /// Consistent graphs.
@@ -117,7 +117,8 @@ pub fn check(
     }))
 }
 
-/// Checks that random walks reach only graphs of `reached`, and all of them if there are few.
+/// Checks that random walks reach only graphs in `reached`. If there are few graphs, the walks must
+/// reach all of them.
 fn walk(
     program: &Program,
     machine: &mut Machine,
@@ -161,8 +162,8 @@ pub fn reached(
     Ok(reached.graphs)
 }
 
-/// Checks that parts that are given away, searched in any order, reach the graphs of `reached`
-/// once.
+/// Checks that a divided search reaches each graph in `reached` once: parts are given away, and
+/// searched in any order.
 fn divide(machine: &mut Machine, memory: MemoryModel, reached: &mut Reached) -> Result<(), String> {
     let algorithm = Algorithm::default();
     let options = Options {

@@ -8,8 +8,8 @@ use testkit::random::Random;
 use testkit::suite::SUITES;
 use testkit::{Oracle, Program};
 
-/// Programs on which a wrong rule of an algorithm fails (docs/book/src/algorithms.md, and found by
-/// this test), each with its number of traces if known.
+/// Programs that expose wrong rules of an algorithm, each with its number of traces if known. Some
+/// are from docs/book/src/algorithms.md, others were found by this test.
 const TRAPS: [(&str, Option<usize>); 23] = [
     // The augmenting sets of sleep expressions begin with the head.
     (
@@ -67,19 +67,19 @@ const TRAPS: [(&str, Option<usize>); 23] = [
         "signal c0 | broadcast c0 | lock m0 | lock m0; unlock m0; lock m0; signal c0",
         Some(10),
     ),
-    // Work omitted for programs without compare-exchange is needed when a compare-exchange appears
-    // late.
+    // The reduction omits some work for programs without compare-exchange. It must do this work
+    // once a compare-exchange appears.
     (
         "r0 = swap x0 1 | r0 = load x0; if r0 == 0 { r1 = cas x0 0 2 }",
         Some(3),
     ),
-    // A signal comes before the unlock of the waiter, which a try observes.
+    // A signal comes before the waiter's unlock, and a try can observe this.
     (
         "lock m0; wait c0 m0; store x0 1; unlock m0 | signal c0; r0 = trylock m0; \
          if r0 == 0 { store x1 1 } | r0 = load x1; if r0 == 1 { lock m0; r1 = load x0; unlock m0 }",
         None,
     ),
-    // A reader waits after a writer although its thread already holds the lock.
+    // A reader waits behind a writer although its thread already holds the lock.
     (
         "rdlock l0; rdlock l0; release l0; release l0 | wrlock l0; release l0",
         None,
@@ -89,7 +89,7 @@ const TRAPS: [(&str, Option<usize>); 23] = [
         "lock m0; wait c0 m0; unlock m0 | lock m0; wait c0 m0; unlock m0 | signal c0",
         None,
     ),
-    // A barrier has more threads than places.
+    // More threads arrive at a barrier than it waits for.
     (
         "b0=2\narrive b0; store x0 1 | arrive b0; store x0 2 | arrive b0",
         None,
@@ -103,12 +103,12 @@ const TRAPS: [(&str, Option<usize>); 23] = [
         "q0=0\nr0 = timedrecv q0 | r0 = trysend q0 1; hangup q0 | r0 = timedsend q0 2",
         None,
     ),
-    // A constraint after a verified prefix is needed in the executions in which the try fails.
+    // After the verified prefix, a constraint is needed in executions in which the try fails.
     (
         "r0 = trylock m0; unlock m0; lock m0; store x0 1 | store x0 0; r3 = trylock m0; unlock m0",
         None,
     ),
-    // A signal that is placed before another signal by a revisit has several alternatives.
+    // A revisit places a signal before another signal. The moved signal has several alternatives.
     (
         "signal c0 | lock m0; wait c0 m0; unlock m0 | lock m0; wait c0 m0; unlock m0 | signal c0",
         Some(56),

@@ -1,4 +1,4 @@
-//! The search over execution graphs, and the axioms, against the verdicts of the literature.
+//! Tests the search over execution graphs, and the axioms, against published verdicts.
 
 use std::collections::BTreeSet;
 use std::fs;

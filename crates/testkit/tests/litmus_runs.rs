@@ -1,5 +1,6 @@
-//! Real runs of the litmus tests, without the checker: a processor with the model TSO shows no final
-//! state that the axioms forbid, and neither does what an optimising compiler makes of the program.
+//! Runs the litmus tests on the real processor, without the checker. The final states must be
+//! allowed by the axioms: those of TSO without optimization, and those of RC11 with an optimising
+//! compiler.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use explore::MemoryModel;
@@ -12,8 +13,8 @@ use testkit::litmus::Litmus;
 use testkit::program::{REGISTERS, Sort};
 use testkit::weak::consistent;
 
-/// Runs the threads in rounds, each with its own variables, and prints the final state of each round.
-/// The threads wait for each other now and then.
+/// Runs the threads in rounds, and prints the final state of each round. Each round has its own
+/// variables. The threads wait for each other every few rounds.
 const MAIN: &str = "
 #include <stdio.h>
 static atomic_int arrived;
@@ -63,8 +64,8 @@ const NAMES: [&str; 22] = [
     "loop",
 ];
 
-/// Returns a function `main` with a number, which runs a program in rounds. Each round prints the
-/// variables and the registers.
+/// Returns a numbered function `main`, which runs a program in rounds. It prints the variables and
+/// the registers of each round.
 fn source(number: usize, program: &Program) -> String {
     let text = program.c_source().unwrap();
     let (threads, _) = text.split_once("\nint main(void)").unwrap();

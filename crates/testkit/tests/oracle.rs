@@ -60,7 +60,7 @@ fn a_deadlock_of_a_recursive_reader_depends_on_the_policy() {
     assert!(oracle.finals.len() > direct.len());
 }
 
-/// A signalled waiter has not unlocked yet, which a try observes.
+/// A waiter may be signalled before it has unlocked, and a try can observe this.
 #[test]
 fn a_try_can_look_into_the_window_between_enqueue_and_unlock() {
     let text = "lock m0; wait c0 m0; store x0 1; unlock m0 | signal c0; r0 = trylock m0; \

@@ -1,4 +1,4 @@
-//! The search over execution graphs against axioms and published counts.
+//! Tests the search over execution graphs against axioms and published counts.
 
 use explore::{GraphSearch, MemoryModel, Observer, Outcome, Strategy, explore};
 use std::ops::ControlFlow;

@@ -20,7 +20,7 @@ pub struct Awaiting {
     holds: Box<dyn Fn() -> bool + Send>,
 }
 
-/// Stops the current task for good because its condition does not hold.
+/// Stops the current task for the rest of the execution, because its condition does not hold.
 pub(super) fn block_for_ever<P: Parts>(
     parts: &P,
     condition: impl Fn(P::Shared<'_>) -> bool + Clone + Send + 'static,

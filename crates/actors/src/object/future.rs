@@ -1,4 +1,4 @@
-//! The result of a call, returned at once and filled when the task ends.
+//! The future of a call. The call returns it at once, and it gets its value when the task ends.
 
 use runtime::ThreadId;
 use std::fmt;

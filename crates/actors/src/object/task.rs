@@ -34,8 +34,8 @@ pub trait Task: Clone + Eq + Hash + Send + 'static {
         true
     }
 
-    /// Runs the next segment. The segment uses objects only through `state`; its calls begin after
-    /// it.
+    /// Runs the next segment, which uses objects only through `state`. The calls that it adds to
+    /// `calls` begin after the segment.
     fn segment(
         &mut self,
         state: <Self::Touches as Parts>::Exclusive<'_>,
@@ -47,8 +47,9 @@ pub trait Task: Clone + Eq + Hash + Send + 'static {
 pub enum Next<T: Task> {
     /// Releases the object.
     Suspend,
-    /// Releases the object. The next segment accesses another object (or tuple) of the same type.
-    /// In this way a task can call an object and await the end of the call at once.
+    /// Releases the object. The next segment accesses another object (or tuple) of the same type. A
+    /// task can use this to perform the segments of a call, instead of making the call and awaiting
+    /// its end.
     At(T::Touches),
     /// Releases the object and awaits futures.
     Await(Awaited<T>),
@@ -56,7 +57,7 @@ pub enum Next<T: Task> {
     Done(T::Output),
 }
 
-/// The futures that a task awaits, and the function that takes over their values.
+/// The futures that a task awaits, and the function that stores their values in the task.
 pub struct Awaited<T> {
     tasks: Vec<ThreadId>,
     resume: Box<dyn FnOnce(&mut T)>,
@@ -65,8 +66,8 @@ pub struct Awaited<T> {
 }
 
 impl<T: Task> Next<T> {
-    /// Awaits a future. `resume` takes over its value before the next segment. It must capture
-    /// nothing: the data that it needs is in the task.
+    /// Awaits a future. Before the next segment, `resume` stores the value of the future in the
+    /// task. `resume` must not capture anything, so the data that it needs must be in the task.
     pub fn after<V: Value, F>(future: &Future<V>, resume: F) -> Next<T>
     where
         F: FnOnce(&mut T, V) + 'static,
@@ -85,7 +86,8 @@ impl<T: Task> Next<T> {
         })
     }
 
-    /// Awaits several futures. `resume` takes over their values, as in [`after`](Next::after).
+    /// Awaits several futures. `resume` stores their values in the task, as in
+    /// [`after`](Next::after).
     pub fn after_all<V: Value, F>(futures: &[Future<V>], resume: F) -> Next<T>
     where
         F: FnOnce(&mut T, Vec<V>) + 'static,
@@ -146,9 +148,9 @@ struct Running<T: Task> {
 /// The state of a task while it waits at an operation.
 struct Local<T: Task> {
     task: T,
-    /// A copy of the task from before it took over the awaited values. The copy exists until the
-    /// next segment. It is part of the state, so that two states are equal regardless of which
-    /// awaited tasks have ended.
+    /// A copy of the task from before the awaited values were stored in it. The copy exists until
+    /// the next segment. It is part of the state. Otherwise two different states could become equal
+    /// only because an awaited task has ended.
     before: Option<T>,
     /// The object of its next segment.
     object: T::Touches,
@@ -188,7 +190,8 @@ impl<T: Task> Running<T> {
     fn report_state(&self) {
         let local = Arc::clone(&self.local);
         runtime::report_state(move || {
-            // In the middle of a segment the task has no state; no operation should occur there.
+            // In the middle of a segment, the task has no state to report. No operation should
+            // occur there.
             let local = match local.try_lock() {
                 Ok(guard) => guard,
                 Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
@@ -219,7 +222,8 @@ impl<T: Task> Running<T> {
         }
     }
 
-    /// Performs one segment, one event. Stops the task for good if its condition does not hold.
+    /// Performs one segment, which is one event. Stops the task for the rest of the execution if
+    /// its condition does not hold.
     fn segment(&self, calls: &mut Calls) -> Next<T> {
         let (object, only_reads, method) = {
             let local = lock(&self.local);

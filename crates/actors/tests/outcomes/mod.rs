@@ -1,5 +1,5 @@
 //! The outcomes of the executions of a system of processes.
-#![allow(dead_code, reason = "each test uses a part")]
+#![allow(dead_code, reason = "each test uses only some of the items")]
 
 use explore::{Outcome, Strategy};
 use mazurka::{Algorithm, Checker, Observer, Report};

@@ -1,5 +1,5 @@
 //! The states of systems of state machines, seen from outside the model.
-#![allow(dead_code, reason = "each test uses a part")]
+#![allow(dead_code, reason = "each test uses only some of the items")]
 
 use explore::{Outcome, Strategy};
 use mazurka::{Checker, Observer, Report};

@@ -136,7 +136,7 @@ pub mod plain {
     programs!(std);
 }
 
-/// The programs as they are verified, and run under the safe trace.
+/// The programs with the types of Mazurka, for verification and for runs under the safe trace.
 pub mod hooked {
     programs!(mazurka);
 }

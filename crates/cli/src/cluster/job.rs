@@ -63,14 +63,14 @@ pub struct Lead {
     pub took: Duration,
 }
 
-/// The outcome of an errand.
+/// How an errand ended.
 #[derive(Serialize, Deserialize)]
 pub enum Outcome {
     /// The errand is done, with this result.
     Brought(Vec<u8>),
     /// The program ended the process with this status.
     Crashed(Trailed, i32),
-    /// The errand has lost too many processes or workers.
+    /// So many processes or workers died during the errand that it was given up.
     Lost(Trailed, i32),
     /// The errand cannot be done.
     Refused(String),
@@ -176,8 +176,8 @@ impl Program {
         Ok(())
     }
 
-    /// Loads the program from the server into this folder. `None` if the job is gone; the inner
-    /// error says why it cannot run here.
+    /// Loads the program from the server into this folder. Returns `None` if the job is gone. The
+    /// inner error says why the program cannot run here.
     pub fn fetch(
         &self,
         cluster: &Cluster,

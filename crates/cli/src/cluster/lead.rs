@@ -19,26 +19,28 @@ use std::sync::atomic::AtomicBool;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Bounds on the length of a slice for any number of workers. Between slices there are the delays
-/// of the server and the network.
+/// Bounds on the length of a slice for any number of workers. The server and the network cause a
+/// delay between two slices.
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Upper bound on the length of a slice unless many workers make longer slices necessary.
 const USUAL: Duration = Duration::from_millis(500);
 
-/// Factor by which the estimate of the leader's work per slice may grow each second. Apart from
-/// this growth, the estimate is the minimum of all measurements, because a measurement is too high
-/// when few slices arrive at once.
+/// The factor by which the estimate of the leader's work per slice may grow each second. Otherwise
+/// the estimate is the minimum of all measurements. A measurement is too high when few slices
+/// arrive at once.
 const GROWTH: f64 = 1.01;
 
 /// How long the leader waits for results at a time.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Interval between two heartbeats. Work since the last heartbeat is lost if the leader dies.
+/// The interval between two heartbeats. If the leader dies, the work since its last heartbeat is
+/// lost.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// Errands are lost if the server reports none in progress at more heartbeats in a row than this.
+/// Errands count as lost if the server reports none in progress at more than this many heartbeats
+/// in a row.
 const MOST_SILENT: u32 = 5;
 
 /// Maximum number of messages taken at once.
@@ -184,17 +186,17 @@ impl Leader<'_> {
     }
 }
 
-/// The term in which this worker leads.
+/// A term in which this worker leads.
 struct Round<'l, 'w, 'd> {
     leader: &'l mut Leader<'w>,
     division: &'d Division,
     began: Instant,
     /// The search time of earlier leaders.
     before: Duration,
-    /// The errands that were given out, by number.
+    /// The errands that workers have not completed yet, by number.
     given: HashMap<u64, Errand<'d>>,
     number: u64,
-    /// Heartbeats in a row at which none of the given errands was in progress.
+    /// The number of heartbeats in a row at which no errand was in progress.
     silent: u32,
     trouble: Option<Trouble>,
     warnings: Vec<String>,
@@ -252,7 +254,7 @@ impl<'d> Round<'_, '_, 'd> {
         Ok(Leads::Still)
     }
 
-    /// Gives errands out until `most` are in progress. Returns whether the search is over.
+    /// Gives errands to workers until `most` are in progress. Returns whether the search is over.
     fn give(&mut self, most: usize) -> Result<bool, Refusal> {
         let mut errands = Vec::new();
         while self.given.len() + errands.len() < most {
@@ -284,9 +286,9 @@ impl<'d> Round<'_, '_, 'd> {
         Ok(cluster.leave((Place::Errand, &job.version, id), &messages)?)
     }
 
-    /// Gives all errands out again if the server has lost them or their results. The server then
-    /// repeatedly reports no errand in progress although workers wait. A killed server loses
-    /// unwritten data.
+    /// Gives all errands out again if the server has lost them or their results, because a killed
+    /// server loses unwritten data. A sign of this is that the server repeatedly reports no errand
+    /// in progress although workers wait.
     fn give_again_what_is_lost(&mut self, load: Load, queues: [&Queue; 2]) -> Result<(), Refusal> {
         let is_lost = load.under_way == 0 && load.idle > 0 && !self.given.is_empty();
         self.silent = if is_lost { self.silent + 1 } else { 0 };
@@ -388,9 +390,10 @@ impl Job {
     }
 }
 
-/// Returns the length of slices if the leader works for `each` on every slice. With the shortest
-/// slices it is busy for a quarter of the time if `under_way` errands are in progress. With the
-/// longest it is busy for an eighth of the time if there is one errand per job.
+/// Returns the bounds on the length of a slice. The leader needs the time `each` for every slice.
+/// If slices have the minimum length, the leader is busy for a quarter of the time with `under_way`
+/// errands in progress. If they have the maximum length, it is busy for an eighth of the time with
+/// one errand per job.
 fn pace(each: Duration, under_way: usize, jobs: usize) -> RangeInclusive<Duration> {
     let times = |count: usize| each.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
     let short = times(4 * under_way).clamp(SHORTEST, LONGEST);

@@ -26,7 +26,7 @@ const WAIT: Duration = Duration::from_secs(2);
 /// Interval between two checks for jobs without a leader.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// An errand that was delivered this often without a result is lost.
+/// After this number of deliveries without a result, an errand counts as lost.
 const DELIVERIES: u64 = 20;
 
 /// A process without an errand ends after this time.
@@ -86,7 +86,7 @@ struct Workshop {
     version: String,
     errands: Queue,
     folder: PathBuf,
-    /// The known jobs, without those that are gone; `None` for a job that cannot be done here.
+    /// The known jobs, without those that are gone. `None` for a job that this machine cannot run.
     jobs: Mutex<HashMap<String, Option<Arc<AtHand>>>>,
     stop: Arc<AtomicBool>,
     /// The reason why this worker ends.
@@ -106,7 +106,7 @@ impl Workshop {
         self.stop.load(Relaxed)
     }
 
-    /// Stops the worker if one of its threads failed, for example because of the server.
+    /// Stops the worker if one of its threads has failed, for example because the server failed.
     fn ends_with(&self, result: Result<(), Refusal>) {
         match result {
             // A signal stops this worker.
@@ -121,7 +121,8 @@ impl Workshop {
         }
     }
 
-    /// Returns the job with its program; `None` if it is gone or cannot be done here.
+    /// Returns the job with its program. Returns `None` if the job is gone or cannot be run on this
+    /// machine.
     fn at_hand(&self, id: &str) -> Result<Option<Arc<AtHand>>, Refusal> {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = jobs.get(id) {
@@ -173,8 +174,8 @@ impl Workshop {
             let id = message.job.clone();
             match self.at_hand(&id)? {
                 Some(hand) => next = self.serve(&id, &hand, message)?,
-                // Errands of a job that is gone are dropped. Errands that cannot be done here go to
-                // another worker.
+                // Errands of a job that is gone are dropped. Errands that this machine cannot run
+                // go to another worker.
                 None if !Job::exists(&self.cluster, &id)? => self.cluster.settle(&message)?,
                 None => {}
             }
@@ -215,7 +216,7 @@ impl Workshop {
         }
     }
 
-    /// Returns the outcome of the errand; `None` if this worker stops before.
+    /// Returns the outcome of the errand, or `None` if this worker stops first.
     fn outcome(&self, runner: &mut Runner<'_>, message: &Message) -> Option<Outcome> {
         if message.delivered > DELIVERIES {
             return Some(Outcome::Lost(Trailed::default(), 0));

@@ -17,11 +17,13 @@ use std::time::{Duration, Instant};
 /// How long a program may take to reach a position.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a request for a position waits for its turn, and the interval between attempts.
+/// The time that a request for a position waits for other runs of the program, and the interval
+/// between attempts.
 const TURN: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Limits on the executions and the time of a sketch of the search tree.
+/// Limits on the executions and on the time of the search tree that is shown before a search has
+/// ended.
 const SKETCHED: u64 = 1000;
 const SKETCH: TimeLimit = TimeLimit(Duration::from_secs(1));
 
@@ -32,7 +34,7 @@ pub struct Explored {
     order: Order,
     /// The executable, if the program is in machine code.
     ready: Option<Ready>,
-    /// Locked while the program runs, if it may write files.
+    /// Locked while the program runs. `None` if simultaneous runs do not interfere.
     alone: Option<Mutex<()>>,
 }
 
@@ -104,7 +106,8 @@ impl Explored {
         }
     }
 
-    /// Waits while another position is computed, but not during a search.
+    /// Waits while another position is computed. A search takes longer, so the wait fails during a
+    /// search.
     fn patiently<'a>(&self, alone: &'a Mutex<()>) -> Result<MutexGuard<'a, ()>, Refusal> {
         let since = Instant::now();
         loop {

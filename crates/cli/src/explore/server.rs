@@ -1,4 +1,4 @@
-//! The server of the page. It is reachable from this machine only, with the token in its address.
+//! The server of the page. It can be reached only from this machine, with the token in its address.
 
 use super::explored::Explored;
 use super::watch::Watch;
@@ -58,7 +58,7 @@ struct Opened {
 }
 
 impl Server {
-    /// Listens on a port of this machine, on any free port if none is given.
+    /// Listens on this port of this machine, or on any free port if none is given.
     pub fn bind(
         explored: Arc<Explored>,
         schedule: Option<ScheduleFile>,
@@ -88,7 +88,7 @@ impl Server {
         })
     }
 
-    /// Returns the address of the page. The address gives access to running the program.
+    /// Returns the address of the page. Anyone who knows the address can run the program.
     pub fn address(&self) -> String {
         let Shared { address, token, .. } = &*self.shared;
         format!("http://{address}/{token}/")
@@ -109,7 +109,7 @@ impl Server {
             let served = runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(self.listener)?;
                 let serving = axum::serve(listener, router(self.shared));
-                // Pending answers are not awaited: a search may take long.
+                // Pending answers are not awaited, because a search may take long.
                 tokio::select! {
                     served = serving => served,
                     () = is_set(&stop) => Ok(()),

@@ -51,7 +51,7 @@ impl Assignments {
         })
     }
 
-    /// Adds an input and drops all cases, because they hold for no value of the new input.
+    /// Adds an input and drops all cases, because the cases hold for no value of the new input.
     pub fn add(&mut self, input: Input) -> Result<(), Refusal> {
         self.inputs.push(input);
         *self = Assignments::of(&self.inputs)?;
@@ -92,7 +92,8 @@ impl Assignments {
     pub fn take(&mut self, index: usize, case: Case) -> bool {
         let case = self.renumbered(case);
         let known = &mut self.all[index].case;
-        // A new search first verifies longer prefixes, which running programs have left already.
+        // A new search begins with longer prefixes. Running programs may rely on the shorter prefix
+        // already.
         let is_longer = |before: &Case| case.events_of_prefix > before.events_of_prefix;
         if known.as_ref().is_some_and(is_longer) {
             return false;
@@ -115,7 +116,7 @@ impl Assignments {
         excluded.map(|all| all.push(message.to_owned())).is_some()
     }
 
-    /// Returns the case with the thread numbers that are used here.
+    /// Returns the case with this struct's thread numbers.
     fn renumbered(&mut self, case: Case) -> Case {
         let number = |path: &String| {
             let known = self.threads.iter().position(|known| known == path);

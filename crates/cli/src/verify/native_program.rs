@@ -39,7 +39,8 @@ struct State<'r, 'v> {
     /// A new input that a process has asked for.
     asked: Option<Input>,
     refusal: Option<Refusal>,
-    /// Whether the round is over: no assignment is started, and running ones stop.
+    /// Whether the round is over. Then no assignment is started, and verifications in progress
+    /// stop.
     is_over: bool,
 }
 
@@ -76,7 +77,8 @@ impl Verification<'_> {
         }
     }
 
-    /// Returns a report if the killed process found a bug. Otherwise the verification ends here.
+    /// Returns the report if the killed process had found a bug. Otherwise prints why the
+    /// verification ended.
     fn killed(&self, report: Report) -> Outcome {
         if !report.errors.is_empty() {
             return Outcome::Report(Box::new(report));

@@ -70,9 +70,9 @@ impl Verification<'_> {
     }
 }
 
-/// Returns how long a program runs; `None` if it was stopped. Its output and exit code are ignored.
+/// Returns how long a program runs, or `None` if it was stopped. Ignores its output and exit code.
 fn taken(command: &mut Command, stops: impl Fn() -> bool) -> Result<Option<Duration>, Refusal> {
-    /// Interval between two checks for the end, short compared to the start of a process.
+    /// The interval between two checks for the end. It is short compared to the start of a process.
     const LOOK: Duration = Duration::from_micros(50);
     let system = |error| Refusal::System {
         what: "run the program",

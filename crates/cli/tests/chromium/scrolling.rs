@@ -1,4 +1,4 @@
-//! The work of the browser during scrolling, from its own trace.
+//! Measures the work of the browser during scrolling, with the browser's own trace.
 
 use super::{ask, look_through, settle};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ pub fn scrolled(address: &str, prepare: &str, pixels: u32, see: impl FnOnce(Vec<
         let cdp = browser.cdp();
         cdp.send_raw("Input.synthesizeScrollGesture", gesture)
             .await?;
-        // The driver traces until the log is read for the first time.
+        // The driver records until its log is read for the first time.
         let log = browser.get_log("performance").await?;
         let entries = log.iter().map(|entry| serde_json::from_str(&entry.message));
         let entries: Vec<Value> = entries.map(Result::unwrap).collect();

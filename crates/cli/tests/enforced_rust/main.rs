@@ -177,7 +177,7 @@ fn the_commands_know_programs_in_rust_and_their_inputs() {
     }
 }
 
-/// The value in the environment when the program asks for it was not verified.
+/// When the program asks for an input, the value in its environment is one that was not verified.
 #[test]
 fn a_program_that_asks_for_an_input_that_was_not_verified_ends_with_a_message() {
     let folder = tempfile::tempdir().unwrap();
@@ -235,7 +235,7 @@ fn is_compared(entry: &corpus::Entry) -> bool {
     !source.contains("actors::")
 }
 
-/// The first correct execution is enforced as a whole: a run has the same events in its order.
+/// The whole first correct execution is enforced, so a run has the same events in the same order.
 #[test]
 fn a_run_performs_the_events_of_the_verified_execution() {
     let folder = tempfile::tempdir().unwrap();

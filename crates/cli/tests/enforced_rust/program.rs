@@ -29,14 +29,14 @@ fn main() {
     }
 }
 
-/// Waits until only the main thread and Mazurka's are left, so that all events are recorded.
+/// Waits until only the main thread and Mazurka's threads are left. Then all events are recorded.
 fn await_others() {
     while fs::read_dir("/proc/self/task").map_or(0, Iterator::count) > 2 {
         std::thread::yield_now();
     }
 }
 
-/// Runs the program once, or as often as the environment says; then prints the number of failures.
+/// Runs the program once, or as often as the environment says. Then prints the number of failures.
 fn repeated(is_right: impl Fn() -> bool) {
     let Ok(times) = std::env::var("REPEAT") else {
         return assert!(is_right(), "it went wrong");
@@ -49,7 +49,7 @@ fn repeated(is_right: impl Fn() -> bool) {
     println!("{}", (0..times).filter(goes_wrong).count());
 }
 
-/// Two threads add one in two steps each.
+/// Two threads increment a counter, each with a load and a store.
 fn loses_no_update() -> bool {
     static X: AtomicU32 = AtomicU32::new(0);
     X.store(0, SeqCst);
@@ -60,7 +60,8 @@ fn loses_no_update() -> bool {
     X.load(SeqCst) == 2
 }
 
-/// The balance that a thread checks under a lock may have changed when it withdraws under the lock.
+/// A thread checks a balance under a lock. The balance may have changed when the thread takes the
+/// lock again to withdraw.
 fn withdraws_no_more_than_there_is() -> bool {
     let balance = Mutex::new(10);
     thread::scope(|scope| {

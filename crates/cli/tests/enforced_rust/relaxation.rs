@@ -25,7 +25,7 @@ fn a_verification_stops_at_the_given_condition() {
     };
     assert_eq!(enough("constraints=16"), (16, 1));
     assert_eq!(enough("constraints=13").0, 13);
-    // No run is a hundred thousand times slower.
+    // No run is a hundred thousand times slower, so the verification stops early.
     assert!(enough("overhead=10000000%").1 < 589_824);
     // Verifying this program takes hours.
     let verified = verify(folder, "lastzero:40", &["--stop-when", "time=1s"]);
@@ -43,12 +43,14 @@ fn the_first_execution_may_be_one_in_which_few_threads_wait() {
         assert_eq!(verified.status.code(), Some(3), "{}", errors(&verified));
         trace(folder).cases[0].constraints[0].first.index
     };
-    // The reader waits for all 1,501 events of the writer, or the writer for one of the reader.
+    // Either the reader waits for all 1,501 events of the writer, or the writer waits for one event
+    // of the reader.
     assert_eq!(first("any"), 1501);
     assert_eq!(first("few-waiting"), 1);
 }
 
-/// Saves a constraint that the program cannot keep: main joins the thread that would wait for it.
+/// Saves a trace, with a constraint if `is_kept` is true. The program cannot keep this constraint:
+/// main joins the thread that would wait for main.
 fn pretend(folder: &Path, file: &str, is_kept: bool) {
     let [first, then] = [(0, 2), (1, 1)].map(|(thread, index)| Point { thread, index });
     let case = Case {

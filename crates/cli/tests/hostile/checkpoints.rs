@@ -144,8 +144,8 @@ fn no_changed_checkpoint_leads_astray() {
     assert!(refused > all / 4);
 }
 
-/// A byte that is read as one element, the first thread, or some operation. A file of these is
-/// nested as deeply as it is long.
+/// A byte that can be read as one element, as the first thread, or as some operation. A file that
+/// consists of this byte is nested as deeply as it is long.
 const NESTED: u8 = 1;
 
 #[test]

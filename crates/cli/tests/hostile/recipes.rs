@@ -63,7 +63,7 @@ fn a_schedule_runs_no_command() {
         assert!(ran.errors.chars().all(is_shown), "{:?}", ran.errors);
         assert!(!folder.join("owned").exists(), "{recipe:?}");
     }
-    // A program that was built without hooks does not run either.
+    // A program that was built without hooks is not run either.
     let ran = replayed(folder, recipe("script", "-O1"));
     assert_eq!(ran.code, 2, "{}{}", ran.output, ran.errors);
     assert!(!folder.join("owned").exists());

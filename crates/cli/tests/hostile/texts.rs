@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The numbers of files for each seed.
 const TEXTS: usize = 100;
 const CHECKPOINTS: usize = 60;
-/// No command takes longer than this, even on a busy machine.
+/// Every command ends within this time, even on a busy machine.
 const LATE: Duration = Duration::from_secs(30);
 
 /// Checks that the command ends with a known exit code, and prints one line if it refuses.

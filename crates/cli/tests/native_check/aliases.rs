@@ -1,4 +1,5 @@
-//! Memory with two addresses in one program: races there are not detected, so nothing is verified.
+//! Memory with two addresses in one program. Races there are not detected, so such a program is not
+//! verified.
 
 use crate::toolchain::run_and_check;
 

@@ -1,4 +1,4 @@
-//! Annotations for the thread sanitizer also count here: each program has a race without its
+//! Annotations for the thread sanitizer also count in checks. Each program has a race without its
 //! annotations, and none with them.
 
 use crate::toolchain::{Toolchain, check};
@@ -166,7 +166,7 @@ fn locks_of_the_program_are_locks() {
     let writers = "static void *one(void *p) { lock(1); data++; unlock(1); return p; }
         static void *two(void *p) { lock(1); data++; unlock(1); return p; }";
     orders("lock", &format!("{LOCK}{writers}"));
-    // Readers do not exclude each other, whichever happened to run first.
+    // Readers do not exclude each other, even if one happened to run before the other.
     let readers = writers.replace("lock(1)", "lock(0)");
     let body = format!("{LOCK}{readers}");
     assert!(races(

@@ -1,6 +1,6 @@
-//! The audit reports exactly the unreported writes to shared memory. A library without hooks,
-//! generated code and a system function write to each kind of memory, with and without accesses by
-//! other threads.
+//! The audit reports exactly those writes to shared memory that no hook reports. A library without
+//! hooks, generated code and a system function write to each kind of memory. Other threads access
+//! the memory or do not.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
@@ -38,7 +38,7 @@ static void generate(void) {
 ";
 
 /// Code of a thread, code that main runs concurrently, and the variable whose unseen write must be
-/// reported, or `None` if nothing must be reported.
+/// reported. `None` if nothing must be reported.
 const PROGRAMS: [(&str, &str, Option<&str>); 12] = [
     ("bump(&shared);", "sums[1] = shared;", Some("shared")),
     (
@@ -55,7 +55,7 @@ const PROGRAMS: [(&str, &str, Option<&str>); 12] = [
         "sums[1] = text[0][0];",
         Some("text[0]"),
     ),
-    // Memory that only one thread accesses, or whose accesses are ordered by starts and joins.
+    // Only one thread accesses the memory, or starts and joins order the accesses.
     ("bump(&apart[0]);", "bump(&apart[1]);", None),
     (
         "int own = 0, *block = calloc(1, 4); bump(&own); bump(block); sums[0] = own + *block; free(block);",
@@ -157,7 +157,8 @@ fn unseen_writes_of_programs_of_clang_are_named() {
     what_is_unseen_is_named("clang");
 }
 
-/// The compiler's library writes to a tree and a list of the program, always under a lock.
+/// The compiler's library writes to a tree and a list of the program, always while the program
+/// holds a lock.
 #[test]
 fn containers_of_cpp_that_a_lock_protects_are_verified() {
     let source = "

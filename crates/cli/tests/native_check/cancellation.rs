@@ -1,4 +1,5 @@
-//! Threads cancelled while they wait: handlers run with the mutex held; no signal is consumed.
+//! Threads that are cancelled while they wait. Cleanup handlers run with the mutex held, and a
+//! cancelled thread consumes no signal.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -83,7 +84,7 @@ fn a_cancelled_thread_consumes_no_signal() {
         end(goes);
         pthread_join(stays, NULL);
         return 0; }";
-    // The signal may wake the thread that is cancelled later; then the other thread is never woken.
+    // The signal may wake the thread that is cancelled later. Then the other thread never wakes.
     fails("one.c", &format!("{WAITS}{two}"), "deadlock");
     let all = two.replace("pthread_cond_signal", "pthread_cond_broadcast");
     verified("all.c", &format!("{WAITS}{all}"));

@@ -1,4 +1,4 @@
-//! Searches on many machines: a server from Debian's package on this machine, and workers that die.
+//! Searches on many machines. The server and the workers run on this machine, and workers die.
 
 use crate::jobs::{built, fibonacci, publishes, report, signal};
 use crate::nats::{LATE, Running, SETTINGS, Server};
@@ -68,7 +68,7 @@ fn workers_find_what_one_job_finds() {
     assert!(message.contains("exit status 5"), "{message}");
 }
 
-/// Runs a search while workers are killed or stopped for too long, and the server is restarted.
+/// Runs a search while workers are killed or paused for too long, and the server is restarted.
 fn search_amid_deaths(server: &mut Server, folder: &Path, program: &str) -> Output {
     let mut workers: Vec<Running> = (0..4).map(|_| server.worker()).collect();
     let child = server.submit(folder, program);
@@ -88,7 +88,7 @@ fn search_amid_deaths(server: &mut Server, folder: &Path, program: &str) -> Outp
             }
             _ => {}
         }
-        // The fourth worker is stopped instead.
+        // The fourth worker is paused instead of killed.
         workers[round as usize % 3] = server.worker();
     });
     if let Some(process) = stopped {
@@ -252,7 +252,7 @@ fn commands_end_at_a_signal_although_the_server_does_not_answer() {
     for process in [worker.0.id(), submitter] {
         signal("-TERM", &process.to_string());
     }
-    // Without a signal, an unresponsive server is awaited three times as long.
+    // Without a signal, the command waits three times as long for a server that does not respond.
     let in_time = |round: u32| {
         assert!(round < 200, "it waits for the server");
         thread::sleep(Duration::from_millis(100));

@@ -23,7 +23,8 @@ int main(int count, char **words) {
 }
 ";
 
-/// Copies zeros to a local variable. Others may have its address, or the address of a part of it.
+/// Copies zeros to a local variable. Other threads may have the address of the variable or of a
+/// part of it.
 const OF_ZEROS: &str = "
 #include <pthread.h>
 struct numbers { long n[9]; };
@@ -77,7 +78,8 @@ fn a_structure_that_clang_copies_by_a_call_is_copied_word_by_word() {
     let Some(clang) = Toolchain::named("clang") else {
         return;
     };
-    // Each order of main's accesses with the read of the first word and the write of the last.
+    // There is one execution for each order of main's two accesses with the read of the first word
+    // and the write of the last word.
     let all = report(clang, AT_ONCE, "-DWORDS=3", None);
     assert_eq!(all["executions"], 4, "{all}");
 }

@@ -147,8 +147,8 @@ fn problems_of(program: &Program, executable: &Path) -> Vec<String> {
     problems
 }
 
-/// Checks that the search chooses RC11 by itself, and that sequential consistency hides the bug
-/// unless a kind is expected.
+/// Checks that the search chooses RC11 by itself. Under sequential consistency, the program must be
+/// verified, unless `expectation.sc` names a kind of bug.
 fn weak_problem(
     expectation: &Expectation,
     executable: &Path,

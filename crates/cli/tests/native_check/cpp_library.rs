@@ -1,6 +1,6 @@
-//! Strings, containers and streams whose code is in the C++ library, without hooks. Which programs
-//! race follows from the standard: a function that is not `const` modifies its object
-//! ([res.on.data.races]); threads may share the standard streams.
+//! Strings, containers and streams. Their code is in the C++ library, which has no hooks. The
+//! standard says which programs have races: a function that is not `const` modifies its object
+//! ([res.on.data.races]), and threads may share the standard streams.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -237,7 +237,7 @@ fn file_streams_are_ordered_with_other_uses_of_their_files() {
         let folder = tempfile::tempdir().unwrap();
         let name = folder.path().join("file");
         let declaration = format!("const char *name = {name:?}");
-        // The thread runs its code once the file is in its initial state.
+        // The thread runs its code after main has initialised the file.
         let one = format!("{declaration}; while (!started) this_thread::yield(); {change}");
         let two = format!("{declaration}; {{ ofstream(name) << '0'; }} started = true; {look}");
         for (name, report) in reports(&one, &two, &ALL) {

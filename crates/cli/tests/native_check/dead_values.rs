@@ -1,5 +1,5 @@
-//! Spin loops leave the values that they read on the stack and in registers, where nothing reads
-//! them again. Without optimisation each value of a program has a place on the stack.
+//! Spin loops leave the values that they read on the stack and in registers, where no code reads
+//! them again. Without optimization, each value of a program has a place on the stack.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -86,8 +86,8 @@ fn each_useless_read_of_a_spin_loop_costs_one_execution() {
     }
 }
 
-/// Loops that use the value before the last one later, in ways that an analysis may miss. The value
-/// is 2 if the thread reads 2 and then 8.
+/// Loops that use the value before the last one later. An analysis may miss this use. The value is
+/// 2 if the thread reads 2 and then 8.
 const LIVE: [(&str, (&str, &str)); 10] = [
     (
         "variable.c",

@@ -134,7 +134,7 @@ fn a_debugger_stops_at_the_lock_that_makes_a_deadlock() {
     );
 }
 
-/// The old value is what the program gets. Memory contains the newer one.
+/// The program gets the old value. Memory contains the newer value.
 #[test]
 fn a_debugger_stops_after_the_read_of_an_old_value() {
     if Command::new("gdb").arg("--version").output().is_err() {

@@ -1,5 +1,5 @@
-//! The effects of a round of a loop. A looping thread is stopped only if no change is left that it
-//! can observe, made by hooks, by functions of the C library or by code without hooks.
+//! The effects of one round of a loop. The checker may stop a looping thread only if the thread can
+//! observe no change. Hooks, functions of the C library and code without hooks may make changes.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
@@ -9,7 +9,8 @@ use std::process::Command;
 /// A loop for each effect, by name.
 const EFFECTS: &str = include_str!("effects.c");
 
-/// Checks whether the code after the loop observes this number of rounds, without the checker.
+/// Runs the program without the checker. Checks whether the code after the loop observes this
+/// number of rounds.
 fn is_late(program: &Path, effect: &str, rounds: u32) -> bool {
     let mut run = Command::new(program);
     let status = run.arg(effect).arg(rounds.to_string()).status().unwrap();

@@ -1,4 +1,4 @@
-//! How programs end: through any of their threads, and with threads that may still wait.
+//! The end of a program: each of its threads may end it, and other threads may still wait.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -173,7 +173,7 @@ fn the_main_thread_is_joined_before_its_exit_handlers_run() {
     assert_eq!(report["verdict"], "verified", "{report}");
 }
 
-/// Returns a program whose exit handler and destructors each check that they run in the right
+/// Returns a program with an exit handler and destructors, which check that they run in the right
 /// order. The last one asserts this condition.
 fn ends_with(asserted: &str) -> String {
     format!(

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// Two threads add one in two steps each.
+/// Two threads increment a counter, each with a load and a store.
 const LOST_UPDATE: &str = r"
 #include <assert.h>
 #include <pthread.h>
@@ -29,7 +29,7 @@ int main(void) {
 }
 ";
 
-/// A thread ends early if the environment says so, which was not verified.
+/// A thread ends early if the environment says so. This behaviour was not verified.
 const DYING: &str = r#"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -54,7 +54,7 @@ int main(void) {
 }
 "#;
 
-/// The child performs an event that would wait in the parent.
+/// The child process performs an event that would wait in the parent.
 const FORKING: &str = r"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -238,7 +238,8 @@ fn a_run_that_breaks_a_constraint_is_reported() {
 #[test]
 fn an_unsatisfiable_wait_is_reported_and_ends_when_the_constraint_is_dropped() {
     let folder = built(DYING);
-    // The main thread joins both threads before it would perform an event.
+    // The main thread joins both threads before its first event, but the constraint requires this
+    // event first.
     pretend(folder.path(), "safe.trace", &[(point(0, 1), point(1, 1))]);
     pretend(folder.path(), "relaxed.trace", &[]);
     let arguments = [
@@ -332,7 +333,8 @@ fn what_cannot_be_kept_is_refused_in_one_line() {
 #[test]
 fn a_child_that_is_forked_runs_free_and_the_parent_goes_on() {
     let folder = built(FORKING);
-    // In the child the first constraint would wait forever; the parent keeps both.
+    // In the child process, the first constraint would wait forever. The parent keeps both
+    // constraints.
     let constraints = [(point(1, 2), point(0, 2)), (point(0, 1), point(1, 1))];
     pretend(folder.path(), "safe.trace", &constraints);
     let ran = run(folder.path(), 3, &["--record", "run.json"]);
@@ -365,13 +367,13 @@ int main(void) {
 ",
     );
     pretend(folder.path(), "safe.trace", &[(point(2, 1), point(1, 1))]);
-    // With delays, the thread that watches the file exists from the start.
+    // With delays, the thread that watches the file runs from the start.
     let ran = run(folder.path(), 1, &[]);
     assert_eq!(ran.status.code(), Some(0), "{}", errors(&ran));
 }
 
-/// Programs that cannot be compared because of threads that outlive `main`, cancellation, or a
-/// destructor that runs after the end of the search.
+/// Programs that cannot be compared. Their threads outlive `main`, they cancel threads, or a
+/// destructor runs after the end of the search.
 const NOT_COMPARED: [&str; 5] = [
     "cancel-cleanup",
     "cancel-cleanup-fixed",
@@ -380,7 +382,7 @@ const NOT_COMPARED: [&str; 5] = [
     "spin-forever",
 ];
 
-/// The first correct execution is enforced as a whole: a run has the same events in its order.
+/// The whole first correct execution is enforced, so a run has the same events in the same order.
 #[test]
 fn a_run_performs_the_events_of_the_verified_execution() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Programs that destroy the checker with them: the command survives and has a schedule.
+//! Programs that destroy the checking process. The command survives and has a schedule.
 
 use crate::toolchain::Toolchain;
 use report::SafeTrace;

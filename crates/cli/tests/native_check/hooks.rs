@@ -19,7 +19,8 @@ fn reports(source: &str, flags: &[&str], options: &[&str]) -> Vec<Value> {
     found.collect()
 }
 
-/// Clang passes the failure order of a 16-byte compare-exchange as the seventh argument word.
+/// Clang passes the failure ordering of a 16-byte compare-exchange as the seventh word of the
+/// arguments.
 const WIDE: &str = "
 #include <pthread.h>
 #include <stdatomic.h>
@@ -48,7 +49,7 @@ fn the_order_of_a_wide_compare_exchange_that_fails_is_the_one_in_the_source() {
     }
 }
 
-/// Threads that share a variable, or have a thread-local one each.
+/// Threads that share a variable, or that have a thread-local variable each.
 const ERRNO: &str = "
 #include <errno.h>
 #include <pthread.h>
@@ -71,7 +72,7 @@ fn each_thread_has_its_errno_and_no_access_of_it_is_an_event() {
     for (shared, own) in shared.iter().zip(own) {
         assert_eq!(own["verdict"], "verified", "{own}");
         assert_eq!(own["max_depth"], shared["max_depth"], "{shared} {own}");
-        // At most the accesses to the results, which main reads, are events.
+        // At most the accesses to the results are events, because main reads the results.
         assert!(own["max_depth"].as_u64() <= Some(4), "{own}");
     }
 }

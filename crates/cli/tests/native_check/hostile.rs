@@ -1,4 +1,5 @@
-//! Programs that try in many ways not to end: a time limit or a signal ends all their processes.
+//! Programs that try in many ways not to end. A time limit or a signal must end all their
+//! processes.
 
 use crate::toolchain::Toolchain;
 use report::{Constraint, Point, SafeTrace};
@@ -13,7 +14,7 @@ use tempfile::TempDir;
 
 /// The number of ways in `hostile.c`.
 const WAYS: u32 = 57;
-/// Every command ends well within this time, even on a busy machine.
+/// Every command ends within this time, even on a busy machine.
 const LATE: Duration = Duration::from_secs(40);
 
 fn built() -> TempDir {
@@ -43,7 +44,7 @@ fn start(folder: &Path, way: u32, options: &[&str]) -> Child {
         .unwrap()
 }
 
-/// Waits for the end of the command, which must come soon.
+/// Waits for the end of the command. The end must come within `LATE`.
 fn end(mut child: Child, way: u32) -> Output {
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
@@ -69,16 +70,17 @@ fn left(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Checks the output: nothing is verified, and a killed process has its last known schedule shown.
+/// Checks the output: nothing is verified. If a process was killed, its last known schedule is
+/// shown.
 fn judge(output: &Output, way: u32) {
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     let code = output.status.code();
-    // The program killed the command. Only the check that no process is left matters.
+    // In this way, the program kills the command. Only the check that no process is left matters.
     if way == 55 && output.status.signal() == Some(9) {
         return;
     }
-    // The effects of these ways are undone, or do not concern the check.
+    // The checker undoes the effects of these ways, or they do not concern the check.
     let is_harmless = [10, 22, 23].contains(&way);
     assert!(
         matches!(code, Some(1..=3)) || is_harmless && code == Some(0),

@@ -1,4 +1,5 @@
-//! Inputs of programs under a safe trace: each has one value, which must have been verified.
+//! Inputs of programs under a safe trace. Each input has one value, and this value must be
+//! verified.
 
 use crate::enforcement::{errors, mazurka, verify};
 use crate::verification::{CELLS, built};
@@ -14,7 +15,8 @@ int main(void) {
 }
 "#;
 
-/// The words of a command before the program, the environment, and the line that the run prints.
+/// The words of a command before the program, a variable of the environment, and the line that the
+/// run prints.
 type Case = (
     &'static [&'static str],
     Option<(&'static str, &'static str)>,

@@ -1,4 +1,5 @@
-//! Searches by several processes find the results of one job, whatever happens to the processes.
+//! Searches by several processes. They have the results of one job, whatever happens to the
+//! processes.
 
 use crate::toolchain::Toolchain;
 use mazurka::Checker;
@@ -133,7 +134,7 @@ fn jobs_learn_late_that_atomic_accesses_order_plain_ones() {
     let folder = built(&[("late", publishes(5, 8))]);
     let seen = [1, 2, 3].map(|jobs| {
         let (mut report, _) = checked(folder.path(), &format!("./late --jobs {jobs}"));
-        // How the search starts again depends on which job learns a fact first.
+        // The restarts depend on which job learns a fact first.
         report.as_object_mut().unwrap().remove("restarts");
         let given_up = report.as_object_mut().unwrap().remove("given_up").unwrap();
         let given_up = given_up.as_u64().unwrap();
@@ -145,7 +146,8 @@ fn jobs_learn_late_that_atomic_accesses_order_plain_ones() {
     assert_eq!(seen[0], seen[2]);
 }
 
-/// Returns the number of executions in the first slices that can be ended early.
+/// Returns the number of executions in the first slices. If `asks_for_haste` is true, each slice is
+/// asked to end early.
 fn slices(program: &Path, arguments: &[&str], asks_for_haste: bool) -> u64 {
     let order = Order {
         name: "program".to_owned(),
@@ -173,7 +175,8 @@ fn slices(program: &Path, arguments: &[&str], asks_for_haste: bool) -> u64 {
     executions[19] - executions[0]
 }
 
-/// Slices take a tenth of a second, or a millisecond if another job waits for parts.
+/// Slices take a tenth of a second. If another job waits for parts of the search, they take a
+/// millisecond.
 #[test]
 fn a_request_for_haste_ends_the_slice_in_any_kind_of_process() {
     let folder = built(&[("fib", fibonacci(9, ""))]);
@@ -244,7 +247,7 @@ fn disturbed(mut command: Command, mut disturb: impl FnMut(usize, &Child)) -> Ou
     child.wait_with_output().unwrap()
 }
 
-/// Simultaneous executions would find each other's data in the file.
+/// Simultaneous executions would read each other's data in the file.
 #[test]
 fn a_program_that_writes_files_is_searched_by_one_job() {
     let named = tempfile::NamedTempFile::new().unwrap();

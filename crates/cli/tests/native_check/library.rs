@@ -1,4 +1,4 @@
-//! Nearly all thread functions of the C and C++ libraries are used in checked programs.
+//! Checks programs that use nearly all thread functions of the C and C++ libraries.
 
 use crate::toolchain::{Toolchain, check, succeed};
 use std::path::Path;

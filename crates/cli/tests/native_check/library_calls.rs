@@ -1,5 +1,5 @@
-//! Reads and writes by functions of the C library are accesses like those of the program. Their
-//! sizes follow from the descriptions of the functions in C and POSIX.
+//! Reads and writes by functions of the C library count as accesses of the program. Their sizes
+//! follow from the descriptions of the functions in C and POSIX.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -78,7 +78,8 @@ fn the_last_byte_that_a_function_accesses_races_and_the_next_one_does_not() {
     }
 }
 
-/// A function writes while main reads the first byte. Assertions exclude each of the outcomes.
+/// A function writes while main reads the first byte. Each version asserts that one of the outcomes
+/// does not occur.
 const ORDERS: &str = r#"
 #include <assert.h>
 #include <pthread.h>

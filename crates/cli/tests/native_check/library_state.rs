@@ -1,10 +1,11 @@
-//! State that the C library and the system keep for the process: its uses are ordered or race, as
-//! POSIX specifies for each function.
+//! State that the C library and the system keep for the process. Uses of the state are ordered or
+//! race, as POSIX specifies for each function.
 
 use crate::toolchain::{Toolchain, check};
 use std::path::Path;
 
-/// Pairs of threads of the program, and errors that an order causes. Empty: each order is correct.
+/// Pairs of threads of the program, and the errors of some order. An empty list means that each
+/// order is correct.
 const PAIRS: [(&str, &[&str]); 40] = [
     ("lock_stream_and_mutex,print_within_mutex", &["deadlock"]),
     ("count_within_stream,count_within_stream", &[]),
@@ -82,7 +83,7 @@ fn state_of_the_process_is_ordered_or_raced_for() {
     }
 }
 
-/// Two threads that call the system, mostly by system call number, and the result.
+/// Code of two threads that call the system, mostly by system call number, and the result.
 const CALLS: [(&str, &str, &str); 18] = [
     (
         "madvise(page, 4096, MADV_DONTNEED)",

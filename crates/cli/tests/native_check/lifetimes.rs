@@ -1,4 +1,4 @@
-//! Synchronisation objects that are freed, or initialised while a thread holds them.
+//! Synchronization objects that are freed or initialised while a thread holds them.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
@@ -110,7 +110,7 @@ fn objects_in_memory_that_nothing_has_written_are_not_used() {
         let used = |first: &str| kind(of_type, &format!("{first}; {uses};"));
         assert_eq!(used(""), "misuse", "{of_type}");
         assert_eq!(used(initialise), "", "{of_type}");
-        // The static initialisers of these types are zeros.
+        // A static initialiser of these types sets all bytes to zero.
         let is_static = matches!(index, 0 | 1 | 3);
         let zeros = used("memset(object, 0, sizeof *object)");
         assert_eq!(zeros, if is_static { "" } else { "misuse" }, "{of_type}");

@@ -1,5 +1,5 @@
-//! Local variables whose addresses other threads have. Clang has no hooks for their members and
-//! elements. It follows from the C standard that accesses race and updates can be lost.
+//! Local variables whose addresses other threads have. Clang inserts no hooks for their members and
+//! elements. By the C standard, these accesses race and updates can be lost.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -93,7 +93,8 @@ int main(void) {{
     }
 }
 
-/// Other code, for example hooks, leaves content at these places, the same in each execution.
+/// Other code, for example a hook, has left values at these places. They must be the same in each
+/// execution.
 #[test]
 fn first_writes_to_locals_are_the_same_in_each_execution() {
     for declared in ["volatile int n = 0;", "atomic_int n; atomic_store(&n, 0);"] {
@@ -120,7 +121,8 @@ int main(void) {{
     }
 }
 
-/// Uses of state that the C library keeps for all threads: some race; the order of others matters.
+/// Threads use state that the C library shares between threads. Some uses race. For others, the
+/// order matters.
 #[test]
 fn state_of_the_library_is_shared() {
     let begin =

@@ -1,5 +1,5 @@
-//! C and C++ programs through the whole tool chain: the compilers of this machine behind `mazurka
-//! cc`, the runtime library, `mazurka check`.
+//! Checks C and C++ programs with the whole tool chain: the compilers of this machine behind
+//! `mazurka cc`, the runtime library, and `mazurka check`.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 mod aliases;

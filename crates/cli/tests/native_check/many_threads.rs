@@ -1,4 +1,4 @@
-//! Programs that start threads as long as they run, under a safe trace.
+//! Programs that keep starting threads, under a safe trace.
 
 use crate::enforcement::{built, errors, mazurka, verify};
 

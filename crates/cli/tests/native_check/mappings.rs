@@ -52,7 +52,7 @@ fn newly_mapped_memory_is_distinguished_from_memory_that_was_there_before() {
     let several = "for (int i = 0; i < 5; i++) racing++;";
     let unmaps = "munmap(shared, SIZE);";
     let cases = [
-        // The memory is not unmapped before the end.
+        // The memory stays mapped until the end.
         (
             several,
             several,

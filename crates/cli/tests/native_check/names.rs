@@ -1,4 +1,5 @@
-//! Names in reports: lines of the program, not of headers; thread-local variables; heap blocks.
+//! Names in reports: lines of the program rather than of headers, thread-local variables, heap
+//! blocks.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;

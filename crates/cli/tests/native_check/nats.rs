@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Everything ends well within this time, even on a busy machine.
+/// Every action ends within this time, even on a busy machine.
 pub const LATE: Duration = Duration::from_secs(400);
 
 /// A process that is killed when this value is dropped.

@@ -1,4 +1,5 @@
-//! Operations of POSIX, C and C++ as standardized: each wrong program with its correct twin.
+//! Operations of POSIX, C and C++ as the standards describe them. Each wrong program has a correct
+//! twin.
 
 use crate::toolchain::Toolchain;
 use serde_json::Value;
@@ -68,7 +69,7 @@ fn initialisation_and_destruction_race_with_uses() {
     let (init, wait) = ("sem_init(&s, 0, 0);", "sem_wait(&s);");
     let right = format!("{wait} pthread_mutex_destroy(&m); sem_destroy(&s);");
     let reuse = "join(); sem_destroy(&s); sem_wait(&s); start(run);";
-    // Nothing else orders the threads when plain accesses interleave.
+    // With interleaved plain accesses, only these operations order the threads.
     for options in [&[][..], &["--plain", "sc"]] {
         verified("right.c", &program(init, &right), options);
         let late = program("", &format!("{init} {wait}"));

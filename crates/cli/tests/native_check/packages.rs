@@ -1,5 +1,5 @@
-//! External libraries: static C++ library and unwinder, libc++, glog, TBB, libuv; missing ones are
-//! skipped. Correct programs have no bug; with `-DBUG` each has the planted one.
+//! External libraries: a static C++ library and unwinder, libc++, glog, TBB, libuv. Missing
+//! libraries are skipped. Correct programs have no bug, and with `-DBUG` each has a planted bug.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -56,7 +56,8 @@ impl Program {
         check(&options, program.as_ref(), &[]).unwrap()
     }
 
-    /// Checks that the correct program has no bug, and the other one has the planted bug.
+    /// Checks that the correct program has no bug, and that the program with `-DBUG` has the
+    /// planted bug.
     fn is_as_expected(&self, toolchain: &Toolchain) {
         let report = self.report(toolchain, false);
         assert_ne!(report["verdict"], "bug", "{report}");
@@ -290,7 +291,8 @@ fn programs_that_log_queue_and_wait_with_packages_are_checked() {
     }
 }
 
-/// TBB stores thread data under a constructor's key, and its workers outlive their tasks.
+/// TBB stores thread data under a key that a constructor creates, and its threads outlive their
+/// tasks.
 #[test]
 fn loops_and_limits_of_tbb_are_obeyed() {
     let program = Program {
@@ -315,7 +317,7 @@ int main() {
     let executable = program.build(Toolchain::first(), &folder, false);
     let began = Instant::now();
     let report = check(&["--time-limit", "1"], executable.as_ref(), &[]);
-    // One second for the search and one for its end; more on a busy machine.
+    // The search takes one second, and its end takes another. A busy machine takes longer.
     assert!(began.elapsed() < Duration::from_secs(30));
     match report {
         Ok(report) => assert_ne!(report["verdict"], "bug", "{report}"),

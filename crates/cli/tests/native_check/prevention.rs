@@ -1,11 +1,11 @@
-//! Programs with a bug in some interleavings never fail under their safe trace, however often they
-//! run, and fail without it.
+//! Programs with a bug in some interleavings. Under their safe trace they never fail, however often
+//! they run. Without it they fail.
 
 use crate::enforcement::{errors, mazurka};
 use crate::verification::built;
 use report::SafeTrace;
 
-/// Runs once, or as often as the environment says; then prints the number of failures.
+/// Runs once, or as often as the environment says. Then prints the number of failures.
 const BEGIN: &str = r#"
 #include <assert.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ int main(void) {
 }
 "#;
 
-/// Two threads add one in two steps each.
+/// Two threads increment a counter, each with a load and a store.
 const LOST_UPDATE: &str = r"
 static atomic_int x;
 static void *add(void *unused) {
@@ -50,7 +50,8 @@ static int is_right(void) {
 }
 ";
 
-/// The balance that a thread checks under a lock may have changed when it withdraws under the lock.
+/// A thread checks a balance under a lock. The balance may have changed when the thread takes the
+/// lock again to withdraw.
 const ATOMICITY_VIOLATION: &str = r"
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int balance;

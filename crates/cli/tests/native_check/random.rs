@@ -1,5 +1,6 @@
-//! Random programs in C: the checker finds as many traces of each kind as brute force finds for the
-//! abstract program. `MAZURKA_SEED` repeats a run; `MAZURKA_PROGRAMS` sets the number of programs.
+//! Random programs in C. The checker must find as many traces of each kind as brute force finds for
+//! the abstract program. `MAZURKA_SEED` repeats a run, and `MAZURKA_PROGRAMS` sets the number of
+//! programs.
 
 use crate::toolchain::{Toolchain, check};
 use explore::{MemoryModel, Outcome};
@@ -43,8 +44,8 @@ fn random_programs_have_the_traces_of_the_oracle() {
     }
 }
 
-/// Returns the program in C, and its expected numbers of complete, halted and blocked executions;
-/// `None` if it behaves differently in C.
+/// Returns the program in C, and its expected numbers of complete, halted and blocked executions.
+/// Returns `None` if the program behaves differently in C.
 fn comparable(program: &Program) -> Option<(String, [Option<u64>; 3])> {
     // In C a failed assertion ends the process, and the number of timeouts is limited.
     let has_assertion = program.to_string().contains("assert");
@@ -53,12 +54,13 @@ fn comparable(program: &Program) -> Option<(String, [Option<u64>; 3])> {
     }
     let text = program.c_source().ok()?;
     let oracle = Oracle::new(program, STATES).ok()?;
-    // In C the order of arrivals at a barrier shows when it opens; brute force observes it before.
+    // In C, the order of arrivals at a barrier becomes visible when the barrier opens. Brute force
+    // observes the order earlier.
     let deadlocks = |outcome: &Outcome| *outcome == Outcome::Deadlock;
     if program.does(&[Verb::Lead]) && oracle.traces.values().any(deadlocks) {
         return None;
     }
-    // In C a thread that waits for a lock that it holds as a writer gets an error.
+    // In C, a thread that holds a lock as a writer and waits for it again gets an error.
     if program.does(&[Verb::WriteLock, Verb::TryWrite]) && oracle.traces.values().any(deadlocks) {
         return None;
     }
@@ -71,7 +73,7 @@ fn comparable(program: &Program) -> Option<(String, [Option<u64>; 3])> {
     Some((text, [executions, halted, 0].map(Some)))
 }
 
-/// The graphs are those of the axioms, in C before C++20.
+/// The programs are compiled as C, where release sequences are those before C++20.
 #[test]
 fn random_programs_have_the_graphs_of_the_axioms() {
     let seed = number("MAZURKA_SEED", 1);

@@ -38,7 +38,7 @@ fn lines_that_no_execution_reaches_are_reported() {
         }
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("program.c"), PROGRAM).unwrap();
-        // With one job and with two, and with savepoints left by the search.
+        // Searches by one job and by two. Savepoints of the search must make no difference.
         for jobs in ["1", "2"] {
             let output = Command::new(env!("CARGO_BIN_EXE_mazurka"))
                 .args(["check", "program.c", "--cc", compiler, "--jobs", jobs])

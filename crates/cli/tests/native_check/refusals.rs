@@ -1,4 +1,5 @@
-//! Actions of a program that cannot be checked: one line, exit code 2, and nothing left behind.
+//! Programs that do something that cannot be checked. The command prints one line, exits with code
+//! 2, and leaves nothing behind.
 
 use crate::toolchain::Toolchain;
 use std::fs;
@@ -12,7 +13,7 @@ struct Said {
     errors: String,
 }
 
-/// Checks a source that has input to read, and that must leave no files.
+/// Checks a source. The program gets input to read, and no files may be left.
 fn said(name: &str, source: &str, options: &[&str]) -> Said {
     let folder = tempfile::tempdir().unwrap();
     let scratch = tempfile::tempdir().unwrap();
@@ -370,7 +371,7 @@ int main(void) { return pthread_join(early, NULL); }";
     );
 }
 
-/// The process aborts in a thread that does not belong to the program: this is not a bug of the
+/// The process aborts in a thread that does not belong to the program. This is not a bug of the
 /// program, and no execution is counted.
 #[test]
 fn an_abort_outside_of_the_program_is_no_bug_of_the_program() {

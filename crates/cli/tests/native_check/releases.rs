@@ -1,4 +1,5 @@
-//! Freeing memory that others access, with interleaved plain accesses, is not an event.
+//! Freeing memory is not an event if plain accesses interleave, although other threads access the
+//! memory.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -77,7 +78,7 @@ fn memory_that_is_given_back_when_others_are_known_to_be_done_is_not_used_afterw
     }
 }
 
-/// In one execution a copy fails between its two hooks; the others begin with reads.
+/// In one execution, a copy fails between its two hooks. The other executions begin with reads.
 const FAILS_IN_A_COPY: &str = "#include <pthread.h>
 #include <stdlib.h>
 struct numbers { int n[10]; };

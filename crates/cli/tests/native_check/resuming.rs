@@ -1,10 +1,11 @@
-//! Searches that continue in another process: a program's behaviour must not depend on what a
+//! Searches that continue in another process. The behaviour of a program must not depend on what a
 //! process did before, or on where it has mapped memory.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
 
-/// Main and a thread poll. The checker's value in `errno` must not be part of their states.
+/// Main and a thread poll. The value that the checker leaves in `errno` must not be part of their
+/// states.
 const POLLS: &str = "#include <pthread.h>
 #include <stdint.h>
 static _Thread_local uint64_t words[3];
@@ -38,7 +39,7 @@ int main(void) {
 }
 ";
 
-/// Uses thread-local memory in more threads than the checker has sleeping threads at the start.
+/// More threads use thread-local memory than the checker has started in advance.
 const THREAD_LOCALS: &str = "#include <pthread.h>
 #include <stdatomic.h>
 static atomic_int shared;
@@ -56,7 +57,8 @@ int main(void) {
 }
 ";
 
-/// The schedule decides which parent starts a child first. All share variables on their stacks.
+/// The schedule decides which parent first starts a child. All threads share variables on their
+/// stacks.
 const STACKS: &str = "#include <pthread.h>
 #include <stdatomic.h>
 static atomic_int shared;
@@ -82,7 +84,7 @@ int main(void) {
 }
 ";
 
-/// Stores the numbers of descriptors, which must not depend on the checkpoint's file.
+/// Stores descriptor numbers. The checkpoint's file must not change them.
 const DESCRIPTORS: &str = "#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -23,8 +23,8 @@ const CELL: &str = "static _Atomic(long *) cell; static atomic_int changes;
         free(atomic_load(&cell));
     }";
 
-/// A Treiber stack. `pop` in main protects the top by a hazard pointer until it has taken it
-/// (`CLEARS` 0), or only while it reads the next node (1).
+/// A Treiber stack. In main, `pop` protects the top by a hazard pointer. It does this until it has
+/// taken the top (`CLEARS` 0), or only while it reads the next node (`CLEARS` 1).
 const STACK: &str = "struct node { struct node *next; int value; };
     static _Atomic(struct node *) top, hazard;
     static struct node *retired[2];
@@ -91,7 +91,7 @@ const LOCKED: &str =
         free(top);
     }";
 
-/// The only thread that frees memory allocates only before that.
+/// Only one thread frees memory, and it allocates only before that.
 const WRITER: &str = "static _Atomic(int *) current; static atomic_int reads;
     static void *run(void *p) { int *new = malloc(sizeof *new); *new = 2; int *old = atomic_exchange(&current, new);
         while (!atomic_load(&reads)) {} free(old); return p; }
@@ -121,7 +121,8 @@ fn reused_memory_is_mistaken_for_the_old_object() {
     verified("locked.c", LOCKED, &["--reuse", "2"]);
 }
 
-/// The cell is replaced twice by blocks of one size. Its first address needs two reuses.
+/// The cell is replaced twice, by blocks of one size. It gets its first address again only after
+/// two reuses.
 #[test]
 fn more_reuse_of_memory_than_the_limit_is_a_bound() {
     let twice = CELL.replace("start(run);", "start(again);").replace(
@@ -130,7 +131,7 @@ fn more_reuse_of_memory_than_the_limit_is_a_bound() {
         int main",
     );
     for (most, expected) in [("1", "bounded"), ("2", "verified")] {
-        // It does not matter here that the cell seems unchanged.
+        // A compare-exchange may take the new object for the old one. This does not matter here.
         let options = ["--allow", "assertion", "--reuse", most];
         let (verdict, error) = checked("twice.c", &twice, &options);
         assert_eq!(verdict, expected, "{most}: {error}");

@@ -1,4 +1,5 @@
-//! Robust mutexes (`PTHREAD_MUTEX_ROBUST`) compared with all interleavings of threads that use one.
+//! Robust mutexes (`PTHREAD_MUTEX_ROBUST`). The results are compared with those of all
+//! interleavings.
 
 use crate::toolchain::{Toolchain, check};
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
-//! Executions that begin in the middle of others. A program that may change more than its memory
-//! does not use these, and has the same executions.
+//! Executions that begin in the middle of other executions, at *savepoints*. For a program that may
+//! change more than its memory, the search uses no savepoints. It must find the same executions.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -102,8 +102,8 @@ fn programs_that_open_files_have_the_executions_of_those_that_do_not() {
     }
 }
 
-/// In some executions the third thread has a function write to the stack of main, which waits, and
-/// announces that through a variable.
+/// In some executions, the third thread calls a function that writes to the stack of main. Main
+/// waits meanwhile. The thread then announces the write through a variable.
 const UNSEEN_WRITES: &str = r#"
 #include <assert.h>
 #include <pthread.h>

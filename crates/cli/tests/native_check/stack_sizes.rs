@@ -63,7 +63,7 @@ fn a_thread_has_the_stack_that_its_attributes_ask_for() {
         };
         assert!(real.success());
         assert_eq!(report["verdict"], "verified", "{compiler}: {report}");
-        // In a real run there may be other memory below the stack, so that the program continues.
+        // In a real run, there may be other memory below the stack. Then the program continues.
         let (_, report) = run_and_check(compiler, &sized(&too_small)).expect("it was there");
         assert_eq!(
             report["errors"][0]["kind"], "stack_overflow",
@@ -108,7 +108,7 @@ int main(void) {
             assert!(real.success());
             assert_eq!(report["verdict"], "verified", "{compiler}: {report}");
             // The load of x comes before or after the store. The other thread's increment comes
-            // before or after main's, or after the load of y.
+            // before main's, after main's, or after the load of y.
             assert_eq!(report["executions"], 6, "{compiler}: {report}");
         }
     }

@@ -113,13 +113,14 @@ int main(void) {
     fs::write(&source, text).unwrap();
     toolchain.build(&source, &[], &executable).unwrap();
     let report = check(&[], &executable, &[]).unwrap();
-    // The flag is set before one of the loop's four reads, before the assertion's read, or later.
+    // The flag is set before one of the loop's four reads, before the assertion's read, or after
+    // it.
     assert_eq!(report["errors"][0]["kind"], "assertion", "{report}");
     assert_eq!(report["halted"], 0, "{report}");
 }
 
-/// Main and three threads access plain variables, some of which belong to main. With arguments
-/// these are on main's stack; with two, the threads get its address.
+/// Main and three threads access plain variables. Some of these belong to main. If the program has
+/// arguments, they are on main's stack. With two arguments, the other threads get their address.
 fn plain_program(random: &mut Random) -> String {
     let bodies = [(); 4].map(|()| (0..3).map(|_| plain_operation(random)).collect::<String>());
     let [own, one, two, three] = bodies;
@@ -183,8 +184,8 @@ fn plain_variables_of_a_stack_interleave_as_others_do() {
                 "{algorithm}:\n{text}"
             );
         }
-        // With one argument, no thread gets the address; with three, two threads get it. The only
-        // oracle is a comparison with `sleep`.
+        // With one argument, no thread gets the address. With three arguments, two threads get it.
+        // The only oracle is the algorithm `sleep`.
         for number in [1, 3] {
             let [complete, ..] = counts("optimal", number);
             assert_eq!(counts("parsimonious", number)[0], complete, "{text}");

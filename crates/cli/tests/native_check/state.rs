@@ -1,5 +1,5 @@
-//! Effects of an execution on the process, the C library and the system do not reach the next
-//! execution, and the checker does not call the program's functions.
+//! No effect of an execution on the process, the C library or the system reaches the next
+//! execution. The checker does not call functions of the program.
 
 use crate::toolchain::{Toolchain, check, succeed};
 use std::path::Path;
@@ -55,7 +55,8 @@ fn the_state_of_threads_is_put_back_in_the_middle_of_executions() {
     }
 }
 
-/// The first thread alone, or six threads with one operation each on one variable, in 6! orders.
+/// Either the first thread runs alone, or six threads perform one operation each on one variable,
+/// in 6! orders.
 #[test]
 fn threads_with_thread_local_memory_may_be_started_late() {
     for compiler in ["gcc", "clang"] {

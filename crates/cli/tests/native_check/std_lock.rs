@@ -1,5 +1,5 @@
-//! `std::lock` and `std::scoped_lock`, whose failing rounds are left out. The expected outcomes
-//! were determined manually.
+//! `std::lock` and `std::scoped_lock`. The search leaves out rounds in which they fail to get all
+//! locks. The expected outcomes were determined by hand.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -111,7 +111,8 @@ fn a_mutex_that_is_never_given_back_is_waited_for_without_end() {
 
 #[test]
 fn a_try_of_the_program_notices_a_failing_round() {
-    // The try fails only while the other thread holds `a`. That thread must then fail to get `b`.
+    // The try fails only while the other thread holds `a`. Afterwards that thread must fail to get
+    // `b`.
     must_fail(
         "assertion",
         "int main() {

@@ -1,4 +1,5 @@
-//! The C++ library at the end of a thread: results get ready, condition variables are notified.
+//! The C++ library at the end of a thread: it makes results available and notifies condition
+//! variables.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
@@ -144,7 +145,8 @@ fn what_becomes_ready_at_the_end_of_a_thread_is_ordered_before_what_others_do_wi
     }
 }
 
-/// A constructor's key is separate from those of the program. Main keeps its values to the end.
+/// A constructor creates a key, which differs from the keys of the program. Main keeps its values
+/// to the end.
 #[test]
 fn keys_of_constructors_are_there_in_every_execution() {
     let source = "#include <assert.h>

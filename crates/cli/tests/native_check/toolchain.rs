@@ -51,7 +51,8 @@ impl Toolchain {
             .env("MAZURKA_CXX", self.cpp)
     }
 
-    /// Compiles and links a source, as C++ if its name ends so. Fails with the compiler's output.
+    /// Compiles and links a source, as C++ if the extension says so. On failure, returns the output
+    /// of the compiler.
     pub fn build(&self, source: &Path, flags: &[String], executable: &Path) -> Result<(), String> {
         let is_cpp = source
             .extension()
@@ -66,7 +67,8 @@ impl Toolchain {
     }
 }
 
-/// Returns the report of `mazurka check` on an executable as JSON, or the reason why there is none.
+/// Returns the JSON report of `mazurka check` on an executable, or the reason why there is no
+/// report.
 pub fn check(options: &[&str], executable: &Path, arguments: &[String]) -> Result<Value, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
     command.args(["check", "--format", "json", "--no-output", "--keep-going"]);
@@ -78,7 +80,8 @@ pub fn check(options: &[&str], executable: &Path, arguments: &[String]) -> Resul
         .map_err(|_| String::from_utf8_lossy(&output.stderr).trim().to_owned())
 }
 
-/// Returns the exit status of a real run and the report of a check; `None` without the compiler.
+/// Returns the exit status of a real run, and the report of a check. Returns `None` if the compiler
+/// is missing.
 pub fn run_and_check(compiler: &str, text: &str) -> Option<(ExitStatus, Value)> {
     let toolchain = Toolchain::named(compiler)?;
     let folder = tempfile::tempdir().unwrap();

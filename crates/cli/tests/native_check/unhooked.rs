@@ -1,5 +1,5 @@
-//! Accesses of every type and in every statement are seen, with or without a hook of the compiler.
-//! It follows from the C standard that each access races, and that each update can be lost.
+//! Accesses of every type and in every statement are seen, whether or not the compiler inserts a
+//! hook. By the C standard, each access races and each update can be lost.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
@@ -189,7 +189,7 @@ fn a_program_without_symbols_and_unwinding_tables_is_not_verified() {
 
 #[test]
 fn a_load_that_clang_leaves_behind_its_hook_is_no_access_of_its_own() {
-    // The address of the loop's load stays in a register, and there is padding before the loop.
+    // The address of the loop's load stays in a register, and padding precedes the loop.
     let source = "
         #include <pthread.h>
         static long flag;

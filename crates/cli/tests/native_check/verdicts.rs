@@ -1,4 +1,4 @@
-//! A verdict claims no more than was checked.
+//! A verdict must not claim more than was checked.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -61,14 +61,14 @@ fn threads_that_wait_for_ever_after_the_main_thread_has_ended_are_a_deadlock() {
     };
     let report = checked(&source("pthread_exit(0);"), &[]).unwrap();
     assert_eq!(report["errors"][0]["kind"], "deadlock", "{report}");
-    // The program and the thread end with main.
+    // When main ends, the program and the other thread end.
     let report = checked(&source("return 0;"), &[]).unwrap();
     assert_eq!(report["verdict"], "verified", "{report}");
     let report = checked(&source("pthread_mutex_unlock(&m); pthread_exit(0);"), &[]).unwrap();
     assert_eq!(report["verdict"], "verified", "{report}");
 }
 
-/// Two threads fail in every order; one of them performs an operation first.
+/// Two threads fail in every order. One of them performs an operation first.
 #[test]
 fn each_of_two_assertions_that_fail_in_one_execution_is_reported() {
     let source = "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -143,7 +143,8 @@ fn what_a_program_waits_for_in_the_system_is_ready_or_refused() {
              }}"
         )
     };
-    // Without other threads, a ready descriptor is reported; otherwise the time passes.
+    // Without other threads, the call reports a ready descriptor. If no descriptor is ready, time
+    // passes.
     for body in [
         "writes(0); assert(poll(&own, 1, -1) == 1); assert(read(ends[0], &c, 1) == 1);",
         "assert(poll(&own, 1, 10000) == 0);",
@@ -157,7 +158,7 @@ fn what_a_program_waits_for_in_the_system_is_ready_or_refused() {
         let report = checked(&format!("{clock}{}", main(body)), &[]).unwrap();
         assert_eq!(report["verdict"], "verified", "{body}: {report}");
     }
-    // Another thread may make the file ready, but cannot run during the call, only before it.
+    // Another thread may make the file ready. It can run only before the call, not during the call.
     let wait = |call: &str| {
         format!(
             "pthread_t t; pthread_create(&t, 0, writes, 0); assert({call} == 1); pthread_join(t, 0);"
@@ -197,7 +198,7 @@ fn a_program_that_becomes_another_one_is_refused() {
         );
         assert_eq!(refusal.trim().lines().count(), 1, "{refusal}");
     }
-    // Outside a check it becomes the other program, with all its arguments.
+    // Outside a check, the program becomes the other program and passes all arguments.
     let folder = tempfile::tempdir().unwrap();
     built(
         folder.path(),
@@ -209,7 +210,7 @@ fn a_program_that_becomes_another_one_is_refused() {
     assert_eq!(output.stdout, b"1 2 3 4 5 6 7\n");
 }
 
-/// Like `checked`, but verifies piece by piece.
+/// Does the same as `checked`, with `mazurka verify`.
 fn verified(source: &str, options: &[&str]) -> (Option<i32>, Value) {
     let folder = tempfile::tempdir().unwrap();
     built(folder.path(), source);
@@ -465,9 +466,9 @@ fn a_loop_that_ends_within_its_rounds_is_not_cut_however_often_it_is_entered() {
     assert_eq!(counts(source, &["--unroll", "2"]), ("bounded".into(), 0, 1));
 }
 
-/// A writer and a reader of N values: the reader sees the write at one of its reads, or at none.
-/// With a bound of k rounds the reader is cut unless it has seen the write by the k-th read. So k
-/// executions are complete, and one execution is not.
+/// There are a writer and a reader with N rounds. The reader sees the write in one of its reads, or
+/// in none. With a bound of k rounds, the reader is stopped unless it has seen the write by the
+/// k-th read. So k executions are complete, and one execution is halted.
 #[test]
 fn a_loop_has_as_many_executions_as_its_rounds_allow() {
     let source = "#include <stdatomic.h>
@@ -519,8 +520,8 @@ fn volatile_accesses_of_several_threads_are_said_to_be_unchecked_for_races() {
     assert!(!warnings(&report).contains("volatile"), "{report}");
 }
 
-/// A barrier that is initialised again during use: after a wait, the threads' behaviour depends on
-/// an order that no operation known to the search determines.
+/// A barrier is initialised again during use. After a wait, the behaviour of the threads depends on
+/// an order that the search does not know.
 #[test]
 fn a_race_that_changes_what_follows_is_reported_before_the_search_ends() {
     let source = "static pthread_barrier_t *place;

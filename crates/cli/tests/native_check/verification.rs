@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// Two threads add one in two steps each.
+/// Two threads increment a counter, each with a load and a store.
 const LOST_UPDATE: &str = r"
 #include <assert.h>
 #include <pthread.h>
@@ -64,7 +64,8 @@ int main(int count, char **arguments) {
 }
 ";
 
-/// Two threads add one. Their order decides whether they add at the same time.
+/// Two threads increment a counter. The order of other operations decides whether the increments
+/// race.
 const DATA_RACE: &str = r"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -165,7 +166,7 @@ fn nothing_is_safe_of_a_program_with_a_data_race() {
     assert!(!folder.path().join("safe.trace").exists());
 }
 
-/// The input is read during verification, and would differ in a run.
+/// The program reads its input during verification. In a run, the input would be different.
 #[test]
 fn nothing_is_safe_of_a_program_that_reads_its_standard_input() {
     let folder = built("#include <stdio.h>\nint main(void) { return getchar() == 'x'; }");
@@ -199,7 +200,7 @@ fn constraints_that_hold_for_some_inputs_have_a_condition() {
 #[test]
 fn a_verification_stops_when_runs_are_cheap_enough() {
     let folder = built(WRITERS);
-    // No run is a hundred thousand times slower: the first of 40,320 executions is enough, apart
+    // No run is a hundred thousand times slower. So the first of 40,320 executions is enough, apart
     // from those before the measurement.
     let enough = ["./program", "8", "--stop-when", "overhead=10000000%"];
     let (code, json) = verified(folder.path(), &enough);
@@ -240,7 +241,8 @@ fn the_first_execution_may_be_one_in_which_few_threads_wait() {
         json["cases"][0]["constraints"][0]["first"].clone()
     };
     let path = |json: &Value| json[1].as_u64().unwrap();
-    // The reader waits for all 1,501 events of the writer, or the writer for one of the reader.
+    // Either the reader waits for all 1,501 events of the writer, or the writer waits for one event
+    // of the reader.
     assert_eq!(path(&first("any")), 1501);
     assert_eq!(path(&first("few-waiting")), 1);
 }
@@ -250,7 +252,7 @@ fn an_argument_is_an_input() {
     let folder = built(WRITERS);
     let (code, json) = verified(folder.path(), &["./program", "{n}", "--input", "n=1..4"]);
     assert_eq!(code, Some(0));
-    // 1! + 2! + 3! + 4! orders of the writes.
+    // There are 1! + 2! + 3! + 4! orders of the writes.
     assert_eq!(cases(&json), [("[[]]".to_owned(), 0, 33)]);
     let enough = [
         "./program",
@@ -261,7 +263,7 @@ fn an_argument_is_an_input() {
         "constraints=2",
     ];
     let (code, json) = verified(folder.path(), &enough);
-    // Each write waits for the one before it.
+    // Each write waits for the previous write.
     assert_eq!(
         (code, cases(&json)),
         (Some(3), vec![("[[]]".to_owned(), 2, 1)])

@@ -1,5 +1,5 @@
-//! Loops that wait for a plain variable, which has no events, and do something else meanwhile: no
-//! schedule of events ends them.
+//! Loops that wait for a plain variable while they do something else. Accesses to the variable are
+//! not events, so no schedule of events ends the loops.
 
 use crate::operations::{bug, checked};
 use crate::toolchain::{Toolchain, check};
@@ -40,7 +40,7 @@ fn a_loop_that_counts_while_it_waits_for_a_plain_flag_stops_so_that_the_race_is_
     }
 }
 
-/// `load` keeps its result on the stack, where the next call of `atomic_ref` overwrites it.
+/// `load` leaves its result on the stack. The next call of `atomic_ref` overwrites the result.
 const OWN_STACK: &str = "#include <atomic>
 #include <thread>
 int main() {
@@ -69,7 +69,8 @@ fn a_loop_that_overwrites_what_it_reads_on_its_own_stack_spins_for_ever_all_the_
     assert_eq!(report["errors"][0]["kind"], "stuck", "{report}");
 }
 
-/// Hooks overwrite values read in frames that have ended, deeper ones only when the thread stops.
+/// Hooks overwrite values in frames that have ended. They overwrite deeper frames only when the
+/// thread stops.
 #[test]
 fn a_loop_whose_calls_have_ended_spins_for_ever_however_deep_they_were() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,7 +161,7 @@ int main(void) {{
     }
 }
 
-/// The pointer is in no register that calls preserve.
+/// No register that calls preserve contains the pointer.
 #[test]
 fn a_loop_over_a_text_that_threads_share_ends() {
     let text = "
@@ -196,9 +197,9 @@ int main(void) {
     }
 }
 
-/// A compare-exchange that overlaps another atomic has one alternative, however many threads wait
-/// for the condition variable that its thread signalled in this or an earlier execution. (The three
-/// searches share no code that counts traces.)
+/// A compare-exchange that overlaps another atomic object must have one alternative. This must not
+/// depend on how many threads wait for a condition variable that its thread has signalled, in this
+/// or an earlier execution. (The three algorithms share no code that counts traces.)
 #[test]
 fn a_compare_exchange_has_one_alternative_whatever_its_thread_signalled() {
     let text = "
@@ -246,8 +247,8 @@ int main(void) {
     assert_eq!(counts, [counts[0]; 3]);
 }
 
-/// If stack accesses are events, clang's code announces them with all registers. Contents of vector
-/// registers after hooks must not count.
+/// If accesses to the stack are events, clang's code announces them with all registers. Hooks may
+/// change vector registers, so the contents of these must not count.
 #[test]
 fn vector_registers_that_hooks_change_are_no_state_of_the_program() {
     let text = "
@@ -288,7 +289,7 @@ int main(void) {
     assert_eq!(report["errors"][0]["kind"], "stuck", "{report}");
 }
 
-/// The value 1 exists only while its writer yields.
+/// The value 1 exists only while the thread that has written it yields.
 #[test]
 fn a_switch_after_a_yield_or_a_sleep_is_no_preemption() {
     let program = |wait: &str, local: &str| {
@@ -324,7 +325,8 @@ fn a_switch_after_a_yield_or_a_sleep_is_no_preemption() {
     }
 }
 
-/// A thread changes memory in a round and changes it back. Suspending it in between has no effect.
+/// In each round, a thread changes memory and changes it back. Suspending the thread in between
+/// must have no effect.
 #[test]
 fn what_a_round_changes_and_changes_back_is_the_same_in_each_execution() {
     let toolchain = Toolchain::first();

@@ -1,4 +1,4 @@
-//! Programs in C and C++ under weak memory models, with the verdicts of the literature.
+//! Programs in C and C++ under weak memory models, with published verdicts.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -187,7 +187,7 @@ int main(void) {{ both(one, two); return 0; }}"
     ]);
 }
 
-/// After a plain write, no older value can be read.
+/// After a plain write, reads do not return older values.
 #[test]
 fn plain_writes_between_phases_hide_old_values() {
     let phases = |again: &str| {
@@ -288,7 +288,8 @@ int main(void) { both(one, one); assert(count == 2); return 0; }",
     ]);
 }
 
-/// Functions of the C library with state, and volatile memory, are in one order.
+/// Accesses to volatile memory, and to the state of C library functions, are sequentially
+/// consistent.
 #[test]
 fn library_state_and_volatile_memory_have_no_old_values() {
     expect(&[
@@ -306,7 +307,7 @@ static void *two(void *p) { y = 1; b = x; return p; }
 int main(void) { both(one, two); assert(a || b); return 0; }",
             &[],
         ),
-        // `dup2` uses two kinds of state, and takes effect after both uses.
+        // `dup2` uses two kinds of state. It takes effect after it has used both.
         (
             "#include <sys/ioctl.h>
 #include <unistd.h>
@@ -323,7 +324,7 @@ int main(void) {
     ]);
 }
 
-/// Where plain memory is published, a failure is a data race.
+/// If the program publishes plain memory, the failure is a data race.
 #[test]
 fn the_orderings_that_prevent_a_failure_are_found() {
     let program = "static int value; static atomic_int flag;
@@ -353,7 +354,7 @@ int main(void) { both(one, two); return 0; }";
     assert_eq!(needs, expected);
 }
 
-/// C17 lets later stores of a thread continue its release sequence, C++20 does not.
+/// In C17, later stores of a thread continue its release sequence. In C++20, they do not.
 #[test]
 fn release_sequences_depend_on_the_language() {
     let program = |includes: &str, atomic: &str| {
@@ -405,7 +406,7 @@ int main(void) { both(one, two); return 0; }",
         let refusal = report(toolchain, "program.c", &[], &text, "rc11").unwrap_err();
         assert!(refusal.contains(part), "{refusal}");
         assert_eq!(refusal.lines().count(), 1, "{refusal}");
-        // A search that chooses the model stays with the one that covers the program.
+        // If the search chooses the model, it uses sequential consistency for this program.
         let report = report(toolchain, "program.c", &[], &text, "auto").unwrap();
         assert_eq!(report["verdict"], "verified", "{report:#}");
         assert_eq!(report["memory"], "sc", "{report:#}");
@@ -435,7 +436,8 @@ static void wait_at(uint32_t value) { syscall(SYS_futex, &word, FUTEX_WAIT, valu
 static void wake(int most) { syscall(SYS_futex, &word, FUTEX_WAKE, most, NULL, NULL, 0); }
 ";
 
-/// The test of the word reads old values like any load, but is one with the beginning of the wait.
+/// When a wait tests its word, the test may read an old value, like any load. The test and the
+/// beginning of the wait are one step.
 #[test]
 fn waits_at_futexes_follow_the_model() {
     let message = |order: &str| {
@@ -449,8 +451,8 @@ static void *two(void *p) {{ store(x, 1, RLX); store(word, 1, {order}); wake(1);
 int main(void) {{ both(one, two); return 0; }}"
         )
     };
-    // The waiting thread announces itself by `x`. Only the order of main's store and load counts:
-    // the system has a barrier before the test of the word.
+    // The waiting thread announces its wait in `x`. Only the ordering of the other thread's store
+    // and load matters, because the system has a barrier before the test of the word.
     let announced = |order: &str| {
         format!(
             "static void *one(void *p) {{ store(x, 1, RLX); wait_at(0); return p; }}
@@ -483,7 +485,7 @@ int main(void) {{ both(one, one); assert(load(x, RLX) == 2); return 0; }}"
 }
 static void *two(void *p) { store(x, 1, RLX); wake(1); return p; }
 int main(void) { both(one, two); return 0; }";
-    // What happens before the wake happens before the end of the wait.
+    // The wake synchronizes with the end of the wait.
     let woken = "static int data;
 static void *one(void *p) {
     if (syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0) == 0) assert(data == 1);
@@ -491,7 +493,7 @@ static void *one(void *p) {
 }
 static void *two(void *p) { data = 1; store(word, 1, RLX); wake(1); return p; }
 int main(void) { both(one, two); return 0; }";
-    // Wakes and waits have a full barrier, and a wake of no thread wakes one.
+    // Wakes and waits are full barriers. `FUTEX_WAKE` with the number 0 wakes one thread.
     let barriers = "static _Atomic uint32_t y, other, a = 1, b = 1;
 static void *one(void *p) { store(x, 1, RLX); wake(0); a = load(y, RLX); return p; }
 static void *two(void *p) {
@@ -559,7 +561,7 @@ int main(void) {
     }
 }
 
-/// The start and the end of a thread leave no store in a buffer, even if a load follows the store.
+/// A thread's start and end flush its store buffer, even if a load follows the store.
 #[test]
 fn starts_and_ends_of_threads_order_stores() {
     let joined = "static atomic_int y, z;

@@ -1,12 +1,12 @@
-//! A discrete-event simulation of workers that do a measured search over a message server.
+//! A discrete-event simulation of workers that share a measured search and communicate through a
+//! message server.
 
 use mazurka::Measured;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-/// Constants of `mazurka worker`: the least and the greatest duration of a slice in seconds, the
-/// usual greatest duration if few workers need no longer slices, and the number of results taken at
-/// once.
+/// Constants of `mazurka worker`: the shortest and the longest duration of a slice in seconds, the
+/// longest duration while there are few workers, and the number of results taken at once.
 const SHORT: f64 = 0.1;
 const LONG: f64 = 60.0;
 const USUAL: f64 = 0.5;
@@ -15,20 +15,21 @@ const AT_ONCE: usize = 256;
 /// Interval at which the leader measures how busy it is, in seconds.
 const BEAT: f64 = 1.0;
 
-/// The leader's time per slice is estimated as the least time so far, multiplied by this factor for
-/// each measurement, because each result takes longer if few results are taken at once.
+/// The leader's time per slice is estimated as the shortest time measured so far, because a result
+/// takes longer if few results are taken at once. With each measurement, the estimate may grow by
+/// this factor.
 const GROWTH: f64 = 1.01;
 
 /// Fraction of the elapsed time that a slice may take, within the limits above.
 const PART: f64 = 1.0 / 40.0;
 
-/// Duration of the first slice, in which a strategy learns, in seconds.
+/// Duration of the first slice, in which the strategy learns its heuristics, in seconds.
 const LEARNING: f64 = 1.0;
 
 /// Time that the leader needs per slice, besides waiting for the server, in seconds.
 const LEADING: f64 = 100e-6;
 
-/// Messages that the server forwards per slice: four for the slice, four for its result.
+/// Messages that the server forwards when a slice is given out, and again when its result is taken.
 const MESSAGES: f64 = 4.0;
 
 /// A measured search.
@@ -36,7 +37,7 @@ pub struct Search {
     items: Vec<Item>,
     children: Vec<Vec<u32>>,
     executions: f64,
-    /// Time of a slice besides its executions, in seconds.
+    /// Time that a slice takes in addition to its executions, in seconds.
     overhead: f64,
 }
 
@@ -74,7 +75,7 @@ impl Search {
             }
         }
         let executions: u64 = slices.iter().map(|slice| slice.executions).sum();
-        // The shortest slices consist almost only of overhead.
+        // A measured slice has so few executions that it consists almost only of overhead.
         let mut least: Vec<f64> = slices.iter().map(|slice| slice.took_s).collect();
         least.sort_by(f64::total_cmp);
         Search {
@@ -170,11 +171,11 @@ pub fn simulate(search: &Search, seconds: f64, cluster: &Cluster) -> Outcome {
 struct Simulation<'s> {
     search: &'s Search,
     cluster: &'s Cluster,
-    /// Duration of an execution of the measured search, in seconds.
+    /// Duration of one simulated execution, in seconds.
     scale: f64,
     now: f64,
     number: u64,
-    /// Times, in nanoseconds, and numbers of events.
+    /// The times (in nanoseconds) and the numbers of the pending events.
     events: BinaryHeap<Reverse<(u64, u64)>>,
     pending: HashMap<u64, Event>,
     /// The time from which the leader can check for results; `None` if the next check is scheduled.
@@ -279,7 +280,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Does a slice, depth first.
+    /// Simulates the work of a worker on a slice. The items are processed depth first.
     fn work(&mut self, slice: Slice) {
         let Slice {
             mut part,

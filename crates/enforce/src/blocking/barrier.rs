@@ -62,7 +62,7 @@ impl Barrier {
         is_last
     }
 
-    /// Waits until no thread is inside any more, before the barrier's memory is given up.
+    /// Waits until all threads have left [`Barrier::wait`]. Then the barrier's memory may be freed.
     pub fn destroy(&self) {
         while self.inside.load(SeqCst) > 0 {
             sched_yield();

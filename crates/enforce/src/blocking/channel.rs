@@ -28,7 +28,8 @@ struct State<T> {
     next: u64,
     /// Number of receives that have a place but no message: 1 while the receiver waits.
     receives: usize,
-    /// Number of further messages for which there is room; `None` if it is unlimited.
+    /// Number of messages for which there is room while the receiver does not wait; `None` if it is
+    /// unlimited.
     bound: Option<usize>,
     senders: usize,
     has_receiver: bool,
@@ -192,7 +193,7 @@ impl<T> Channel<T> {
         is_hung_up
     }
 
-    /// Ends a try or timed receive. `place` takes its place if the receive has no place yet.
+    /// Ends a try or timed receive. `place` takes a place for the receive if it has none yet.
     fn ends_receive(
         &self,
         was_hung_up: bool,
@@ -273,7 +274,8 @@ impl<T> State<T> {
         self.messages.remove(place).map(|(_, message)| message)
     }
 
-    /// Receives a message for a receive that has its place. The place is given up in any case.
+    /// Removes and returns the first message, for a receive that has a place. Gives up the place
+    /// even if there is no message.
     fn take(&mut self) -> Option<T> {
         self.receives -= 1;
         self.messages.pop_front().map(|(_, message)| message)

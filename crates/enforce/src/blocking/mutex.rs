@@ -204,8 +204,8 @@ impl Mutex {
         self.count.store(count, Relaxed);
     }
 
-    /// Ends a mutex with the events of the model: a try and an unlock. Returns whether the mutex
-    /// was free.
+    /// Destroys a mutex, with the same events as in a model: a try and an unlock. Returns whether
+    /// the mutex was free.
     pub fn destroy(&self) -> bool {
         let is_free = self.tries(None);
         if is_free {

@@ -9,8 +9,8 @@ use std::sync::atomic::{
     Ordering::{Acquire, SeqCst},
 };
 
-/// A once. The word is zero before any thread has entered. `DONE` has the value that the C library
-/// uses.
+/// A one-time initialisation. The word is zero before any thread has entered. `DONE` has the value
+/// that the C library uses.
 #[repr(transparent)]
 pub struct Once(AtomicU32);
 
@@ -31,16 +31,16 @@ pub enum Entry {
 }
 
 impl Once {
-    /// Returns a once that no thread has entered.
+    /// Returns an object that no thread has entered.
     pub const fn new() -> Once {
         Once(AtomicU32::new(0))
     }
 
-    /// Returns the once in this word.
+    /// Returns the object in this word.
     ///
     /// # Safety
     ///
-    /// The word is that of a once that is used through this type only.
+    /// The word belongs to a one-time initialisation that is used through this type only.
     pub unsafe fn at<'o, T>(word: *mut T) -> &'o Once {
         // SAFETY: as promised by the caller.
         unsafe { &*word.cast() }

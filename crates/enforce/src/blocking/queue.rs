@@ -1,4 +1,5 @@
-//! Queues of waiting threads. Each thread is a node on its own stack, in a list under a latch.
+//! Queues of waiting threads. Each waiting thread has a node on its stack, and a latch protects the
+//! list of nodes.
 
 use super::Deadline;
 use super::turnstile::after;
@@ -41,8 +42,8 @@ impl Waiter {
         self.state.load(Acquire) == WOKEN
     }
 
-    /// Gives up: no other thread wakes this waiter any more, and it must be removed. Returns false
-    /// if the waiter has already been woken.
+    /// Gives up the wait: no other thread wakes this waiter any more, and the caller must remove
+    /// it. Returns false if the waiter has already been woken.
     pub(crate) fn gives_up(&self) -> bool {
         self.becomes(GIVES_UP)
     }
@@ -109,6 +110,8 @@ impl Queue {
         unsafe { self.first.get().as_ref() }.map(|waiter| waiter.what)
     }
 
+    /// Adds a waiter at the end of the queue.
+    ///
     /// # Safety
     ///
     /// The waiter does not move until it is woken or removed.
@@ -212,7 +215,8 @@ impl Woken {
         waiter.becomes(WOKEN).then_some(Woken(word))
     }
 
-    /// Wakes the thread if it is parked. Its memory may be reused: parked threads check when woken.
+    /// Wakes the thread if it is parked. The memory may have been reused by another waiter. This is
+    /// harmless, because parked threads check their state when they are woken.
     pub(crate) fn wake(self) {
         wake_at(self.0.cast(), u32::MAX);
     }

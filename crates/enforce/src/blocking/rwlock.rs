@@ -77,12 +77,14 @@ impl RwLock {
         }
     }
 
-    /// Takes the lock for reading if no thread writes or waits. With a deadline, waits for this.
+    /// Takes the lock for reading if no thread writes or waits. With a deadline, first waits until
+    /// the lock is free in this sense or the deadline has passed.
     pub fn try_read(&self, deadline: Option<Deadline>) -> bool {
         self.tries(OpKind::TryRead, READER, deadline)
     }
 
-    /// Takes the lock for writing if no thread holds or awaits it. With a deadline, waits for this.
+    /// Takes the lock for writing if no thread holds the lock or waits for it. With a deadline,
+    /// first waits until the lock is free in this sense or the deadline has passed.
     pub fn try_write(&self, deadline: Option<Deadline>) -> bool {
         self.tries(OpKind::TryWrite, WRITER, deadline)
     }

@@ -1,4 +1,5 @@
-//! Mutexes for objects in which a mutex does not fit, found by the address of the object.
+//! Mutexes for objects that are too small to contain a mutex. A mutex is found by the address of
+//! its object.
 
 use super::Mutex;
 use std::sync::atomic::{

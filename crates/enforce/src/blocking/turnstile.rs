@@ -124,7 +124,8 @@ impl Turnstile<'_> {
         place.inspect(|&place| self.waits(place, deadline))
     }
 
-    /// Returns the number of grants that a place is away: 0 or less if the place is granted.
+    /// Returns the number of further grants until the place is granted: 0 or less if it is granted
+    /// already.
     #[inline]
     fn ahead(&self, place: u32) -> i32 {
         self.ahead_in(self.state(), place)

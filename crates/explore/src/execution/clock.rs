@@ -3,12 +3,13 @@
 use super::{EventId, ThreadId};
 use serde::{Deserialize, Serialize};
 
-/// Entries that are copied and joined together. Rows are padded to a multiple of their number.
+/// A group of entries that are copied and joined together. Each row is padded to whole groups.
 pub(super) type Lanes = [u32; LANES];
 
 const LANES: usize = 4;
 
-/// A row per event: the number of events of each thread that happen before or at the event.
+/// One row per event: for each thread, the number of its events that happen before the event or are
+/// the event.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Clocks {
     /// Lanes per row.
@@ -98,7 +99,7 @@ impl Clocks {
     }
 }
 
-/// Copies the rows with a larger number of lanes each.
+/// Copies the rows, widened from `from` to `to` lanes each.
 fn restride(rows: &[Lanes], from: usize, to: usize) -> Vec<Lanes> {
     if from == 0 {
         return Vec::new();
@@ -113,8 +114,8 @@ fn restride(rows: &[Lanes], from: usize, to: usize) -> Vec<Lanes> {
 
 /// clock := clock ⊔ other
 ///
-/// Indices are below 2^31, like the lengths of executions. Every machine compares signed numbers in
-/// one step, but not every machine does so for unsigned numbers.
+/// Entries are below 2^31, like the lengths of executions. They are compared as signed numbers,
+/// because some machines have no vector instruction that compares unsigned numbers.
 pub(crate) fn join_into(clock: &mut [u32], other: &[u32]) {
     for (entry, &other) in clock.iter_mut().zip(other) {
         *entry = (*entry as i32).max(other as i32) as u32;

@@ -3,7 +3,8 @@
 use super::Performed;
 use super::{Event, EventId, Execution, ObjectId};
 
-/// No program has this many objects. Tables of objects of an execution fit into memory.
+/// The limit for object ids in a file. No program has this many objects, and a table indexed by
+/// object fits into memory.
 const OBJECTS: usize = 1 << 24;
 
 impl Execution {

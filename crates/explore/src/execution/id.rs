@@ -1,7 +1,8 @@
 //! Identifiers of threads, objects and events.
 //!
-//! Ids are dense, and the front-end interns them per process. The same thread (by its spawn path)
-//! and the same object (by its creator and its number there) have the same id in every execution.
+//! Ids are dense. The front-end interns them once per process, so that a thread or an object has
+//! the same id in every execution. A thread is identified by its spawn path, an object by its
+//! creator and its number among the objects of that creator.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -73,7 +74,7 @@ impl EventId {
     }
 }
 
-/// A token of a value of the program. Tokens are opaque to the core, which only compares them for
-/// equality. Executions with the same trace have the same tokens.
+/// The id of a value of the program. Equal ids mean equal values. The core only compares ids for
+/// equality. Executions with the same trace have the same ids.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
 pub struct ValueId(pub u64);

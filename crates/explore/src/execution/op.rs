@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// returns a value from memory: a reader's request at a reader-writer lock is a read, too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Access {
-    /// No access: a wait, a spawn, a join or a choice. It is never in a race.
+    /// No access, as for a wait, a spawn, a join or a choice. The operation is never in a race.
     None,
     /// Commutes with other reads.
     Read,
@@ -18,6 +18,9 @@ pub enum Access {
 }
 
 /// The kind of an operation, for display. The core uses only [`Access`] and the object.
+///
+/// A *request* takes a place in the order of an object, and the *wait* that follows ends when the
+/// place is *granted*. The crate `objects` explains these terms.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum OpKind {
     /// Atomic load.
@@ -32,9 +35,9 @@ pub enum OpKind {
     Fence,
     /// Starts a thread.
     Spawn,
-    /// The wait for the end of a thread.
+    /// Waits for the end of a thread.
     Join,
-    /// The end of a thread.
+    /// Ends a thread.
     End,
     /// Polls whether a thread has ended.
     IsFinished,
@@ -70,7 +73,7 @@ pub enum OpKind {
     CondvarWait,
     /// Ends a timed wait: the thread was signalled, or it gives up.
     CondvarResolve,
-    /// Signals one waiter, which is a choice.
+    /// Signals one waiter. The choice determines which one.
     CondvarSignal,
     /// Signals all waiters.
     CondvarBroadcast,
@@ -128,15 +131,15 @@ pub enum OpKind {
     Unpark,
     /// Chooses one of n alternatives.
     Choose,
-    /// Sends a message to a process, in whose mailbox the message arrives at once.
+    /// Sends a message that arrives in the mailbox of the receiving process at once.
     Send,
     /// Delivers a message to a process over the network.
     Deliver,
     /// Waits for the delivery of all messages that must be delivered before this message.
     DeliveryWait,
-    /// Waits for the next message in the process's own mailbox.
+    /// Waits for the next message in the mailbox of the process.
     LetterWait,
-    /// Reads the number of messages in the process's own mailbox.
+    /// Reads the number of messages in the mailbox of the process.
     LetterLook,
     /// Ends a process. Later messages are not received.
     MailboxClose,
@@ -146,15 +149,16 @@ pub enum OpKind {
     StateWrite,
     /// Runs a task of a concurrent object from one release point to the next.
     Segment,
-    /// Changes an object that has no kinds of its own.
+    /// Changes an object for which this list has no kinds.
     ObjectWrite,
-    /// Reads the state of an object that has no kinds of its own.
+    /// Reads the state of an object for which this list has no kinds.
     ObjectRead,
-    /// Waits for an object that has no kinds of its own.
+    /// Waits for an object for which this list has no kinds.
     ObjectWait,
 }
 
-/// An operation that a thread announces and performs: at most one access, and no value.
+/// An operation that a thread announces and then performs. It accesses at most one object. Values
+/// are not part of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Op {
     /// The kind of the operation, for display.
@@ -166,7 +170,8 @@ pub struct Op {
 }
 
 impl Op {
-    /// Checks whether two operations of different threads do not commute.
+    /// Checks whether two operations of different threads conflict: they access the same object,
+    /// and at least one of them is a write.
     pub fn conflicts_with(self, other: Op) -> bool {
         self.object == other.object
             && matches!(
@@ -175,7 +180,7 @@ impl Op {
             )
     }
 
-    /// Checks whether the operation has an access.
+    /// Checks whether the operation accesses its object.
     pub fn is_access(self) -> bool {
         self.access != Access::None
     }
@@ -191,7 +196,8 @@ impl Op {
 pub struct Request {
     /// The operation, with the access that it has in the current state.
     pub op: Op,
-    /// The value with which a compare-exchange is a write. With any other value it is a read.
+    /// The value that the object must hold for a compare-exchange to be a write. With any other
+    /// value, it is a read.
     pub expects: Option<ValueId>,
     /// The number of ways in which the operation can be performed, at least 1. An operation with
     /// several alternatives is a write or has no access.
@@ -209,7 +215,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// The placeholder of a node whose thread's request is not known yet.
+    /// The placeholder for a request that is not known yet.
     pub(crate) const UNKNOWN: Request = Request {
         op: Op {
             kind: OpKind::Choose,
@@ -232,8 +238,9 @@ impl Request {
         }
     }
 
-    /// Returns an operation that can be performed in one way in every state, and that is in one
-    /// order with all others at its object under every memory model.
+    /// Like [`plain`](Request::plain), but for an operation of a synchronization object
+    /// ([`MemoryOrder::Object`]). Under every memory model, all of these operations at an object
+    /// are in one order.
     pub fn of_object(op: Op) -> Request {
         Request {
             op,
@@ -294,13 +301,15 @@ impl Step {
 pub struct ReadsFrom(u32);
 
 impl ReadsFrom {
-    /// The last write before the event in the execution, or the last place.
+    /// The last write before a read in the execution, or the last place in coherence order for a
+    /// write.
     pub const LAST: ReadsFrom = ReadsFrom(0);
     /// The initial value of the object.
     pub const INITIAL: ReadsFrom = ReadsFrom(1);
-    /// A store that is the newest of its object so far, whatever the execution order is.
+    /// A store that comes after all writes of earlier steps in coherence order.
     pub const NEWEST: ReadsFrom = ReadsFrom(2);
-    /// A store that another store has already overwritten: the memory does not change.
+    /// A store that comes before a write of an earlier step in coherence order. It does not change
+    /// the memory.
     pub const OVERWRITTEN: ReadsFrom = ReadsFrom(3);
 
     /// Returns a write of the current execution as the source.
@@ -308,17 +317,17 @@ impl ReadsFrom {
         ReadsFrom(event.0 + 4)
     }
 
-    /// Returns the number that stands for this in files.
+    /// Returns the code of the source, for files.
     pub fn code(self) -> u32 {
         self.0
     }
 
-    /// Returns what the number stands for.
+    /// Returns the source with this code.
     pub fn of_code(code: u32) -> ReadsFrom {
         ReadsFrom(code)
     }
 
-    /// Returns the write of the current execution that is the source, if it is one.
+    /// Returns the source, if it is a write of the current execution.
     pub fn event(self) -> Option<EventId> {
         self.0.checked_sub(4).map(EventId)
     }
@@ -331,11 +340,11 @@ pub enum MemoryOrder {
     Relaxed,
     /// A read that synchronizes with the release that it reads from.
     Acquire,
-    /// A write with which the acquire that reads it synchronizes.
+    /// A write that synchronizes with an acquire that reads from it.
     Release,
     /// Both.
     AcqRel,
-    /// Both, in one order of all accesses of this kind.
+    /// Acquire and release, in one total order of all accesses with this ordering.
     #[default]
     SeqCst,
     /// An access of a synchronization object: it is in the order of the accesses with `SeqCst`, and

@@ -7,20 +7,21 @@ use super::{EventId, Op, ThreadId, ValueId};
 pub struct Performed<'a> {
     /// The operation with its actual access.
     pub op: Op,
-    /// The value of the object before the operation. Equal tokens mean equal values.
+    /// The value of the object before the operation. Equal ids mean equal values.
     pub before: ValueId,
     /// The value of the object after the operation.
     pub after: ValueId,
     /// Synchronization edges: events that happen before this event in every schedule (spawn → first
     /// event, unlock → the wait that it grants), except the thread's own previous event.
     pub edges: &'a [EventId],
-    /// Edges known after this step: the next event of the thread has an edge from the event. All
-    /// edges of a thread's next event are known once the thread announces an access.
+    /// Synchronization edges that this step makes known: the next event of the thread has an edge
+    /// from the event. All edges of a thread's next event are known once the thread announces an
+    /// access.
     pub next_edges: &'a [(ThreadId, EventId)],
     /// Whether the previous step's thread is preempted. Set by [`explore`](crate::explore()).
     pub preempts: bool,
-    /// Whether no other step is tried in place of this one. The step then has no alternatives and
-    /// is never first in a race.
+    /// Whether the program rules out all alternatives to this step. Then no other step is tried in
+    /// its place, and the event is never the first event of a race.
     pub is_fixed: bool,
 }
 

@@ -1,10 +1,10 @@
 //! Admissible prefixes as scheduling constraints (Metzler, Saissi, Bokor, Suri: safe execution by
 //! enforcement of scheduling constraints).
 //!
-//! A run whose trace begins with the trace of the prefix E_k keeps two kinds of orders. Races
-//! within E_k keep their order. Later events wait for the events of E_k that they may conflict
-//! with, so that E_k is a prefix of the run. These conflicts are known once every execution with
-//! prefix E_k has been explored.
+//! E_k denotes the first k events of an execution. A run whose trace begins with the trace of E_k
+//! keeps two kinds of orders. Races within E_k keep their order. Later events wait for the events
+//! of E_k that they may conflict with, so that E_k is a prefix of the run. These conflicts are
+//! known once every execution with prefix E_k has been explored.
 
 use super::{Access, Event, EventId, Execution, ObjectId, Op, Step, ThreadId};
 use std::collections::btree_map::Entry;
@@ -28,12 +28,13 @@ pub struct Constraint {
     pub then: Point,
 }
 
-/// The objects that events of many executions access, by point, and the events that the program
-/// itself orders before each point in all of these executions.
+/// The accesses of all recorded executions, by point. Each point also has the events that program
+/// order and synchronization edges put before it in all of these executions.
 #[derive(Clone, Default, Debug)]
 pub struct Accesses {
     of: BTreeMap<Point, Noted>,
-    /// The steps of the last execution, with clocks that ignore the order of conflicts.
+    /// The steps of the last recorded execution, each with its clock by program order and
+    /// synchronization edges alone.
     ordered: Vec<(Step, Vec<u32>)>,
 }
 
@@ -41,8 +42,8 @@ pub struct Accesses {
 struct Noted {
     /// The accessed objects, and whether each is written.
     objects: BTreeMap<ObjectId, bool>,
-    /// The number of events of each thread that precede this event in every execution, without
-    /// order by conflicts.
+    /// For each thread, the number of its events that program order and synchronization edges put
+    /// before this event in every execution.
     ordered: Vec<u32>,
 }
 
@@ -159,8 +160,8 @@ impl Prefix<'_> {
             }
             let none = || vec![0; self.execution.clocks.width()];
             let waited = waited.entry(point.thread).or_insert_with(none);
-            // An earlier point may be a different operation in executions that contain this point.
-            // Events before that operation need not precede this point.
+            // The order that is known for this point does not hold for later points of the thread.
+            // In executions that contain a later point, this point may be a different operation.
             let mut known = waited.clone();
             self.learn(&mut known, &noted.ordered);
             let mut conflicting = self.conflicting(&noted.objects);
@@ -191,7 +192,8 @@ impl Prefix<'_> {
         event.is_some_and(|event| event.index() < self.length)
     }
 
-    /// Joins to `known` the clock of each thread's last prefix event among the `ordered` ones.
+    /// For each thread, joins to `known` the clock of the thread's last event that is in the prefix
+    /// and among the number of events in `ordered`.
     fn learn(&self, known: &mut [u32], ordered: &[u32]) {
         for (thread, &index) in ordered.iter().enumerate() {
             let events = self.execution.positions.get(thread);
@@ -203,8 +205,8 @@ impl Prefix<'_> {
         }
     }
 
-    /// Returns the events of the prefix that conflict with an access to the objects, except events
-    /// that happen before another of these events because of the object.
+    /// Returns the events of the prefix that conflict with an access to the objects. Omits events
+    /// before the last write of an object, because they happen before that write.
     fn conflicting(&self, objects: &BTreeMap<ObjectId, bool>) -> Vec<EventId> {
         let mut conflicting = Vec::new();
         for (&object, &writes) in objects {

@@ -1,5 +1,6 @@
-//! The cost of forcing a run to follow an execution, in a model of time. Threads run in parallel.
-//! Starting, ending and waking a thread take long; an event takes almost no time.
+//! Estimates how long threads wait in a run that is forced to follow an execution. In this model of
+//! time, threads run in parallel. Starting, ending and waking a thread takes long. An event takes
+//! almost no time.
 
 use super::{EventId, Execution, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +12,12 @@ const START: u64 = 1000;
 /// Units of time from the last event of a thread until a thread that joins it observes its end.
 const END: u64 = 500;
 
-/// Units of time that a waiting thread stays awake. Waking a thread that waits longer takes the
-/// same time.
+/// Units of time for which a waiting thread stays awake. Waking a thread that has waited longer
+/// takes the same time.
 const WAKE: u64 = 500;
 
-/// The duration of a run and the time its threads wait for each other, most important field first.
+/// The duration of a run, and the time for which its threads wait for each other. Values are
+/// compared field by field, the most important field first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Waiting {
     /// Units of time until the last event.
@@ -24,12 +26,12 @@ pub struct Waiting {
     pub threads: usize,
     /// Units of time that these threads wait, in total.
     pub time: u64,
-    /// The number of races, whose orders are enforced.
+    /// The number of races. The run must keep the order of each.
     pub races: usize,
 }
 
 impl Execution {
-    /// Returns the waiting of threads that run in parallel and are forced to follow this execution.
+    /// Estimates the waiting in a run that is forced to follow this execution.
     ///
     /// ```
     /// let nothing = explore::Execution::default().waiting();
@@ -62,7 +64,7 @@ impl Execution {
     }
 }
 
-/// The times of the events of an execution in a run.
+/// A run that follows an execution, with the time of each event.
 struct Run<'e> {
     execution: &'e Execution,
     /// Threads started between an event (`None`: the start) and the next event of its thread.
@@ -116,8 +118,8 @@ impl<'e> Run<'e> {
         reached(free, awaited.unwrap_or(0))
     }
 
-    /// Returns the earliest time at which successors in program order may run. After the last event
-    /// of a thread, this is the time of its end, for the thread that joins it.
+    /// Returns the earliest time at which the target of an edge from the event may run. An edge
+    /// from the last event of a thread leads to a join, which also waits for the end of the thread.
     fn has_ended(&self, event: EventId) -> u64 {
         let thread = self.execution.event(event).thread();
         let is_last = self.execution.last_of(thread) == Some(event);

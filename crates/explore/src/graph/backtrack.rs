@@ -9,7 +9,8 @@ use crate::execution::{EventId, MemoryOrder, ReadsFrom, ThreadId, ValueId};
 use smallvec::{SmallVec, smallvec};
 
 impl GraphSearch {
-    /// Prepares the next branch of the last frame. Returns false if there is no step to perform yet.
+    /// Prepares the next branch of the last frame. Returns false if there is no step to perform
+    /// yet.
     pub(super) fn advance(&mut self) -> bool {
         let frame = self.frames.last().expect("there is a frame");
         let steps = frame.steps;
@@ -126,8 +127,9 @@ impl GraphSearch {
         }
     }
 
-    /// Lets the thread's next operation read from the write at this position, if that is possible.
-    /// Returns whether the code of the thread can go on.
+    /// Prepares the branch in which the thread's next operation reads from the write at this
+    /// position, if that is possible. Returns false if there is no step to perform yet: a
+    /// read-modify-write with a rival only makes backward revisits.
     fn read_from(
         &mut self,
         operation: Operation,
@@ -168,7 +170,7 @@ impl GraphSearch {
 
     /// Returns `None` if the thread's next operation cannot read from the write at this position.
     /// Otherwise returns the rival, if there is one: another read-modify-write that already reads
-    /// from this write, and would have to read from another one.
+    /// from this write, and would then have to read from another write.
     pub(super) fn rival_of_source(
         &mut self,
         operation: &Operation,
@@ -225,7 +227,7 @@ impl GraphSearch {
         is_permitted
     }
 
-    /// Performs the next alternative of an operation with a write, if there is one.
+    /// Prepares the next alternative of the write's operation. Returns false if there is none.
     fn choose_next(&mut self, write: Written) -> bool {
         let is_there = write.has_next_alternative();
         if is_there {
@@ -319,8 +321,8 @@ impl GraphSearch {
         is_permitted
     }
 
-    /// Checks whether the graph stays consistent if events with these orderings are added at places
-    /// that coherence permits.
+    /// Checks whether coherence alone decides about events with these orderings: the graph stays
+    /// consistent if they are added at places that coherence permits.
     fn needs_only_coherence<const EVENTS: usize>(&self, orders: [MemoryOrder; EVENTS]) -> bool {
         let totals = orders.into_iter().filter(|order| order.is_total()).count();
         match self.memory {
@@ -330,7 +332,7 @@ impl GraphSearch {
         }
     }
 
-    /// Brings back what the revisit has removed.
+    /// Ends the revisit of the last frame, and restores the events that it removed.
     fn leave_revisit(&mut self) {
         let Some(Frame {
             left: Left::Revisit { removed, .. },
@@ -343,8 +345,8 @@ impl GraphSearch {
         self.execution = removed.execution;
     }
 
-    /// Computes again which stores of the execution are the newest of their objects when they are
-    /// performed, because writes were removed.
+    /// Computes again the source of each store (`NEWEST` or `OVERWRITTEN`), because writes were
+    /// removed.
     fn renew_sources(&mut self) {
         // For each object, the position of the newest write so far in coherence order.
         let mut newest: SmallVec<[usize; 16]> = smallvec![0; self.graph.objects.len()];

@@ -5,7 +5,8 @@ use crate::execution::{MemoryOrder, ObjectId, ThreadId};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-/// For each thread, the number of its events that are known. Threads without a number have 0.
+/// A vector clock: for each thread, how many of its first events the clock contains (*knows*). A
+/// missing number stands for 0.
 #[derive(PartialEq, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Clock(SmallVec<[u32; 6]>);
 
@@ -29,24 +30,24 @@ impl Clock {
 /// The clocks of an event.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Clocks {
-    /// The events that happen before it (hb), and the event itself.
+    /// The events that happen before the event (hb), and the event itself.
     pub(super) hb: Clock,
-    /// The events before it in (po ∪ rf ∪ synchronization edges)⁺, and the event itself.
+    /// The events before the event in (po ∪ rf ∪ synchronization edges)⁺, and the event itself.
     pub(super) porf: Clock,
     /// Absent until the thread has released something or has read from a release sequence.
     releases: Option<Box<Releases>>,
 }
 
-/// What releases make known to those who acquire.
+/// The clocks for synchronization by release and acquire.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 struct Releases {
-    /// What happens before an acquire fence at this point because of earlier reads.
+    /// The events that happen before an acquire fence at this point because of earlier reads.
     met: Clock,
     /// The hb of the last release fence of the thread.
     fence: Clock,
-    /// What this write itself releases.
+    /// The events that this write itself releases.
     released: Clock,
-    /// What happens before an acquire read of this write.
+    /// The events that happen before an acquire that reads from this write.
     message: Clock,
 }
 
@@ -60,7 +61,7 @@ impl Clocks {
     }
 }
 
-/// Makes `clock` know all that `other` knows.
+/// Adds all events that `other` knows to `clock`.
 pub(super) fn join(clock: &mut Clock, other: &Clock) {
     if clock.0.len() < other.0.len() {
         clock.0.resize(other.0.len(), 0);
@@ -127,7 +128,7 @@ impl Graph {
         Some(&own[at.index.checked_sub(1)? as usize].clocks)
     }
 
-    /// Returns what happens before an event with these synchronization edges.
+    /// Returns the events that happen before an event with these synchronization edges.
     pub(super) fn hb_before(&self, at: At, after: &[At]) -> Clock {
         let previous = self.previous(at);
         let mut hb = previous.map_or_else(Clock::default, |clocks| clocks.hb.clone());
@@ -161,7 +162,8 @@ impl Graph {
         clocks
     }
 
-    /// Computes what happens before the acquire reads of a write. (C11, C++11: release sequences)
+    /// Computes the events that happen before an acquire that reads from this write (release
+    /// sequences of C11 and C++11).
     fn release(&self, at: At, node: &Node, clocks: &mut Clocks) {
         let fence = clocks.releases.as_ref().map(|releases| &releases.fence);
         let mut released = match node.order.releases() {
@@ -193,9 +195,9 @@ impl Graph {
         }
     }
 
-    /// Returns the first position in coherence order that an access with this knowledge may read
-    /// from or be placed after: the position of the newest among the writes that the access knows and
-    /// the writes from which reads that it knows have read.
+    /// Returns the first position in coherence order that an access may read from or be placed
+    /// after. It is the position of the newest write that the access's clock knows, or from which a
+    /// known read reads.
     pub(super) fn floor(&self, object: ObjectId, clock: &Clock) -> usize {
         let own = self.object(object);
         let written = own.co.iter().rposition(|&write| knows(clock, write));

@@ -1,5 +1,5 @@
-//! Parts of a search. What a frame leaves to explore depends only on the graph at the frame. So the
-//! oldest frames, which have the largest parts, can be searched elsewhere.
+//! Splits off parts of a search. The remaining branches of a frame depend only on the graph at the
+//! frame, so another search can explore them. The oldest frame has the largest part.
 
 use super::frame::{Frame, Left};
 use super::search::GraphSearch;
@@ -34,7 +34,7 @@ impl Frame {
         }
     }
 
-    /// Leaves nothing to explore here but the branch that has begun.
+    /// Removes all remaining branches. Only the current branch is left.
     fn finish(&mut self) {
         match &mut self.left {
             Left::Sources { positions, .. } => positions.clear(),
@@ -99,7 +99,7 @@ impl GraphSearch {
     /// Returns the search of the branches that the frame has left.
     fn part_at(&self, position: usize) -> GraphSearch {
         let frame = &self.frames[position];
-        // A later revisit may have removed events of the graph in which the frame was made.
+        // A later revisit may have removed events from the graph in which the frame was created.
         let (mut graph, mut execution) = (self.graph.clone(), &self.execution);
         let later = self.frames[position + 1..].iter().rev();
         for (steps, removed) in later.filter_map(Frame::revisit) {

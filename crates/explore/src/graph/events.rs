@@ -1,4 +1,4 @@
-//! The events of a graph, with rf and co.
+//! The events of a graph, with reads-from (rf) and coherence order (co).
 
 use super::clocks::Clocks;
 use crate::execution::{
@@ -11,7 +11,7 @@ use std::ops::Deref;
 /// Synchronization edges to an event.
 pub(super) type Edges = SmallVec<[At; 2]>;
 
-/// An event, by its thread and its number in this thread, from 0.
+/// The id of an event: its thread, and its number in the thread, from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(super) struct At {
     pub(super) thread: ThreadId,
@@ -23,8 +23,8 @@ pub(super) struct At {
 pub(super) enum Shape {
     Load,
     Store,
-    /// Reads and then writes at once. An access with [`MemoryOrder::Object`] is of this kind, so
-    /// that all of them are in one order.
+    /// Reads and writes atomically. Every access with [`MemoryOrder::Object`] has this shape, so
+    /// that all of these accesses are in one order.
     ReadModifyWrite,
     Fence,
     Choice,
@@ -48,7 +48,7 @@ impl Shape {
     }
 }
 
-/// Which part of its operation an event is.
+/// The part of an operation that an event performs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Part {
     Read,
@@ -65,7 +65,7 @@ pub(super) struct Operation {
     pub(super) on_failure: MemoryOrder,
     /// The value that a compare-exchange must find in order to write.
     pub(super) expects: Option<ValueId>,
-    /// Whether its write continues the release sequence of its thread.
+    /// Whether the write continues the release sequence of its thread.
     pub(super) continues: bool,
 }
 
@@ -125,12 +125,12 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Checks whether it is a sequentially consistent access or fence.
+    /// Checks whether the event is a sequentially consistent access or fence.
     pub(super) fn is_total(&self) -> bool {
         self.part != Part::Other && self.order.is_total() || self.is_total_fence()
     }
 
-    /// Checks whether it is a sequentially consistent fence.
+    /// Checks whether the event is a sequentially consistent fence.
     pub(super) fn is_total_fence(&self) -> bool {
         self.operation.shape == Shape::Fence && self.order.is_total()
     }
@@ -175,7 +175,7 @@ impl Object {
 pub(super) struct Graph {
     pub(super) threads: Vec<Vec<Event>>,
     pub(super) objects: Vec<Object>,
-    /// The first event of each step, in the order of execution, which extends po, rf and the
+    /// The first event of each step, in the order of execution. This order extends po, rf and the
     /// synchronization edges.
     pub(super) steps: Vec<At>,
     /// The number of sequentially consistent accesses and fences.
@@ -250,8 +250,8 @@ impl Graph {
         Some(self.object(object).co[position.checked_sub(1)?])
     }
 
-    /// Returns a read-modify-write that reads from this write and itself writes, other than `except`,
-    /// if there is one.
+    /// Returns a read-modify-write that reads from this write and itself writes, other than
+    /// `except`, if there is one.
     pub(super) fn rmw_of(
         &self,
         object: ObjectId,
@@ -295,8 +295,8 @@ impl Graph {
         self.object_mut(object).co.insert(position, write);
     }
 
-    /// Removes the last event of a thread. Returns it, and its position in the order of the reads or
-    /// writes of its object.
+    /// Removes the last event of a thread. Returns it, and its position in the order of the reads
+    /// or writes of its object.
     pub(super) fn pop(&mut self, thread: ThreadId) -> (Event, Option<usize>) {
         let place = self.unlink_last(thread);
         let event = self.threads[thread.index()].pop();
@@ -319,8 +319,8 @@ impl Graph {
         Some(place)
     }
 
-    /// Adds an event that was removed, at its place in the order of the reads or writes of its object.
-    /// Returns `None` if the event does not fit.
+    /// Adds an event that was removed, at its place in the order of the reads or writes of its
+    /// object. Returns `None` if the event does not fit.
     pub(super) fn put_back(
         &mut self,
         thread: ThreadId,

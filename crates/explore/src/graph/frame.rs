@@ -1,4 +1,4 @@
-//! What the search still has to explore.
+//! The branches that the search still has to explore.
 
 use super::events::{At, Edges, Node, Operation};
 use super::revisit::Cut;
@@ -14,13 +14,13 @@ pub(super) type Positions = SmallVec<[usize; 4]>;
 pub(super) struct Added {
     pub(super) thread: ThreadId,
     pub(super) choice: u32,
-    /// The write that it reads from. `None` stands for the initial value.
+    /// The write that the step reads from. `None` stands for the initial value.
     pub(super) rf: Option<At>,
-    /// For a store, the position of the coherence order after which it is placed.
+    /// For a store, the position in coherence order after which the store is placed.
     pub(super) position: usize,
     /// The stamp of a read that was revisited.
     pub(super) stamp: Option<u64>,
-    /// Whether other places and backward revisits of its write are explored from here on.
+    /// Whether the search also explores other places and backward revisits of the step's write.
     pub(super) opens: bool,
 }
 
@@ -75,7 +75,7 @@ impl Frame {
         }
     }
 
-    /// Returns a frame whose first branch begins.
+    /// Returns a frame whose first branch is current.
     pub(super) fn new(steps: usize, left: Left) -> Frame {
         Frame {
             steps,
@@ -122,7 +122,7 @@ pub(super) enum Left {
     },
 }
 
-/// What a backward revisit has removed.
+/// The events that a backward revisit has removed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Removed {
     pub(super) cut: Cut,
@@ -130,7 +130,7 @@ pub(super) struct Removed {
     pub(super) execution: Execution,
 }
 
-/// A write as the last event of a graph.
+/// A write that is added as the last event of a graph.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Written {
     pub(super) operation: Operation,

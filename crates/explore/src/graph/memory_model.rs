@@ -19,13 +19,14 @@ pub enum MemoryModel {
     /// Total store order, the model of x86 (Owens, Sarkar, Sewell, TPHOLs 2009): stores are
     /// buffered.
     Tso,
-    /// Release and acquire: every atomic access acquires or releases, and nothing is stronger.
+    /// Release and acquire: every atomic access is an acquire or a release, even if its ordering is
+    /// `Relaxed` or `SeqCst`.
     Ra,
     /// The repaired model of C11 (Lahav et al., PLDI 2017). It permits no load buffering.
     Rc11,
     /// `Sc`, until a program accesses shared memory with an ordering weaker than `SeqCst`. Then the
-    /// search starts again under `Rc11`, which permits nothing more than `Sc` if there is no such
-    /// access. Strategies treat it as `Sc`.
+    /// search starts again under `Rc11`. Without weaker orderings, `Rc11` would permit nothing more
+    /// than `Sc`. Strategies treat `Auto` as `Sc`.
     Auto,
 }
 
@@ -108,9 +109,9 @@ impl MemoryModel {
         }
     }
 
-    /// Returns the clock that coherence applies to `at`, the next event of its thread, which has these
-    /// synchronization edges: the event must not read from a write that is older than one that the
-    /// clock knows.
+    /// Returns the clock that coherence applies to `at`, the next event of its thread, which has
+    /// these synchronization edges. The event must not read from a write that is older than a write
+    /// that the clock knows.
     pub(super) fn known(self, graph: &Graph, at: At, after: &[At]) -> Clock {
         match self {
             MemoryModel::Rc11 | MemoryModel::Ra => graph.hb_before(at, after),
@@ -119,9 +120,9 @@ impl MemoryModel {
         }
     }
 
-    /// Checks whether the graph is consistent, provided that it was consistent before the last events
-    /// were added. Of these events, only those in `changed` can close a cycle. Coherence is checked
-    /// by [`Graph::floor`].
+    /// Checks whether the graph is consistent, provided that it was consistent before the last
+    /// events were added. Of these events, only those in `changed` can close a cycle. Coherence is
+    /// checked by [`Graph::floor`].
     pub(super) fn permits(self, graph: &Graph, changed: &[At]) -> bool {
         match self {
             MemoryModel::Ra => true,
@@ -164,7 +165,7 @@ impl Graph {
         }
         let object = node.operation.object;
         match node.part {
-            // The thread itself may read a store before it leaves the buffer.
+            // A thread may read its own store before the store leaves the buffer.
             Part::Read => {
                 let is_external = |write: &At| !is_tso || write.thread != at.thread;
                 found.extend(node.rf.filter(is_external));
@@ -183,9 +184,9 @@ impl Graph {
         }
     }
 
-    /// Adds the earlier events of the thread that TSO keeps before this event. Also adds the sources
-    /// of the synchronization edges to this event and to the earlier events, back to the last
-    /// barrier.
+    /// Adds the earlier events of the thread that TSO keeps before this event. Also adds the
+    /// sources of the synchronization edges to this event and to the earlier events, back to the
+    /// last barrier.
     fn kept_before(&self, at: At, node: &Node, found: &mut Vec<At>) {
         self.sources_of(node, found);
         if is_no_instruction(node) {
@@ -209,8 +210,9 @@ impl Graph {
         }
     }
 
-    /// Adds the sources of the synchronization edges to an event. No store is delayed across such an
-    /// edge, so the earlier events of the source's thread count, too, back to the last barrier.
+    /// Adds the sources of the synchronization edges to an event. No store is delayed across a
+    /// synchronization edge. So the earlier events of the source's thread are also added, back to
+    /// the last barrier.
     fn sources_of(&self, node: &Node, found: &mut Vec<At>) {
         for &source in &node.after {
             for index in (0..=source.index).rev() {
@@ -229,7 +231,7 @@ fn is_locked(node: &Node) -> bool {
     node.operation.shape == Shape::ReadModifyWrite
 }
 
-/// Checks whether the event is a fence that x86 does not need.
+/// Checks whether the event is a fence for which x86 needs no instruction.
 fn is_no_instruction(node: &Node) -> bool {
     node.operation.shape == Shape::Fence && node.order != MemoryOrder::SeqCst
 }

@@ -24,7 +24,8 @@ impl Total<'_> {
     }
 }
 
-/// The accesses to an object before and after a fence in hb, by their positions in coherence order.
+/// The accesses to an object that happen before and after a fence, by their positions in coherence
+/// order.
 #[derive(Clone, Copy, Default)]
 struct Around {
     first_after: Option<usize>,
@@ -50,7 +51,8 @@ impl Around {
         }
     }
 
-    /// Checks whether eco relates an access after one fence to an access before another fence.
+    /// Checks whether eco (extended coherence order) relates an access after one fence to an access
+    /// before another fence.
     fn is_eco(&self, before: &Around) -> bool {
         let last = before.last_write_before.max(before.last_read_before);
         let is_from_before = self
@@ -63,11 +65,11 @@ impl Around {
 }
 
 impl Graph {
-    /// Checks whether psc is acyclic, provided that psc was acyclic before the events in `changed` were
-    /// added.
+    /// Checks whether psc is acyclic, provided that psc was acyclic before the events in `changed`
+    /// were added.
     ///
-    /// These events are the last ones of their threads, so a cycle leaves them by co or rb. It contains
-    /// one of them, or a fence that happens before one of them.
+    /// These events are the last ones of their threads, so a new cycle can leave them only by co or
+    /// rb. The cycle contains one of them, or a fence that happens before one of them.
     pub(super) fn is_psc_acyclic(&self, changed: &[At]) -> bool {
         let leaves = |&&at: &&At| self.is_before_write(at, self.node(at));
         let mut changed = changed.iter().filter(leaves).peekable();
@@ -138,7 +140,8 @@ impl Graph {
         }
     }
 
-    /// Returns the position in coherence order of the write, or of the write from which the read reads.
+    /// Returns the position in coherence order of the write, or of the write from which the read
+    /// reads.
     fn place_of(&self, at: At, event: &Event) -> usize {
         let write = match event.part {
             Part::Read => event.rf,
@@ -164,8 +167,8 @@ impl Graph {
     /// Checks whether psc relates two events: ([Esc] ∪ [Fsc]; hb?); scb; ([Esc] ∪ hb?; [Fsc]), or
     /// [Fsc]; (hb ∪ hb; eco; hb); [Fsc]. (RC11, section 3)
     ///
-    /// Between a fence and an access, it is enough to look for scb at the event of the access's thread
-    /// next to the access, at its edges, and at the accesses to its object.
+    /// For a fence and an access, it is enough to look for scb in three places: at the neighbour of
+    /// the access in its thread, at the edges of the access, and at the accesses to its object.
     fn is_psc(&self, first: &Total<'_>, second: &Total<'_>) -> bool {
         let hb = |one: At, other: At| happens_before(one, other, self.node(other));
         let is_or_hb = |one: At, other: At| one == other || hb(one, other);

@@ -1,4 +1,5 @@
-//! Backward revisits: a read that is in the graph reads from the write that was added last.
+//! Backward revisits: a read that is already in the graph is changed to read from the write that
+//! was added last.
 
 use super::clocks::{known_of, knows};
 use super::events::{At, Event, Graph, Node, Part};
@@ -9,10 +10,10 @@ use smallvec::SmallVec;
 /// What was removed from a graph.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Cut {
-    /// The events in the order of their removal, each with its position in the order of the reads or
-    /// writes of its object.
+    /// The events in the order of their removal, each with its position in the order of the reads
+    /// or writes of its object.
     events: Vec<(ThreadId, Event, Option<usize>)>,
-    /// All steps of the graph before.
+    /// All steps of the graph before the cut.
     steps: Vec<At>,
 }
 
@@ -33,8 +34,8 @@ fn is_without_place((_, place): &(&At, &Option<EventId>)) -> bool {
 }
 
 impl Graph {
-    /// Returns the reads that may read from the write, which was added last: the reads on which it
-    /// does not depend.
+    /// Returns the reads that can be changed to read from `write`: those on which the write does
+    /// not depend. The write must be the event that was added last.
     pub(super) fn revisitable(&self, write: At) -> SmallVec<[At; 4]> {
         let node = self.node(write);
         let reads = self.object(node.operation.object).reads.iter();
@@ -42,10 +43,10 @@ impl Graph {
         reads.copied().filter(|&read| !is_before(read)).collect()
     }
 
-    /// Returns, for each step before the write's step, its new position if `read` reads from `write`,
-    /// or `None` if the step is removed. Returns `None` for the whole if the resulting graph is
-    /// reached in another way. The write's step must be the last one, and the write must not be in
-    /// coherence order yet.
+    /// Returns the new position of each step before the write's step in the graph in which `read`
+    /// reads from `write`. The position is `None` if the step is removed. The whole result is
+    /// `None` if the search reaches that graph in another way. The write's step must be the last
+    /// one, and the write must not be in coherence order yet.
     pub(super) fn places_after(&self, read: At, write: At) -> Option<Vec<Option<EventId>>> {
         if !self.may_revisit(read, write) {
             return None;
@@ -62,8 +63,8 @@ impl Graph {
         Some(steps.iter().map(place).collect())
     }
 
-    /// Checks whether all events that are removed if `read` reads from `write` would be added in the
-    /// same way again. If not, the resulting graph is reached in another way.
+    /// Checks whether all events that are removed if `read` reads from `write` would be added in
+    /// the same way again. If not, the search reaches the resulting graph in another way.
     pub(super) fn may_revisit(&self, read: At, write: At) -> bool {
         let stamp = self.node(read).stamp;
         let prefix = &self.node(write).clocks.porf;
@@ -98,7 +99,7 @@ impl Graph {
         Cut { events, steps }
     }
 
-    /// Returns to the graph before the cut.
+    /// Undoes the cut.
     pub(super) fn restore(&mut self, cut: Cut) {
         self.paste(cut).expect("the cut is from this graph");
     }
@@ -112,8 +113,8 @@ impl Graph {
         Ok(())
     }
 
-    /// Checks whether the event would be added in the same way again if the prefix of `write` were
-    /// there already.
+    /// Checks whether the event would be added in the same way again if the graph already contained
+    /// the prefix of `write`.
     fn is_maximal(&self, at: At, node: &Node, write: At) -> bool {
         let prefix = &self.node(write).clocks.porf;
         let is_previous = |other: At| {

@@ -1,4 +1,4 @@
-//! The search over graphs, depth first and in place.
+//! The depth-first search over graphs. It changes one graph in place.
 
 use super::events::{At, Edges, Graph, Node, Operation, Part, Shape};
 use super::frame::{Added, Frame, Left, Positions, Removed, Written};
@@ -121,7 +121,7 @@ impl GraphSearch {
         }
     }
 
-    /// Adds all events of the write's step as one step. Returns the write.
+    /// Adds a step with all events of the write's operation. Returns the write.
     pub(super) fn push_step(&mut self, write: &Written) -> At {
         let first = self.graph.next_of(write.thread);
         self.graph.steps.push(first);
@@ -186,7 +186,7 @@ impl Strategy for GraphSearch {
         let enabled = pending.iter().enumerate();
         let enabled = enabled
             .filter_map(|(thread, own)| Some((ThreadId::from_index(thread), *own.enabled()?)));
-        // What others read is added before the reads, so that fewer revisits are needed.
+        // Writes are added before reads, so that fewer revisits are needed.
         let Some((thread, request)) = enabled.min_by_key(|&(thread, request)| {
             let rank = match Shape::of(&request) {
                 Shape::Fence | Shape::Choice | Shape::Other => 0,
@@ -385,7 +385,7 @@ impl GraphSearch {
         }
     }
 
-    /// Learns the initial value of an object from the first event at it.
+    /// Learns the initial value of an object from the first event that accesses it.
     fn meet(&mut self, operation: &Operation, performed: &Performed<'_>) {
         if operation.shape == Shape::Other || performed.op.access == Access::None {
             return;

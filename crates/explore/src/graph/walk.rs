@@ -1,5 +1,5 @@
-//! Random walk over graphs: each step draws an enabled thread, and then the write that its operation
-//! reads from, or the place of its write, among those that leave the graph consistent.
+//! Random walk over graphs: each step draws an enabled thread, and then the write that its
+//! operation reads from, or the place of its write, among those that leave the graph consistent.
 
 use super::events::{Operation, Shape};
 use super::frame::{Added, Written};
@@ -23,7 +23,7 @@ pub struct GraphWalk {
 }
 
 impl GraphWalk {
-    /// Returns the walks that belong to a seed.
+    /// Returns the sequence of walks of a seed.
     pub fn new(memory: MemoryModel, seed: u64) -> GraphWalk {
         GraphWalk {
             seed,

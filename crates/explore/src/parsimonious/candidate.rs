@@ -1,4 +1,4 @@
-//! Events as expressions use them: identified by name, also before they are part of the execution.
+//! Events as expressions refer to them: by name, even before they are part of the execution.
 
 use crate::execution::{
     Access, EventId, Execution, Op, Race, Request, ThreadId, ValueId, access_at,
@@ -21,7 +21,7 @@ impl Name {
     };
 }
 
-/// An event that is executed or could be.
+/// An event that was executed, or that could be executed next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate<'a> {
     pub(super) name: Name,

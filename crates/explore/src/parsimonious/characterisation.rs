@@ -1,11 +1,14 @@
 //! MkSchedChar of POP: the read schedules that are explored before the schedule that reverses a
 //! race (Abdulla et al., CAV 2024, section 5; with state-dependent kinds).
 //!
-//! Points that the paper leaves open: the racing event may itself be the head of the last schedule.
-//! Its characterisation is then inherited (C2), even if the event was a write there. An inherited
-//! characterisation first advances over the schedule's followers (INNER). The racing event counts
-//! as executed without the schedule (OWN), since its kind may differ there. OWN can block only
-//! conditional operations, so it is omitted for objects without them.
+//! Points that the paper leaves open:
+//! * C2: The racing event may itself be the head of the last schedule. The new schedule then
+//!   inherits the characterisation of that schedule, even if the event was a write there.
+//! * INNER: An inherited characterisation first advances over the events of the new schedule that
+//!   follow the inherited head.
+//! * OWN: The racing event is also an item of P, because its kind may differ in the execution
+//!   without the schedule. This can block only conditional operations, so the item is omitted for
+//!   objects without them.
 
 use super::candidate::Candidate;
 use super::expression::Expression;

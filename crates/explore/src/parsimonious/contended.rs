@@ -1,8 +1,8 @@
 //! The objects on which threads race.
 //!
 //! The paper leaves the order of threads open. Operations with no known race are scheduled first.
-//! They then belong to the common prefix, because executions differ only from the first event of a
-//! race on.
+//! Their events then belong to the prefix that many executions share, because executions differ
+//! only from the first event of a race on.
 
 use crate::execution::{Execution, ObjectId, Request, ThreadId};
 use crate::program::Pending;
@@ -50,7 +50,7 @@ impl Contended {
     }
 
     /// Checks whether no race is known for the object of the operation. The result is false for an
-    /// operation with alternatives, because executions also differ after such an event.
+    /// operation with alternatives, because executions also differ from this operation on.
     #[inline]
     pub(super) fn spares(&self, request: &Request) -> bool {
         request.alternatives == 1 && !self.contains(request.op.object)

@@ -1,5 +1,5 @@
-//! Children that are deferred until those that share more with the first execution are explored.
-//! This verifies the prefixes of the first execution in turn, each as early as possible.
+//! Children that are deferred until the children that share more with the first execution are
+//! explored. This verifies the prefixes of the first execution in turn, each as early as possible.
 
 use super::record::Record;
 use super::{Cursor, Parsimonious, Plan};

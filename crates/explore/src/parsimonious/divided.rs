@@ -1,5 +1,6 @@
-//! Parts of a search. The children of an execution depend only on it and on the children taken
-//! before. So the oldest frames, which have the largest parts, can be searched elsewhere.
+//! Splits off parts of a search. The remaining children of an execution depend only on the
+//! execution and on its earlier children, so another search can explore them. The oldest frame has
+//! the largest part.
 
 use super::Parsimonious;
 use crate::strategy::{Part, Strategy};
@@ -16,7 +17,7 @@ pub(super) fn give_away(search: &mut Parsimonious) -> Option<Part> {
         let (before, after) = frame.cursor.progress();
         if !frame.is_exhausted {
             let part = part_at(search, position);
-            // Frames below this one do not read this suffix.
+            // No other frame reads this suffix, because all older frames are exhausted.
             let frame = &mut search.frames[position];
             frame.is_exhausted = true;
             frame.suffix.clear();

@@ -2,12 +2,12 @@
 //! moves them forward was explored before (Abdulla et al., CAV 2024, section 5).
 //!
 //! An expression P▷x means: from here, a schedule was explored that moves a read of x before the
-//! event f, in an execution that first performed the events of P. A read of x that would have been
-//! found there as well is blocked.
+//! event f, in an execution that first performed the events of P. A read of x is blocked if its own
+//! race with f was found there as well.
 //!
 //! Points that the paper leaves open: every executed read of x augments the expression (`reads`),
-//! also the racing read itself. Expressions of inherited schedules are nested (`inner`) and have
-//! advanced to the racing read. A write discards an outer expression only if it is on the
+//! including the racing read itself. Expressions of inherited schedules are nested (`inner`) and
+//! have advanced to the racing read. A write discards an outer expression only if it is on the
 //! expression's object or the inner schedule is not complete (`done`). State-dependent kinds add
 //! the identity of f (`reversed`), the kind of f, and the value right after f.
 
@@ -18,7 +18,8 @@ use crate::execution::{Access, Execution, ObjectId, Op, Race};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Executed events, of which only the first of each thread matters for later events.
+/// Executed events. Only the first event of each thread is kept, because whatever follows a later
+/// one also follows the first.
 type Executed = Few<Name>;
 
 impl Executed {
@@ -53,7 +54,7 @@ struct Rest {
     generated: Arc<Generated>,
     /// R: executed reads of x.
     reads: Executed,
-    /// Executed events that conflict with an item of P, or that follow such events.
+    /// Executed events that conflict with an item of P, or that follow one of these events.
     conflicting: Few<(u32, Name)>,
     /// The expression of an inherited schedule.
     inner: Option<Expression>,

@@ -4,13 +4,12 @@ use super::candidate::Name;
 use crate::execution::{Access, EventId, Execution, Op, ValueId};
 use serde::{Deserialize, Serialize};
 
-/// An event or schedule that the generating execution performed before the racing read.
+/// An event or a schedule that the generating execution performed before the racing read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Item {
     /// The head of a schedule that the read depends on.
     Head(Name),
-    /// An event that takes place in the generating execution although the schedule is not executed
-    /// there.
+    /// An event that takes place even if the schedule is not executed.
     Event { name: Name, choice: u32, op: Op },
 }
 
@@ -39,7 +38,7 @@ impl Item {
     }
 }
 
-/// The facts of an expression about its generating execution. They never change.
+/// The facts of an expression about its generating execution.
 #[derive(PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Generated {
     /// P
@@ -53,8 +52,8 @@ pub(super) struct Generated {
     pub(super) value: ValueId,
 }
 
-/// A summary of P, to avoid visiting each item. Threads and objects are mapped to the bits of a word.
-/// Several may share a bit.
+/// A summary of P, to avoid visiting each item. Threads and objects are mapped to the bits of a
+/// word. Several may share a bit.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Summary {
     pub(super) has_heads: bool,

@@ -15,7 +15,8 @@ use std::sync::Arc;
 /// The characterisation of the read schedules that are explored before a schedule (φ).
 pub(super) type Characterisation = Arc<Vec<Expression>>;
 
-/// The events that reversed a race. The last one is the racing event that was moved forward.
+/// The events that reversed a race. The last one, the head, is the racing event that was moved
+/// forward.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Schedule {
     /// Position of the first event.
@@ -73,7 +74,7 @@ impl Record {
         }
     }
 
-    /// Checks whether anything is characterised as explored after all events.
+    /// Checks whether the sleep set after all events contains an expression.
     #[inline]
     pub(super) fn has_sleepers(&self) -> bool {
         self.sleep
@@ -81,7 +82,7 @@ impl Record {
             .is_some_and(|(_, sleep)| !sleep.is_empty())
     }
 
-    /// Removes the expressions that the last event invalidates.
+    /// Updates the sleep set for the last event.
     #[inline(never)]
     fn wake(&mut self) {
         let events = self.execution.len();
@@ -93,8 +94,8 @@ impl Record {
         }
     }
 
-    /// Makes the events from `start` on a schedule, with the last event as its head. If the head is
-    /// a read, the schedule's characterisation is valid from now on.
+    /// Records the events from `start` on as a schedule, with the last event as its head. If the
+    /// head is a read, the schedule's characterisation is valid from now on.
     #[inline(never)]
     pub(super) fn close_schedule(
         &mut self,
@@ -117,14 +118,14 @@ impl Record {
         });
     }
 
-    /// Returns the characterisation of explored reads after all events.
+    /// Returns the sleep set after all events: the characterisation of explored reads.
     pub(super) fn sleep(&self) -> &SleepSet {
         self.sleep
             .last()
             .map_or(SleepSet::EMPTY, |(_, sleep)| sleep)
     }
 
-    /// Returns the characterisation of explored reads after the given number of events.
+    /// Returns the sleep set after the given number of events.
     pub(super) fn sleep_after(&self, events: usize) -> &SleepSet {
         let entries = self.sleep.partition_point(|&(from, _)| from <= events);
         self.sleep[..entries]

@@ -19,7 +19,7 @@ pub(super) struct SleepSet {
     reads: Few<(ObjectId, Name)>,
 }
 
-/// Usually one.
+/// The expressions of a set, usually one.
 type Members = SmallVec<[Member; 1]>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

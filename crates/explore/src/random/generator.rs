@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Generator(u64);
 
 impl Generator {
-    /// Returns the generator of one of many executions that share a seed.
+    /// Returns the generator of an execution. Many executions share a seed and differ in their
+    /// number.
     pub(crate) fn of_execution(seed: u64, execution: u64) -> Generator {
         let mut seeds = Generator(seed);
         Generator(seeds.number() ^ execution.wrapping_mul(0xd1b5_4a32_d192_ed03))

@@ -1,9 +1,9 @@
 //! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
 //!
 //! Every thread has a random priority, and the thread with the highest priority runs. At d − 1
-//! random steps, the running thread's priority falls below all that have not fallen. A bug that
-//! needs d orderings among n threads in k steps is found by an execution with probability at least
-//! 1/(n·k^(d−1)).
+//! random steps, the priority of the running thread falls below all initial priorities. An
+//! execution finds a bug that needs d orderings among n threads in k steps with probability at
+//! least 1/(n·k^(d−1)).
 //!
 //! Deviation: k is the length of the longest of the first [`LEARNING`] executions so far.
 
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 /// The number of orderings that a bug may need.
 const DEPTH: usize = 3;
 
-/// Endless executions by random priorities.
+/// An endless sequence of executions by random priorities.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pct {
     seed: u64,
@@ -36,7 +36,7 @@ pub struct Pct {
 }
 
 impl Pct {
-    /// Returns the executions that belong to a seed.
+    /// Returns the sequence of executions of a seed.
     pub fn new(seed: u64) -> Pct {
         Pct {
             seed,

@@ -7,7 +7,7 @@ use crate::program::{Divergence, Outcome, Pending};
 use crate::strategy::{Decision, Ending, Strategy};
 use serde::{Deserialize, Serialize};
 
-/// Endless random executions.
+/// An endless sequence of random executions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RandomWalk {
     seed: u64,
@@ -20,7 +20,7 @@ pub struct RandomWalk {
 }
 
 impl RandomWalk {
-    /// Returns the walks that belong to a seed.
+    /// Returns the sequence of walks of a seed.
     pub fn new(seed: u64) -> RandomWalk {
         RandomWalk {
             seed,

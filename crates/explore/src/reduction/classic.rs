@@ -1,8 +1,8 @@
 //! Classic DPOR with persistent sets and sleep sets (Flanagan, Godefroid, POPL 2005, with the
 //! candidates of Abdulla et al., POPL 2014, section 4).
 //!
-//! Deviation: all races of an event are reversed, not only the last dependent transition. With
-//! sleep sets and commuting reads, the latter would lose traces.
+//! Deviation: all races of an event are reversed, not only the race with the last dependent
+//! transition. With sleep sets and commuting reads, reversing only that race would lose traces.
 
 use super::initials::initials;
 use super::source::{add_if_disjoint, begin_with_one, next_awake, remaining};

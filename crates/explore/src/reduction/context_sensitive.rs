@@ -1,9 +1,10 @@
 //! Context-sensitive DPOR based on Source-DPOR (Albert, Arenas, García de la Banda, Gómez-Zamalloa,
 //! Stuckey, CAV 2017): steps that are dependent in general may be independent in the current state.
 //!
-//! Sleep sets contain sequences. Everything after a sequence was explored, because the sequence
-//! leads to a state that another order of the same steps has led to. This module applies sequences
-//! to a search; [`Comparing`](crate::Comparing) finds them by comparing states.
+//! Sleep sets contain sequences of steps. A sequence is asleep if another order of its steps was
+//! explored and leads to the same state. Then everything after the sequence was explored, too. This
+//! module applies sequences to a search; [`Comparing`](crate::Comparing) finds them by comparing
+//! states.
 //!
 //! In addition, an ordinary sleeper stays asleep after a dependent step if both orders lead to the
 //! same state (context-sensitive propagation). The thread with the shortest sequence is preferred

@@ -3,10 +3,10 @@
 //!
 //! A preemption is a step of another thread while the previous one is enabled and has not yielded.
 //! An execution continues without a preemption unless a race requires one, so that no execution is
-//! begun only to be cut. If the second event of a race is moved right before the first event, this
-//! may need a preemption. At the start of the run of the first event's thread, or at its last yield
-//! since, the second event needs one preemption less. So the race is reversed at all of these
-//! places.
+//! begun only to be cut. Moving the second event of a race right before the first event may need a
+//! preemption. The first event belongs to a run: consecutive events of one thread. Moving the
+//! second event to the start of that run, or to the last yield in it, needs one preemption less. So
+//! the race is reversed at all of these places.
 //!
 //! There are no sleep sets, because they might exclude the only order within the bound. So a trace
 //! may be executed several times. Deviation: if the second event's thread is not enabled, the
@@ -138,8 +138,9 @@ impl Reduction for FewPreemptions {
         }
     }
 
-    /// Considers each other thread's last conflicting event, even if other events order the two. A
-    /// reversal that also moves those events may exceed the bound.
+    /// For each new event, considers the last conflicting event of each other thread, even if
+    /// events between the two order them. A reversal that also moves the events between may exceed
+    /// the bound.
     fn plan_reversals(&self, execution: &Execution, unseen: usize, path: &mut [Node<Plan>]) {
         if self.is_exhaustive {
             return;

@@ -56,9 +56,10 @@ impl Reduction for Optimal {
         node.plan.take_first_subtree()
     }
 
-    /// Analyses all races of each execution, also those of earlier executions. v contains all other
-    /// events of this execution, including its choices, and may require a branch that no earlier v
-    /// required. If only new races were analysed, 12 traces of sigma(7) would be missed.
+    /// Analyses all races of each execution, including those of earlier executions. The reversal v
+    /// of an old race contains the new events of this execution, including choices, so it may
+    /// require a branch that no earlier v required. If only new races were analysed, 12 traces of
+    /// sigma(7) would be missed.
     fn unseen(&self, _execution: &Execution, _fresh: usize) -> usize {
         0
     }

@@ -75,7 +75,7 @@ pub(super) mod wide {
                 "lock cmpxchg16b [rdi]",
                 "sete r8b",
                 "mov rbx, rsi",
-                // No operand is in rbx, which has another value meanwhile.
+                // No operand may be in rbx, which holds a part of the new value here.
                 inout("rsi") new as u64 => _,
                 in("rdi") pointer,
                 out("r8b") is_equal,

@@ -23,7 +23,7 @@ pub(super) fn realtime(until: *const timespec) -> Deadline {
     deadline(libc::CLOCK_REALTIME, until)
 }
 
-/// Returns the clock of a condition variable, as noted there by the C library.
+/// Returns the clock of a condition variable, which the C library has stored in it.
 fn clock_of(condition: *mut pthread_cond_t) -> clockid_t {
     const FLAGS: usize = 9;
     const MONOTONIC: u32 = 2;
@@ -51,7 +51,8 @@ fn wait(
     }
 }
 
-/// Destroys a condition variable, which in a forked process may list a waiter that does not exist.
+/// Destroys a condition variable. Does nothing in a forked process, where the variable may list a
+/// waiter that does not exist.
 fn destroy(condition: *mut pthread_cond_t) {
     if enforce::is_thread_enforced() {
         condvar(condition).destroy();
@@ -135,7 +136,7 @@ const WAIT: c_int = 0;
 const WAKE: c_int = 1;
 const WAIT_BITSET: c_int = 9;
 const WAKE_BITSET: c_int = 10;
-/// Flag: the time refers to the clock that can be set.
+/// Flag: the time refers to `CLOCK_REALTIME`.
 const REALTIME: c_int = 256;
 /// Mask of the operation without flags.
 const OPERATION: c_int = 0x7f;
@@ -185,7 +186,7 @@ fn end_of(flags: c_int, until: *const timespec) -> Deadline {
     }
 }
 
-/// Fails like functions of the C library.
+/// Sets `errno` and returns -1.
 pub(super) fn failing(error: c_int) -> c_long {
     // SAFETY: every thread has an errno.
     unsafe { *libc::__errno_location() = error };

@@ -1,4 +1,5 @@
-//! Copies of memory if plain accesses are events: word by word, as in a search.
+//! Copies and fills memory if plain accesses are events: word by word, with the same events as in a
+//! search.
 
 use libc::{c_int, c_void};
 
@@ -12,7 +13,7 @@ const WORD: usize = 8;
 pub(crate) unsafe fn copy(to: *mut c_void, from: *const c_void, length: usize) -> *mut c_void {
     let words = length.div_ceil(WORD);
     for index in 0..words {
-        // Overlapping memory is copied from the end that is not overwritten.
+        // If the ranges overlap, each word of the source must be read before it is overwritten.
         let is_backwards = to.addr() > from.addr();
         let start = WORD
             * if is_backwards {

@@ -38,7 +38,8 @@ pub(super) fn mutex<'m>(mutex: *mut pthread_mutex_t) -> &'m Mutex {
     unsafe { Mutex::at(mutex) }
 }
 
-/// Returns the `Once` of a C++ guard, which is beside the byte that compiled code reads.
+/// Returns the `Once` of a C++ guard. It is in the second half of the guard, because compiled code
+/// reads the first byte.
 fn guarded<'o>(guard: *mut u8) -> &'o Once {
     // SAFETY: a guard has eight bytes; all functions for guards are ours.
     unsafe { Once::at(guard.add(4)) }

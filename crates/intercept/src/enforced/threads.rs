@@ -1,4 +1,4 @@
-//! Threads of the system, each with the path by which it was started.
+//! Real threads. The parent passes each new thread its identity in the safe trace (`Child`).
 
 use super::refuse;
 use crate::threads::is_detached;
@@ -19,7 +19,8 @@ static HAS_DESTRUCTORS: AtomicBool = AtomicBool::new(false);
 /// Key whose destructor reports the end of a thread if the return of its function does not.
 static KEY: OnceLock<c_uint> = OnceLock::new();
 
-/// A thread ends in round 3 of 4: the program's destructors have run in the first two.
+/// The round of destructors, of at most four, in which a thread reports its end. The program's
+/// destructors have run in the first two rounds.
 const ROUNDS: usize = 3;
 
 unsafe extern "C-unwind" fn leaving(round: *mut c_void) {
@@ -35,13 +36,14 @@ fn keep(round: usize) {
     original!(pthread_setspecific(key, value): fn(c_uint, *const c_void) -> c_int);
 }
 
-/// Prepares for the program, before it begins.
+/// Prepares for the program's threads before `main`: creates the key, and ends enforcement in
+/// forked processes.
 pub(super) fn prepare() {
     let mut key = 0;
     original!(pthread_key_create(&raw mut key, leaving): fn(*mut c_uint, Destructor) -> c_int);
     KEY.get_or_init(|| key);
-    // The standard library's key is for our own threads (such as the follower), not for those of
-    // the program.
+    // Rust's standard library may create a key here. The key serves our own threads (such as the
+    // follower), so it must not count as a key of the program.
     enforce::internally(|| drop(std::thread::current()));
     unsafe extern "C" fn leave_parent() {
         enforce::off();

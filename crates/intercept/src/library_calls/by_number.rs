@@ -44,7 +44,8 @@ const NAMES: &[(c_long, &str)] = &[
     (libc::SYS_utimensat, "utimensat"), (libc::SYS_write, "write"), (libc::SYS_writev, "writev"),
 ];
 
-/// System calls on whose order nothing depends, or that end the process: a failure with a schedule.
+/// System calls that are not events: nothing depends on their order, or they end the process, which
+/// is reported as a failure.
 const NO_EVENTS: [c_long; 9] = [
     libc::SYS_clock_nanosleep,
     libc::SYS_exit_group,
@@ -58,7 +59,7 @@ const NO_EVENTS: [c_long; 9] = [
 ];
 
 /// System calls for threads, processes, signals and sockets, and system calls that wait. Most of
-/// their functions are also refused; the others must be called by name.
+/// the corresponding functions are also refused. The other functions must be called by name.
 #[rustfmt::skip]
 const REFUSED: &[(c_long, &str)] = &[
     (libc::SYS_alarm, "alarm"), (libc::SYS_io_uring_setup, "io_uring_setup"), (libc::SYS_setitimer, "setitimer"),
@@ -79,7 +80,8 @@ fn callees() -> &'static FxHashMap<c_long, Callee> {
     static CALLEES: OnceLock<FxHashMap<c_long, Callee>> = OnceLock::new();
     let callee = |name| {
         let symbol = CString::new(name).expect("a name has no zero byte");
-        // SAFETY: a lookup. Only functions of the C library whose results are examined are called.
+        // SAFETY: the call only looks up a name. A function that is found is called only if its
+        // result determines the accesses.
         let function = unsafe { libc::dlsym(libc::RTLD_NEXT, symbol.as_ptr()) };
         let name = Name {
             name,
@@ -93,7 +95,8 @@ fn callees() -> &'static FxHashMap<c_long, Callee> {
     })
 }
 
-/// Returns the callee for any other call, which is an event at the system.
+/// Returns the callee for all other system calls, each of which is an event that changes "the
+/// system" (see `protected`).
 fn unknown() -> &'static Callee {
     static UNKNOWN: OnceLock<Callee> = OnceLock::new();
     UNKNOWN.get_or_init(|| {

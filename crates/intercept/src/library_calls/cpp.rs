@@ -1,9 +1,9 @@
 //! Accesses by the compiled part of the C++ library to strings, lists, trees and streams of the
 //! program.
 //!
-//! Before C++20, the strings of `char` and `wchar_t` in libstdc++ and libc++ are compiled without
-//! hooks. The standard defines which calls may race: a function that is not `const` modifies its
-//! object, unless the function only returns a part ([res.on.data.races],
+//! Before C++20, the functions for strings of `char` and `wchar_t` are in libstdc++ and libc++,
+//! which are compiled without hooks. The standard defines which calls may race: a function that is
+//! not `const` modifies its object, unless the function only returns a part ([res.on.data.races],
 //! [container.requirements.dataraces]). The layouts are those of the ABIs since gcc 5 and clang 7.
 
 mod conversions;
@@ -159,7 +159,8 @@ fn named(rest: &str) -> Option<(&str, &str)> {
     Some((name, parameters.strip_prefix('E').unwrap_or(parameters)))
 }
 
-/// Returns a string parameter, after any numbers.
+/// Returns the number of the parameter that is another string, and the effect on this string. Only
+/// numbers may precede the parameter.
 fn other_string(parameters: &str) -> Option<(usize, Effect)> {
     let other = parameters.trim_start_matches('m');
     let number = 1 + parameters.len() - other.len();
@@ -195,7 +196,8 @@ fn count(parameters: &str) -> usize {
 }
 
 impl Effects {
-    /// Returns the number of arguments on which the result depends, given the program's memory.
+    /// Returns the number of arguments that determine the result, together with the program's
+    /// memory.
     pub(super) fn arguments(self) -> usize {
         match self {
             Effects::String(call) => call.arguments,

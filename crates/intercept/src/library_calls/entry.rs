@@ -1,4 +1,5 @@
-//! The code between a call and the function. It reports the call and preserves all arguments.
+//! The code that runs between a call and the called library function. It reports the call and
+//! preserves all arguments.
 
 use super::{Callee, report};
 use runtime::native::{self, Frame};
@@ -8,7 +9,8 @@ use runtime::native::{self, Frame};
 pub(crate) struct Arguments {
     words: [usize; 6],
     vectors: [[u64; 2]; 8],
-    /// The value that the program finds in `rax`.
+    /// The register `rax`: an argument of variadic functions, and the result if the function need
+    /// not be called.
     result: usize,
     callee: &'static Callee,
     frame: *const Frame,
@@ -32,7 +34,7 @@ const REGISTERS: u32 = 176;
 const FRAME: usize = 56;
 
 impl Arguments {
-    /// Returns the arguments of a call that is made in another way.
+    /// Returns the arguments of a call that does not come through [`enter`].
     pub(super) fn new(
         words: [usize; 6],
         callee: &'static Callee,
@@ -94,7 +96,7 @@ impl Arguments {
         unsafe { self.function()(first, second, third, fourth, fifth, sixth) }
     }
 
-    /// Returns the function, to be called with other words.
+    /// Returns the function, to be called with other arguments.
     pub(super) fn function(&self) -> Function {
         // SAFETY: the slot of a function holds its address. A function with fewer arguments ignores
         // the other words.
@@ -138,7 +140,8 @@ impl List {
     }
 }
 
-/// Replaces the function in `r11`: reports the accesses of the call, then jumps to the function.
+/// Runs in place of the function of the [`Callee`] in `r11`: reports the accesses of the call, then
+/// jumps to the function, or returns if the function has been performed.
 ///
 /// # Safety
 ///
@@ -157,7 +160,7 @@ pub(crate) unsafe extern "C" fn enter() {
         "movaps [rsp + 96], xmm3", "movaps [rsp + 112], xmm4", "movaps [rsp + 128], xmm5",
         "movaps [rsp + 144], xmm6", "movaps [rsp + 160], xmm7",
         "mov [rsp + 176], rax", "mov [rsp + 184], r11", "mov [rsp + 192], r10",
-        // Other threads of the process, which are never inside, must not write the frame.
+        // Only the thread that runs the program may write the frame (see `gate`).
         "mov rax, fs:0",
         "cmp rax, [rip + {inside}]",
         "jne 2f",

@@ -45,7 +45,7 @@ fn list(arguments: &Arguments, format: usize, is_list: bool) -> List {
 impl Printing {
     pub(super) fn report(&self, arguments: &Arguments, reporter: &mut Reporter) {
         let format = arguments.word(self.format);
-        // Functions for warnings need no format.
+        // Functions for warnings accept a null format.
         if format == 0 {
             return;
         }
@@ -104,7 +104,8 @@ impl Scanning {
             reporter.reads(text(source));
         }
         let list = list(arguments, 1, self.is_list);
-        // If plain accesses are events, the memory of strings is known too late.
+        // If plain accesses are events, writes are reported before the call. Writes of strings are
+        // reported after it, because their size is not known before.
         if ARE_EVENTS.load(Relaxed) {
             scanned(format, list, usize::MAX, |span, is_fixed| {
                 if is_fixed {
@@ -140,8 +141,8 @@ impl Scanning {
     }
 }
 
-/// Passes the memory that the first conversions of a format write to `shows`, with a flag that says
-/// whether its size is independent of the input.
+/// Passes the memory that the first `count` conversions of a format write to `shows`, with a flag
+/// that says whether the size of this memory is independent of the input.
 fn scanned(format: usize, list: List, count: usize, mut shows: impl FnMut(Span, bool)) {
     let (mut list, mut left) = (list, count);
     for conversion in Conversions::by_arguments(format, true) {
@@ -333,7 +334,7 @@ impl Iterator for Conversions {
             self.at += 1;
         }
         if self.takes(b'*') {
-            // Numbered widths are integers, for which no memory is read.
+            // Widths that are numbered arguments are integers, so no memory is read for them.
             found.stars += usize::from(self.argument().is_none());
             found.is_suppressed = true;
         }

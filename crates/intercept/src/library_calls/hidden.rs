@@ -1,7 +1,8 @@
 //! State that the C library keeps for all threads.
 //!
 //! A word represents each state. If POSIX does not require a function to be thread-safe, its uses
-//! are plain accesses to the word, and they race. Uses of protected state (`protected`) are atomic.
+//! of state are plain accesses to the word, which may race. Uses of protected state (`protected`)
+//! are atomic accesses.
 
 use super::Span;
 use std::cell::UnsafeCell;

@@ -1,9 +1,9 @@
 //! State that functions of the C library and of the system use atomically. The order of these uses
 //! is explored.
 //!
-//! Files and streams have words of their own. Everything else is "the system": file names,
-//! descriptors, the working directory, limits, the locale, signal actions, and unknown state. Every
-//! function uses it unless the function is known to keep no state.
+//! Each file and each stream has a word that represents its state. Everything else is "the system":
+//! file names, descriptors, the working directory, limits, the locale, signal actions, and unknown
+//! state. Every function uses "the system" unless the function is known to keep no state.
 
 use super::entry::Arguments;
 use super::hidden::{
@@ -146,7 +146,8 @@ const USES: &[Row] = &[
          setrlimit64 prlimit prlimit64 close dup2 dup3 _ZSt13set_terminatePFvvE _ZSt14set_unexpectedPFvvE fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
          pthread_setattr_default_np setitimer alarm",
     ),
-    // The events above look up names. The events below use the files.
+    // The rows above are for the lookup of names. The rows below are for the use of the named
+    // files.
     (
         State(named::<0>),
         "stat stat64 lstat lstat64 truncate truncate64 chmod chown lchown utime utimes lutimes link unlink remove rename creat creat64",
@@ -169,8 +170,8 @@ const USES: &[Row] = &[
     ),
 ];
 
-/// Functions that keep no state, or only state per thread. Only enforced programs call the
-/// functions for processes among them.
+/// Functions that keep no state, or only state per thread. The functions for processes in this list
+/// are called only by enforced programs.
 const KEEP_NOTHING: &str = "__cmsg_nxthdr __explicit_bzero_chk __fdelt_chk __fdelt_warn __inet_ntop_chk __isoc99_sscanf __mbsnrtowcs_chk __mbsrtowcs_chk \
     __sched_cpualloc __sched_cpufree __swprintf_chk __vswprintf_chk __wprintf_chk __xpg_basename a64l arc4random arc4random_buf \
     arc4random_uniform asctime asctime_r backtrace backtrace_symbols basename btowc clearenv clock clock_getcpuclockid confstr \
@@ -220,7 +221,8 @@ fn locale(arguments: &Arguments) -> Option<Use> {
     }
 }
 
-/// Returns the file, unless it is a standard output, which the program cannot read.
+/// Returns the use of the file whose descriptor is this argument. Standard output and standard
+/// error do not count, because the program cannot read them.
 fn descriptor<const NUMBER: usize>(arguments: &Arguments) -> Option<Use> {
     let descriptor = arguments.word(NUMBER) as c_int;
     (!matches!(descriptor, 1 | 2)).then(|| file(descriptor))
@@ -228,7 +230,7 @@ fn descriptor<const NUMBER: usize>(arguments: &Arguments) -> Option<Use> {
 
 /// Returns the use of the file of a descriptor.
 pub(super) fn file(descriptor: c_int) -> Use {
-    // In an enforced program, only the number of its events matters.
+    // In an enforced program only the number of events matters, so any name will do.
     let name = match gate::is_inside() {
         true => open_files::name_of(descriptor),
         false => descriptor,
@@ -239,7 +241,8 @@ pub(super) fn file(descriptor: c_int) -> Use {
     }
 }
 
-/// Returns the file named by this argument. Only a file with a descriptor has other uses.
+/// Returns the use of the file that this argument names. Without a descriptor, the file has no uses
+/// that conflict with this use.
 fn named<const NUMBER: usize>(arguments: &Arguments) -> Option<Use> {
     let folder = match NUMBER {
         0 => libc::AT_FDCWD,
@@ -314,8 +317,8 @@ pub(super) fn uses(name: &str, is_unknown: bool) -> Vec<Uses> {
     }
 }
 
-/// Checks whether this is a C++ function whose name does not suggest files. Such a function does no
-/// more than read a locale or count its owners.
+/// Checks whether this is a C++ function whose name does not suggest files. Such a function at most
+/// reads a locale or changes a reference count.
 fn is_of_cpp(name: &str) -> bool {
     const FILES: [&str; 6] = [
         "filebuf",

@@ -1,14 +1,14 @@
-//! Sorts when plain accesses are events. Each comparison calls code of the program, during which
-//! other threads may run. So a copy of the elements on the stack of the thread is sorted. The
-//! elements are read before the sort and written after it.
+//! `qsort` if plain accesses are events. Each comparison calls code of the program, and other
+//! threads may run meanwhile. So this module sorts a copy of the elements on the stack of the
+//! thread. The elements are read before the sort and written after it.
 
 use super::{Reporter, Span, entry::Arguments};
 use crate::gate;
 use report::Omission;
 use runtime::native as model;
 
-/// Greatest size of a copy in bytes. Bytes that the copy leaves on the stack are wiped, as those of
-/// other calls into the checker are.
+/// Greatest size of a copy in bytes. The remains of the copy on the stack are wiped like those of
+/// hooks.
 const ROOM: usize = 4096;
 
 #[repr(align(16))]

@@ -35,7 +35,8 @@ pub(super) fn wide_text(start: usize) -> Span {
     }
 }
 
-/// Returns the size in bytes of a string of at most `most` characters.
+/// Returns the number of bytes up to and including the terminator of a string, or `most` if the
+/// string is longer.
 pub(super) fn length_up_to(start: usize, most: usize) -> usize {
     // SAFETY: the program calls a function that reads up to here.
     let ends = |&index: &usize| unsafe { *pointer::<c_char>(start + index) == 0 };
@@ -68,17 +69,20 @@ impl Arguments {
         (self.word(start), length)
     }
 
-    /// Returns the number of bytes that an argument specifies.
+    /// Returns the bytes at the address in the argument `start`. The argument `length` is their
+    /// number.
     pub(super) fn sized(&self, start: usize, length: usize) -> Span {
         self.bytes(start, self.word(length))
     }
 
-    /// Returns the number of wide characters that an argument specifies.
+    /// Returns the wide characters at the address in the argument `start`. The argument `count` is
+    /// their number.
     pub(super) fn wide(&self, start: usize, count: usize) -> Span {
         self.bytes(start, self.word(count).saturating_mul(4))
     }
 
-    /// Returns the number of items that one argument specifies, of the size in another argument.
+    /// Returns the items at the address in the argument `start`. The arguments `count` and `size`
+    /// are their number and their size.
     pub(super) fn items(&self, start: usize, count: usize, size: usize) -> Span {
         self.bytes(start, self.word(count).saturating_mul(self.word(size)))
     }
@@ -91,13 +95,15 @@ impl Arguments {
         wide_text(self.word(start))
     }
 
-    /// Returns a string of which the function reads a limited number of bytes.
+    /// Returns the part of a string that the function reads. The argument `most` limits its number
+    /// of bytes.
     pub(super) fn text_up_to(&self, start: usize, most: usize) -> Span {
         let start = self.word(start);
         (start, length_up_to(start, self.word(most)))
     }
 
-    /// Returns a wide string of which the function reads a limited number of characters.
+    /// Returns the part of a wide string that the function reads. The argument `most` limits its
+    /// number of characters.
     pub(super) fn wide_text_up_to(&self, start: usize, most: usize) -> Span {
         let (start, most) = (pointer::<libc::wchar_t>(self.word(start)), self.word(most));
         let mut count = 0;
@@ -127,7 +133,8 @@ impl Arguments {
         self.bytes(start, length)
     }
 
-    /// Returns the part that a search reads: up to and including the match, or everything.
+    /// Returns the part of `all` that a search reads: up to and including a match of this number of
+    /// bytes, or everything.
     pub(super) fn searched(&self, all: Span, bytes: usize) -> Span {
         // SAFETY: the arguments are those of the program; a function like this changes nothing.
         let found = unsafe { self.call() };

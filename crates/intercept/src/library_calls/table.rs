@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 type Row = (&'static str, &'static [Act]);
 
-/// Checks whether the function accesses only memory of the program.
+/// Checks whether the function is known to access only memory of the program.
 pub(super) fn is_of_memory(name: &str) -> bool {
     let mut rows = [STRINGS, WIDE, FORMATS].into_iter().flatten();
     rows.any(|(names, _)| names.split(' ').any(|other| other == name))
@@ -52,7 +52,8 @@ macro_rules! if_zero {
     };
 }
 
-/// The most that a function writes if it does not return a null pointer.
+/// A write that a function performs if it does not return a null pointer. `$most` is the most that
+/// the function may write.
 macro_rules! if_found {
     ($arguments:ident, $span:expr, $most:expr) => {
         Results {
@@ -62,7 +63,8 @@ macro_rules! if_found {
     };
 }
 
-/// A result that the library keeps at one address for all threads, known from the first call on.
+/// A write of a result that the library keeps at one address for all threads. The address is known
+/// after the first call.
 macro_rules! shared_result {
     ($size:expr) => {{
         static PLACE: AtomicUsize = AtomicUsize::new(0);

@@ -17,7 +17,7 @@ pub(crate) struct Thread {
     pub(super) returns_int: bool,
     pub(super) is_detached: bool,
     pub(crate) is_joined: bool,
-    /// Whether the thread unwinds itself to its end.
+    /// Whether the thread is being ended by unwinding.
     is_ending: bool,
     /// Whether its destructors have run, so that its thread-local memory is gone.
     pub(super) has_ended: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Thread {
     pub(super) looked_at: u64,
     /// The state of its random numbers.
     pub(super) random: u64,
-    /// The signals that it blocks, initially those of its creator.
+    /// The signals that it blocks, initially those that its creator blocked.
     pub(crate) blocked: u64,
     /// The name that the program has given to the thread, a terminated string.
     pub(crate) name: [u8; NAME],
@@ -43,7 +43,7 @@ pub(crate) struct Lists {
     pub(crate) values: Vec<*mut c_void>,
     /// Destructors of `thread_local` objects, with their arguments.
     pub(super) at_exit: Vec<(Destructor, *mut c_void)>,
-    /// Places of its handlers for its end (`pthread_cleanup_push`).
+    /// Its handlers of `pthread_cleanup_push`, as places to jump to.
     handlers: Vec<*mut c_void>,
     /// Addresses of the robust mutexes that it holds, the youngest last.
     pub(super) robust: Vec<usize>,
@@ -163,8 +163,8 @@ pub(crate) fn look_at_clock() -> u64 {
     running.clock
 }
 
-/// Appends the state that the thread with this number can observe of itself. Its clock counts as of
-/// the last reading.
+/// Appends the state that the thread with this number can observe of itself. For its clock, this is
+/// the value that it last read.
 pub(crate) fn append_state(index: usize, state: &mut Vec<u8>) {
     let Thread {
         cancel_state,
@@ -201,7 +201,7 @@ pub(crate) fn set_result(result: *mut c_void) {
     own().result = result;
 }
 
-/// Checks whether the running thread acts on requests to end.
+/// Checks whether the running thread acts on requests to cancel it.
 pub(crate) fn can_be_cancelled() -> bool {
     own().cancel_state == CANCEL_ENABLE
 }
@@ -228,7 +228,7 @@ pub(crate) fn unwind() -> ! {
     native::return_from_thread()
 }
 
-/// Checks whether the thread with this number unwinds itself to its end.
+/// Checks whether the thread with this number is being ended by unwinding.
 pub(crate) fn is_ending(index: usize) -> bool {
     at(index).is_ending
 }

@@ -1,22 +1,26 @@
-//! The omissions that are accepted in a Rust program that is verified.
+//! Accepts omissions: parts of the behaviour of a Rust program that its check leaves out.
 
 use super::Checker;
 use report::Omission;
 
 impl Checker {
-    /// Sets whether a program may be verified although its threads synchronize through objects that
-    /// the model cannot see: atomics and locks of `std`, parking_lot, `tokio::sync`. Interleavings
-    /// are then left out, so the verdict is `bounded` unless the omission is accepted: here or, for
-    /// tests, with `MAZURKA_ACCEPT=hidden` in the environment. The report always mentions it.
+    /// Sets whether a program may be verified despite *hidden synchronization*: its threads
+    /// synchronize through objects that Mazurka does not see, for example the atomics and locks of
+    /// `std`, parking_lot or `tokio::sync`. The search then misses interleavings, so the verdict is
+    /// `bounded`. With this option the verdict can be `verified`. For tests,
+    /// `MAZURKA_ACCEPT=hidden` in the environment has the same effect. The report always mentions
+    /// hidden synchronization.
     ///
-    /// Some executions are examined for hidden synchronization. In the model's memory, it is found
-    /// if two threads write to the same place and nothing in the model orders the writes. Elsewhere
-    /// (statics and thread-locals of `std`, places that are only read), it is found if a thread
-    /// behaves differently when independent events are reordered. It is not found if the behaviour
-    /// of the threads stays the same, for example if a static of `std` may lose updates.
+    /// Mazurka examines some executions for hidden synchronization. In the model's memory, Mazurka
+    /// finds it if two threads write to the same location and nothing in the model orders the
+    /// writes. Elsewhere (in statics and thread-locals of `std`, and in locations that are only
+    /// read), Mazurka finds it if a thread behaves differently when independent events are
+    /// reordered. Mazurka misses it if the threads behave the same in both orders, for example if a
+    /// static of `std` may lose updates.
     ///
-    /// Counters that nothing depends on are also found if two threads write them: reference counts
-    /// except those of `std::sync::Arc`, and data in thread-locals of `std`, which threads share.
+    /// Harmless counters are also reported if two threads write them. Examples are reference counts
+    /// (except those of `std::sync::Arc`) and data in thread-locals of `std`, which the threads of
+    /// a model share.
     ///
     /// ```
     /// use mazurka::{Checker, Verdict, thread};

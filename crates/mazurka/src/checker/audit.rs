@@ -1,4 +1,5 @@
-//! Repeats some executions at the end of a search or slice, to find accesses that no hook reports.
+//! Repeats some executions of a native program at the end of a search or slice, to find memory
+//! accesses that no hook reports.
 
 use super::search::Search;
 use explore::{Execution, Schedule};

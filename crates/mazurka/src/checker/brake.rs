@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// The number of steps between two checks is adapted so that they take a time in this range.
+/// The number of steps between two checks is adapted so that the time between them stays in this
+/// range.
 const OFTEN: Duration = Duration::from_millis(1);
 const SELDOM: Duration = Duration::from_millis(5);
 

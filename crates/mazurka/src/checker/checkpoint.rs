@@ -37,7 +37,7 @@ pub(crate) struct Task {
     suppressions: Vec<Suppression>,
 }
 
-/// The state of a search, without that of its strategy, which follows in the file.
+/// The state of a search without the state of its strategy, which follows in the file.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct State<'s> {
     pub task: Task,
@@ -45,7 +45,7 @@ pub(crate) struct State<'s> {
     pub failures: Cow<'s, Failures>,
     /// Warnings that are not failures.
     pub warnings: Vec<String>,
-    /// Omissions.
+    /// Parts of the behaviour that the check leaves out.
     pub left_out: Vec<LeftOut>,
     /// Suppressed findings.
     pub suppressed: Vec<Suppressed>,
@@ -129,7 +129,8 @@ impl Task {
             .chain(verdicts)
     }
 
-    /// Returns the first difference to another task: property, own value, value of the other task.
+    /// Returns the first property in which the tasks differ, with its value in this task and in the
+    /// other.
     fn difference(&self, other: &Task) -> Option<(&'static str, String, String)> {
         let pairs = self.properties().zip(other.properties());
         let differing =
@@ -286,7 +287,7 @@ mod tests {
             seen: Seen::default(),
         };
         let state = postcard::to_allocvec(&state).unwrap();
-        // Checkpoints contain these numbers in place of the algorithms.
+        // Checkpoints encode the algorithms as these numbers.
         let searches = [0, 1, 2, 3, 5, 6, 7, 8].map(|number| {
             let algorithm = postcard::from_bytes(&[number]).unwrap();
             saved(algorithm).len()

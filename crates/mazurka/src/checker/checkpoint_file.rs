@@ -1,15 +1,16 @@
 //! The file of a checkpoint: `MAGIC`, the checksum of the payload, the payload.
 //!
-//! Each state is written to a new file that replaces the old one, so that a complete state is in
-//! place at any time. No file stays open between two writes: an open file would change the numbers
-//! of the descriptors that the program under test gets, and the program could close it.
+//! Each state is written to a new file that replaces the old one, so that the path always holds a
+//! complete state. No file stays open between two writes: an open file would change the numbers of
+//! the descriptors that the program under test gets, and the program could close it.
 
 use report::Replacement;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// The last character is the version of format and payload. Every change needs the next character.
+/// The last character is the version of the format and of the payload. Every change to either
+/// requires the next character.
 pub(super) const MAGIC: [u8; 8] = *b"MZK-CHKQ";
 /// The message for a checkpoint with another format.
 pub(super) const OTHER_VERSION: &str = "it was written by another version";

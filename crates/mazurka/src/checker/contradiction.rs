@@ -22,7 +22,7 @@ impl Settings {
         self.has_room()
     }
 
-    /// Rejects options for searches over interleavings.
+    /// Rejects options that only searches over interleavings support.
     fn fits_weak_memory(&self) -> Result<(), CheckError> {
         if !self.has_graphs() {
             return Err(CheckError::Contradiction(

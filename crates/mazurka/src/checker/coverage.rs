@@ -1,9 +1,8 @@
 //! The coverage of a search: lines that raced, and objects that no two threads shared.
 //!
 //! The first executions of a search are sampled, then one in a thousand. The samples show what a
-//! model exercises, at no measurable cost. Later samples are chosen by how an execution begins, so
-//! that the parts of a search make the same choice wherever they run. A resumed search starts
-//! sampling again.
+//! model exercises, at no measurable cost. Later samples are chosen by a hash of the execution's
+//! beginning, so that all jobs make the same choice. A resumed search starts sampling again.
 
 use explore::{Algorithm, EventId, Execution, ObjectId, OpKind, Race, ThreadId};
 use report::{Coverage, Line};
@@ -26,7 +25,7 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(super) struct Covered {
     /// Whether executions are independent of each other, so that only their numbers identify them.
     is_random: bool,
-    /// Executions of the search before these.
+    /// Executions of the search before the ones counted here.
     before: u64,
     executions: u64,
     looked_at: u64,
@@ -34,7 +33,7 @@ pub(super) struct Covered {
     races: u64,
     /// The largest number of races in an execution, over all executions.
     most_races: usize,
-    /// Number of races by the place of an event.
+    /// Number of races by the place of their events.
     lines: HashMap<Spot, u64>,
     /// Users, indexed by object.
     users: Vec<Option<Users>>,
@@ -177,7 +176,8 @@ impl Covered {
         }
     }
 
-    /// Returns the users of an object's parts, which follow it and have no place of creation.
+    /// Returns the users of an object and of its parts. The parts have the next ids, and no
+    /// recorded place of creation.
     fn users_of(&self, object: usize) -> impl Iterator<Item = Users> {
         let is_other = |&id: &usize| self.made.get(id).copied().flatten().is_none();
         let others = (object + 1..object + MOST_PARTS).take_while(is_other);

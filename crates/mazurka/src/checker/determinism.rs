@@ -110,18 +110,19 @@ impl Search {
         Ok(false)
     }
 
-    /// Checks whether perhaps only the first execution differs from the others. In it, libraries
-    /// allocate data at their first use, which may move objects to other places of the heap.
+    /// Checks whether the first execution may be the only one that differs. Libraries allocate data
+    /// at their first use, which may move later objects of that execution to other addresses.
     pub(super) fn may_be_the_first(&self, divergence: &Divergence) -> bool {
         self.is_elsewhere(divergence) && self.tally.complete() <= 1
     }
 
-    /// Checks whether an object is at another place, for the first time in the search.
+    /// Checks whether the divergence is an object at another address, and is the first divergence
+    /// of the search.
     fn is_elsewhere(&self, divergence: &Divergence) -> bool {
         let (Some(expected), Found::Op(found)) = (divergence.expected, &divergence.found) else {
             return false;
         };
-        // An object at another place has a new name, and so a new, larger id.
+        // An object at another address has a new name, and therefore a new, larger id.
         let is_elsewhere = expected.kind == found.kind && expected.object.0 < found.object.0;
         is_elsewhere && !self.has_diverged && self.failures.is_empty()
     }

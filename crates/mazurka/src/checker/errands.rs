@@ -1,8 +1,9 @@
-//! Divided searches with slices in other processes. An errand and its result are slices as bytes.
+//! Divides a search among processes. An *errand* is work for another process: it runs a slice (see
+//! `part.rs`) or makes the report. Errands and results are sent as bytes.
 //!
-//! The process that divides the search has no model of the program. Even the report is made by a
-//! process with a model, because failures are run again for it. A lost errand has no effect and may
-//! be repeated.
+//! The process that divides the search has no model of the program. So another process also makes
+//! the report, because the report needs the failures to run again. A lost errand has no effect and
+//! may be repeated.
 
 use super::checkpoint::{State, refused_if_contradictory};
 use super::jobs::{Keeper, Work, by_one_job, conclude, indivisible, is_possible};
@@ -244,7 +245,8 @@ impl Errand<'_> {
         peak
     }
 
-    /// Records that the process was ended for this reason during the errand, with these results.
+    /// Records that the process was ended for this reason during the errand. `trailed` has its
+    /// results.
     pub fn break_off(self, trailed: &Trailed, limit: Limit) {
         let met = trailed.sighted.iter().map(|sighted| Met {
             position: self.task.part.position.clone(),
@@ -328,7 +330,7 @@ impl Division {
         self.work.progress()
     }
 
-    /// Returns the results so far, in the form in which a process leaves them.
+    /// Returns the results so far, in the form that a process leaves in its trail.
     pub fn trailed(&self) -> Trailed {
         let known = self.work.ledger.so_far();
         let met = known.met.into_iter();

@@ -14,7 +14,7 @@ pub enum CheckError {
         describe_divergence(.0)
     )]
     Nondeterministic(Divergence),
-    /// The first execution had another outcome when it was repeated at the end of the search.
+    /// The first execution had a different outcome when it was repeated at the end of the search.
     #[error(
         "the program is not deterministic: its first execution ended differently when it was repeated after the others; remove anything that outlives an execution, such as statics of std"
     )]
@@ -27,7 +27,7 @@ pub enum CheckError {
     Inconstant {
         /// The failure in the search.
         before: FailureKind,
-        /// The failure when the same steps are recorded for the report.
+        /// The failure when the same steps were repeated for the report.
         now: Option<FailureKind>,
     },
     /// The schedule was recorded from another program.

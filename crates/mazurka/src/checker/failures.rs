@@ -15,7 +15,8 @@ pub(crate) struct Symptom {
 }
 
 impl Symptom {
-    /// Returns the form in which a model looks for this failure among others of an execution.
+    /// Converts the symptom to the form by which a model finds this failure among those of an
+    /// execution.
     pub fn wanted(&self) -> Option<Wanted> {
         Some(Wanted {
             kind: self.kind,

@@ -131,10 +131,12 @@ impl Search {
         self.shown(sighting.symptom, sighting.execution, sighting.schedule)
     }
 
-    /// Refines the schedule to operations, and groups each thread's turns if it still fails.
+    /// Refines the schedule to one step per operation. Then groups the steps of each thread, if the
+    /// grouped schedule still fails.
     fn of_operations(&mut self, sighting: Sighting) -> Result<Sighting, CheckError> {
         let schedule = self.model.refine(&sighting.schedule).map_err(diverged)?;
-        // Steps that read old values name writes by their positions, which grouping changes.
+        // A step that reads an old value names the write by its position. Grouping changes
+        // positions.
         let grouped = match self.settings.is_weak() {
             true => None,
             false => self.grouped(&schedule, &sighting.symptom)?,

@@ -1,4 +1,5 @@
-//! Searches by several jobs: threads that each search parts, with their own model and strategy.
+//! Searches by several jobs. A job is an operating-system thread that searches parts of the search,
+//! with a separate model and strategy.
 
 use super::audit::Samples;
 use super::checkpoint::{Checkpoint, State, Task, refused_if_contradictory};
@@ -47,17 +48,19 @@ pub struct Jobs {
 }
 
 impl Checker {
-    /// Searches with this number of threads of the system. Call this method last: the result only
-    /// checks programs that threads may share ([`Sync`]).
+    /// Searches with this number of jobs (threads of the operating system). Call this method last:
+    /// [`Jobs`] checks only programs that threads can share ([`Sync`]).
     ///
-    /// The numbers, and with [`keep_going`](Checker::keep_going) the failures, are those of one
-    /// job. Without `keep_going`, the search ends with the first bug that a job meets. This bug may
-    /// differ from run to run, but its schedule repeats it. Each job needs its own memory. An
-    /// [observer](Checker::observer) is informed of the progress
-    /// ([`Observer::progressed`](explore::Observer::progressed)), not of each execution.
+    /// The report has the same numbers as with one job and, with
+    /// [`keep_going`](Checker::keep_going), the same failures. Without `keep_going`, the search
+    /// ends with the first bug that a job finds. This bug may differ from run to run, but its
+    /// schedule repeats it. Each job uses additional memory. An [observer](Checker::observer) is
+    /// informed of the progress ([`Observer::progressed`](explore::Observer::progressed)), not of
+    /// each execution.
     ///
-    /// Searches other than by `random`, `pct`, and (with no bound on preemptions) `parsimonious`
-    /// and `exhaustive` have dependent parts. One job does them, and the report says so.
+    /// Only searches by `random`, `pct`, and (without a bound on preemptions) `parsimonious` and
+    /// `exhaustive` can be divided. Any other search uses one job, and the report contains a
+    /// warning.
     pub fn jobs(self, jobs: usize) -> Jobs {
         Jobs {
             checker: self,

@@ -1,4 +1,5 @@
-//! The remaining parts of a search that several jobs share, and the results so far.
+//! The remaining parts of a search that several jobs share, and the results so far. Jobs run the
+//! parts in slices (see `part.rs`).
 //!
 //! Each waiting part is searched once. A slice counts when its result is returned; a lost slice has
 //! no effect. When the whole search restarts, an epoch ends and the counts of its slices are
@@ -22,8 +23,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// The minimum and maximum duration of a slice. In between, a slice takes 1/`PART` of the search
-/// time so far: starting a slice takes time, and not every job can be asked to end a slice early.
+/// The minimum and maximum duration of a slice. Between these limits, a slice takes 1/`PART` of the
+/// search time so far. Very short slices would waste time, because starting a slice takes time.
+/// Very long slices would delay other jobs, because not every job can be asked to end a slice
+/// early.
 const PACE: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_millis(300);
 const PART: u32 = 40;
 
@@ -75,7 +78,7 @@ struct State {
     halt: Option<Limit>,
     spin: Option<Spin>,
     error: Option<CheckError>,
-    /// Whether no more slices are started.
+    /// Whether the search is over, so that no more slices start.
     is_over: bool,
     /// The names of the first part of this epoch.
     names: Arc<Names>,
@@ -86,7 +89,7 @@ struct UnderWay {
     part: Part,
     /// The maximum number of executions.
     executions: u64,
-    /// Asks for haste. `None` after use.
+    /// Asks the job to end the slice soon. `None` after use.
     haste: Option<Haste>,
 }
 
@@ -203,7 +206,7 @@ impl Ledger {
         }
     }
 
-    /// Returns the next slice without waiting, for a job that cannot be asked for haste.
+    /// Returns the next slice without waiting, for a job that cannot be asked to end a slice early.
     pub fn poll(&self) -> Poll<Option<Task<'_>>> {
         self.next(&mut self.state(), &mut None)
     }
@@ -259,7 +262,8 @@ impl Ledger {
         self.limit.map(|limit| limit.saturating_sub(begun))
     }
 
-    /// Returns `None` if the part contradicts itself, which ends the search.
+    /// Creates the task that runs a slice of this part. Returns `None` and ends the search if the
+    /// part is inconsistent.
     fn task(
         &self,
         state: &mut State,
@@ -454,7 +458,8 @@ impl Drop for Task<'_> {
 }
 
 impl State {
-    /// Asks the job with the largest part to give some of it away, among those not asked before.
+    /// Asks one job to end its slice and give parts away: the job with the largest part that was
+    /// not asked before.
     fn ask_for_haste(&mut self) {
         let slices = self.under_way.values_mut();
         let not_asked = slices.filter(|slice| slice.haste.is_some());
@@ -486,7 +491,7 @@ impl State {
         self.found.tally.add_restarts(&found.tally);
     }
 
-    /// Checks whether a data race is known, which may decide what the program does.
+    /// Checks whether a data race is known. It may affect the behaviour of the program.
     fn knows_a_race(&self) -> bool {
         let mut met = self
             .found

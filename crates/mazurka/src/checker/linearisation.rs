@@ -1,5 +1,5 @@
-//! Equivalent executions with few context switches, for people: each thread runs as long as
-//! possible.
+//! Equivalent executions with few context switches, which are easier to read: each thread runs as
+//! long as possible.
 
 use explore::{EventId, Execution, Schedule};
 

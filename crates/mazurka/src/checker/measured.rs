@@ -11,7 +11,7 @@ use std::time::Instant;
 /// A slice of a divided search.
 #[doc(hidden)]
 pub struct Measured {
-    /// Index of the slice that left this part; `None` for the first slice.
+    /// Index of the slice that gave this part away or left it over; `None` for the first slice.
     pub parent: Option<usize>,
     /// Estimated size of the part, as a fraction of the whole.
     pub share: f64,

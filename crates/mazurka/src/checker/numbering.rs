@@ -1,4 +1,4 @@
-//! The numbers of executions in a search by several jobs: the same as with one job.
+//! Numbers the executions of a search by several jobs as if one job had run them all.
 
 use super::part::{Met, Position};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,8 @@ pub(crate) struct Numbering {
     /// Execution counts of the slices of this epoch. Slices without a failure between them are
     /// merged.
     pub(super) runs: BTreeMap<Position, u64>,
-    /// The slice of each failure of this epoch (these are the last failures), and its number there.
+    /// For each failure of this epoch: its slice, and the number of its execution in the slice.
+    /// These are the last failures of the search.
     pub(super) met: Vec<(Position, u64)>,
 }
 
@@ -30,7 +31,7 @@ impl Numbering {
     }
 }
 
-/// Merges the execution counts of adjacent slices, where none of these places lies between them.
+/// Merges the execution counts of adjacent slices that have none of these positions between them.
 pub(super) fn merged<'p>(
     all: &BTreeMap<Position, u64>,
     places: impl Iterator<Item = &'p Position>,

@@ -1,4 +1,4 @@
-//! Carries out orders in a process that checks itself.
+//! Carries out an [`Order`]: a request to a process to check its own program.
 
 use super::{CheckError, Checker, Preference};
 use report::{Answer, Case, Conditions, Order, Report, Verify, Visit};
@@ -70,7 +70,8 @@ impl Checker {
         Ok(self)
     }
 
-    /// Carries out the order: a schedule, a verification that publishes its results, or a search.
+    /// Carries out the order: replays a schedule, runs a verification that publishes its results,
+    /// or runs a search.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`Checker::try_check`].

@@ -63,13 +63,14 @@ impl Position {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub position: Position,
-    /// The names of the ids in the strategy.
+    /// The names of the threads and objects whose ids the strategy contains.
     pub names: Arc<Names>,
     /// The saved strategy.
     pub strategy: Vec<u8>,
     /// Estimated size, as a fraction of the whole search.
     pub share: f64,
-    /// Minimum number of executions before this part. Exact for an endless search.
+    /// Minimum number of executions before this part. Exact for an endless search (`random` or
+    /// `pct`).
     pub before: u64,
     /// Number of executions, for a part of an endless search.
     pub executions: Option<u64>,

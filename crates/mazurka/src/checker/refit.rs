@@ -1,4 +1,4 @@
-//! Adapts the schedule of a failure after objects have become coarser.
+//! Adapts the schedule of a failure after objects have become coarser (see `search.rs`).
 //!
 //! When a thread's end becomes an event because another thread polls for it, the schedule lacks
 //! that event. Each end is inserted as early as possible, which is where the end happened before.
@@ -9,7 +9,7 @@ use explore::{Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
 use runtime::Model;
 
 /// Adapts the schedule. Returns whether the adapted schedule still shows the failure. If not, the
-/// restarted search meets the failure again.
+/// restarted search finds the failure again.
 pub(super) fn refit(sighting: &mut Sighting, model: &mut Model) -> bool {
     model.want_failure(sighting.symptom.wanted());
     let shows_it = refit_wanted(sighting, model);

@@ -1,5 +1,5 @@
-//! Finds the orderings that have to be stronger so that the program has no failure: first all of them
-//! are `SeqCst`, then each one gets as weak as possible.
+//! Finds which memory orderings must be stronger to prevent the failures of a program. At first,
+//! all orderings are `SeqCst`. Then each one is made as weak as possible.
 
 use super::search::{Search, UntilEnded, bound_of};
 use explore::{Algorithm, End, Interrupt, MemoryModel, MemoryOrder, Options, Outcome, Program};
@@ -13,12 +13,13 @@ const RUNS: u64 = 20_000;
 /// The maximum number of times that an attempt starts again with coarser objects.
 const RESTARTS: usize = 32;
 
-/// The weakest ordering of each site in an attempt. Other sites have `SeqCst`.
+/// The minimum ordering at each site (place in the program) during an attempt. Other sites have
+/// `SeqCst`.
 type Attempt = BTreeMap<Site, MemoryOrder>;
 
 impl Search {
-    /// Adds the orderings that prevent the failures to the first one. Nothing else may be run
-    /// afterwards, because objects may have become coarser.
+    /// Finds the orderings that prevent the failures, and adds them to the first failure. Nothing
+    /// else may be run afterwards, because objects may have become coarser.
     pub(super) fn add_repair(&mut self, report: &mut Report) {
         let memory = self.memory_of_repair(report);
         let (Some(memory), Some(first)) = (memory, report.errors.first_mut()) else {
@@ -39,7 +40,8 @@ impl Search {
         }
     }
 
-    /// Returns the memory model of the attempts. A data race can be found before the model is chosen.
+    /// Returns the memory model of the attempts, or `None` if no repair is wanted. A data race can
+    /// be found before the search has chosen a model; the attempts then use RC11.
     fn memory_of_repair(&self, report: &Report) -> Option<MemoryModel> {
         let settings = &self.settings;
         let first = report.errors.first().filter(|_| settings.explains)?;
@@ -69,8 +71,9 @@ impl Search {
         }
     }
 
-    /// Returns an attempt without failures, in which no ordering can be weaker. Returns an empty one
-    /// if there is none.
+    /// Returns an attempt without failures in which no ordering can be weaker. Returns an empty
+    /// attempt if there are failures even with `SeqCst` everywhere, and `None` if not all
+    /// executions can be searched.
     fn weakest_attempt(&mut self, memory: MemoryModel, runs: &mut u64) -> Option<Attempt> {
         let mut attempt = Attempt::new();
         if !self.is_free_of_failures(&attempt, memory, runs)? {

@@ -60,7 +60,7 @@ impl Search {
         Ok(report)
     }
 
-    /// Returns the interleaving before the last step of a saved schedule of accesses.
+    /// Returns the interleaving before the last step of a saved schedule, whose steps are accesses.
     pub fn before_last(mut self, saved: &ScheduleFile) -> Result<Interleaving, CheckError> {
         let mut steps = saved.steps.clone();
         if let Some(last) = steps.last_mut() {

@@ -1,4 +1,4 @@
-//! The tree of a search, for people: its first executions are run again after the search.
+//! The tree of a search, for the report. The first executions are run again after the search.
 
 use super::brake::{Brake, Braked};
 use super::search::{Search, UntilEnded};

@@ -1,4 +1,9 @@
 //! A search, from its start or a checkpoint to its report.
+//!
+//! A search starts with optimistic assumptions about the program, for example that some operations
+//! of an object are independent. If an execution contradicts an assumption
+//! ([`Interrupt::Coarsened`]), the search starts again without it. In the example, the object has
+//! become *coarser*: more of its operations count as dependent.
 
 use super::audit::Samples;
 use super::brake::{Brake, Braked};
@@ -33,7 +38,7 @@ pub(super) struct Search {
     pub(super) halt: Option<Limit>,
     pub(super) brake: Brake,
     pub(super) trail: Option<Trail>,
-    /// Whether a data race may decide what the program does.
+    /// Whether a data race may affect the behaviour of the program.
     pub(super) is_raced_for: bool,
     pub(super) covered: Covered,
     /// The coverage of other jobs.
@@ -267,7 +272,7 @@ impl Search {
             model: &mut self.model,
             brake: &mut self.brake,
             trail: self.trail.as_mut(),
-            // Coverage is that of races, which only an execution of interleavings has.
+            // Coverage counts races, which only a search over interleavings finds.
             covered: (!self.settings.is_weak()).then_some(&self.covered),
             kept: None,
             looks: false,
@@ -325,8 +330,8 @@ impl Search {
         Ok(Next::Ended(outcome))
     }
 
-    /// Checks whether the last execution shows that the memory model must be weaker. A search that is
-    /// for sequential consistency only continues with a warning.
+    /// Checks whether the last execution shows that the memory model must be weaker. If the search
+    /// must stay sequentially consistent, it continues with a warning.
     fn meets_weak_ordering(&mut self) -> bool {
         if self.is_done_with_bugs() {
             return false;
@@ -377,8 +382,8 @@ impl Search {
                 self.has_diverged = true;
                 return self.broken_off(Interrupt::Coarsened);
             }
-            // The bugs that were found are bugs of the weaker model only, which cannot be searched
-            // to its end.
+            // The bugs that were found exist only under the weaker memory model, and the search
+            // cannot be completed under that model. So the search ends with these bugs.
             Interrupt::Coarsened if self.falls_back_with_bugs() => {
                 self.model.return_to_rc11();
                 self.is_broken_off = true;
@@ -402,7 +407,8 @@ impl Search {
                 }
             }
             Interrupt::Incomparable => return Err(self.incomparable()),
-            // What follows an event that cannot be checked is not what the search expects.
+            // After an unsupported operation, the program may behave differently from what the
+            // search expects.
             Interrupt::Diverged(_) if self.model.has_met(FailureKind::Unsupported) => {
                 self.is_broken_off = true;
                 self.sight(self.strategy.execution().schedule());
@@ -419,8 +425,8 @@ impl Search {
         falls_back && self.settings.is_weak() && !self.failures.sightings.is_empty()
     }
 
-    /// Starts the search again, with coarser objects or because the strategy requires it. Failures
-    /// that were met remain, and so does the total number of executions.
+    /// Starts the search again, with coarser objects or because the strategy requires it. Keeps the
+    /// failures that were found and the total number of executions.
     pub(super) fn restart(&mut self, why: Option<Restart>) {
         self.first = None;
         self.tally.restart(why);
@@ -430,7 +436,8 @@ impl Search {
         self.leave_trail();
     }
 
-    /// Publishes the state of the search for other processes, except for the current execution.
+    /// Writes the results of the search to the trail, for other processes. The trail records the
+    /// current execution separately.
     fn leave_trail(&mut self) {
         let Some(trail) = &mut self.trail else {
             return;
@@ -551,7 +558,7 @@ pub(super) fn symptom_of(model: &Model) -> Symptom {
     )
 }
 
-/// Converts the interrupt of an execution that ran before in this process and cannot be repeated.
+/// Converts the interrupt that occurs when an execution of this process is repeated.
 pub(super) fn diverged(interrupt: Interrupt) -> CheckError {
     match interrupt {
         Interrupt::Diverged(divergence) => CheckError::Nondeterministic(divergence),

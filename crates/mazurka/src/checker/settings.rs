@@ -23,13 +23,13 @@ pub(crate) struct Settings {
     pub seed_is_set: bool,
     /// The configuration of the model.
     pub config: Config,
-    /// Whether messages name options as on the command line.
+    /// Whether messages write options as on the command line.
     pub is_commanded: bool,
     /// The memory model that the search has chosen under `MemoryModel::Auto`.
     pub chosen_memory: Option<MemoryModel>,
     pub accepted: Vec<Omission>,
     pub suppressions: Vec<Suppression>,
-    /// Omissions that do not depend on what the program does.
+    /// Omissions that do not depend on the program's behaviour.
     pub left_out: Vec<LeftOut>,
     pub name: String,
     pub max_executions: Option<u64>,
@@ -112,7 +112,7 @@ impl Settings {
         matches!(self.algorithm, Algorithm::Parsimonious | Algorithm::Random)
     }
 
-    /// Checks whether there is a search for the options under a weaker memory model.
+    /// Checks whether the options allow a search under a weaker memory model.
     pub fn may_weaken(&self) -> bool {
         self.has_graphs()
             && self.options.preemptions.is_none()

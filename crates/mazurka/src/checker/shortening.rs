@@ -1,5 +1,6 @@
-//! Finds a short execution for people: after the first failing execution the search continues for a
-//! while, and the execution with the fewest context switches that fails in the same way is shown.
+//! Finds a short failing execution, which is easier to read. After the first failing execution, the
+//! search continues for a while. The report shows the execution with the fewest context switches
+//! that fails in the same way.
 //!
 //! The effort is limited by numbers alone, so that it is reproducible: by [`Checker::extra`], and
 //! by the number of executions of the search plus a few. The extra executions are counted
@@ -23,8 +24,8 @@ const FEW: u64 = 10;
 type Length = (usize, usize);
 
 impl Search {
-    /// Looks for a shorter execution than the first failing one. If the search must start again and
-    /// the failure no longer shows at its place, removes it from the failures.
+    /// Looks for a shorter execution than the first failing one. Removes the failure if the search
+    /// must start again and the failure's schedule no longer shows it.
     pub(super) fn shorten(&mut self) -> Result<(), CheckError> {
         let Some(first) = self.failures.sightings.first().cloned() else {
             return Ok(());
@@ -57,8 +58,8 @@ impl Search {
 
     /// Returns the number of executions allowed.
     fn budget(&self, first: &Sighting) -> u64 {
-        // A thread that blocks the whole process delays each execution. Under a weak memory model the
-        // order of the steps says little.
+        // A thread that blocks the whole process delays each execution. Under a weak memory model
+        // the order of the steps says little.
         if self.settings.keeps_going
             || first.symptom.kind == FailureKind::Misuse
             || self.settings.is_weak()
@@ -90,8 +91,8 @@ impl Search {
                 let tally = self.tally.clone();
                 self.shortest = None;
                 self.broken_off(Interrupt::Coarsened)?;
-                // The search that met the failure is reported, unless it must find the failure
-                // again.
+                // The report has the numbers of the search that found the failure, unless the
+                // search must find the failure again.
                 if !self.failures.is_empty() {
                     self.tally = tally;
                 }

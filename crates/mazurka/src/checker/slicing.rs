@@ -51,7 +51,8 @@ impl Sliced {
         refused_if_contradictory(settings.resume.clone(), work)
     }
 
-    /// Returns `None` if an execution shares unwatched memory, which the next attempt will watch.
+    /// Runs a slice. Returns `None` if an execution shares memory that was not watched. The next
+    /// attempt watches it.
     fn attempt(
         &mut self,
         mut settings: Settings,
@@ -78,7 +79,7 @@ impl Sliced {
 }
 
 impl Search {
-    /// Returns `None` in the same case as [`Sliced::attempt`].
+    /// Runs a slice in this search. Returns `None` in the same case as [`Sliced::attempt`].
     fn slice(&mut self, part: &Part, portion: Portion) -> Result<Option<Slice>, CheckError> {
         let mut part = part.clone();
         let mut before = self.strategy.estimate().unwrap_or(0.0);
@@ -216,8 +217,8 @@ impl Search {
         }
     }
 
-    /// Splits the rest of the part, giving away up to `parts` parts. `before` was the estimate at
-    /// the start. The strategy cannot be used afterwards.
+    /// Splits the rest of the part, giving away up to `parts` parts. `before` is the fraction that
+    /// was done at the start, by estimate. The strategy cannot be used afterwards.
     fn rest(&mut self, part: &Part, before: f64, parts: u32) -> Vec<Part> {
         let whole = part.share / (1.0 - before).max(f64::EPSILON);
         let done = (self.strategy.estimate().unwrap_or(before) - before).max(0.0);

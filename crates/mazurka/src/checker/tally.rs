@@ -65,7 +65,7 @@ impl Tally {
         self.add_restarts(other);
     }
 
-    /// Returns the numbers that other processes are shown.
+    /// Returns the counts that the trail shows to other processes.
     pub fn counts(&self) -> Counts {
         Counts {
             executions: self.executions,
@@ -77,7 +77,7 @@ impl Tally {
         }
     }
 
-    /// Creates the tally from the numbers that another process has shown.
+    /// Creates the tally from the counts in another process's trail.
     pub fn of(counts: &Counts) -> Tally {
         Tally {
             executions: counts.executions,

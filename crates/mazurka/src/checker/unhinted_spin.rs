@@ -1,5 +1,6 @@
-//! Detects models that spin without a hint: thousands of executions run to the limit of operations.
-//! The search then ends after the patience, unless the user set the limit.
+//! Detects models with a spin loop that has no hint. These models would run thousands of executions
+//! to the limit on operations. If that limit has its default value, the search ends after
+//! [`Checker::patience`](super::Checker::patience).
 
 use super::search::Search;
 use report::quantity::count;

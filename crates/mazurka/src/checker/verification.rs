@@ -15,7 +15,7 @@ const CANDIDATES: u64 = 200;
 /// The choice of the first execution. Every verified prefix is a prefix of it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Preference {
-    /// The first correct execution that a search meets.
+    /// The first correct execution that a search finds.
     #[default]
     Any,
     /// Of several correct executions, the one with the fewest waiting threads
@@ -26,16 +26,19 @@ pub enum Preference {
 /// The result of a verification.
 #[derive(Clone, Debug)]
 pub struct Verified {
-    /// The executions, and the bugs that were met.
+    /// The report on the executions, with the bugs that were found.
     pub report: Report,
-    /// The shortest verified prefix; `None` if no correct execution was met.
+    /// The shortest verified prefix; `None` if no correct execution was found.
     pub case: Option<Case>,
 }
 
 impl Checker {
-    /// Verifies a program piece by piece. Each verified piece may be run safely at once.
+    /// Verifies a program piece by piece, so that it can run safely before the verification is
+    /// complete.
     ///
-    /// Calls `publish` whenever a shorter prefix of a first correct execution is verified.
+    /// The method first finds a correct execution. It then verifies shorter and shorter prefixes of
+    /// it: all executions that begin with the prefix are correct. It calls `publish` for each
+    /// verified prefix, with the ordering constraints that keep a run to these executions.
     /// `publish` may stop the verification. If there is a bug, the constraints that prevent it
     /// remain. (Metzler, Saissi, Bokor, Suri; [`Algorithm::verifier`].)
     ///
@@ -113,7 +116,7 @@ impl Search {
         self.relax(&first, described, publish)
     }
 
-    /// Returns the first correct execution of a search that takes the first of all alternatives.
+    /// Returns the first correct execution in which each choice takes its first alternative.
     fn first_correct(&mut self) -> Result<Option<Execution>, CheckError> {
         self.strategy = self.settings.algorithm.strategy(Options::default());
         self.restart(None);
@@ -132,7 +135,8 @@ impl Search {
         Ok(None)
     }
 
-    /// Returns the correct execution with the fewest waits (first or random), or `None` to restart.
+    /// Returns the correct execution with the fewest waits, among the first one and random ones.
+    /// Returns `None` if the verification must start again.
     fn with_few_waits(&mut self, first: Execution) -> Result<Option<Execution>, CheckError> {
         let mut best = (first.waiting(), first);
         for algorithm in [Algorithm::Random, Algorithm::Pct] {
@@ -158,7 +162,8 @@ impl Search {
         Ok(Some(best.1))
     }
 
-    /// Explores from this execution and publishes verified prefixes. Returns `None` to restart.
+    /// Explores from this execution and publishes verified prefixes. Returns `None` if the
+    /// verification must start again.
     fn relax(
         &mut self,
         first: &Execution,

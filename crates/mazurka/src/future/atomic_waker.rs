@@ -8,8 +8,9 @@ use std::sync::atomic::Ordering::AcqRel;
 use std::sync::{Mutex, PoisonError};
 use std::task::Waker;
 
-/// Holds the waker of a task while other threads may call it. Each operation is one event, so a
-/// wake precedes a registration or finds the registered waker, as real implementations guarantee.
+/// Holds the waker of a task while other threads may call it. Each operation is one event. So a
+/// wake either comes before a registration or finds the registered waker, as real implementations
+/// guarantee.
 pub struct AtomicWaker(Placed<Registered>);
 
 struct Registered {
@@ -83,7 +84,8 @@ impl Registered {
         runtime::in_object(|| self.replace(waker))
     }
 
-    /// Never contended in a model: no thread is suspended while it holds this lock.
+    /// Replaces the waker. In a model, its lock is never contended, because no thread is suspended
+    /// while it holds the lock.
     fn replace(&self, waker: Option<Waker>) -> Option<Waker> {
         let mut current = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *current, waker)

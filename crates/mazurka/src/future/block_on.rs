@@ -8,8 +8,8 @@ use std::task::{Context, Poll, Waker};
 
 /// Polls the future until it is ready. Between polls the thread waits until the waker is called.
 ///
-/// Waker calls before the thread waits count as one call. Nothing else wakes the thread, so a
-/// pending future that has not passed its waker on is a deadlock.
+/// Several calls of the waker before the thread waits count as one. Nothing else wakes the thread,
+/// so there is a deadlock if a pending future has not passed its waker on.
 ///
 /// ```
 /// use mazurka::future::{AtomicWaker, block_on};

@@ -3,8 +3,9 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Polls a future also without a wakeup, as executors and combinators do. After each pending poll
-/// both alternatives are explored, for at most `polls` extra polls.
+/// Wraps a future so that it may also be polled without a wakeup, as by some executors and
+/// combinators. After each pending poll, Mazurka explores both alternatives, with at most `polls`
+/// extra polls.
 ///
 /// ```
 /// use mazurka::Checker;

@@ -51,7 +51,8 @@ where
     JoinHandle { thread, shared }
 }
 
-/// A started task, as a future that is ready when the task ends. A task outlives its handle.
+/// The handle of a task: a future that is ready when the task ends. The task continues if the
+/// handle is dropped.
 pub struct JoinHandle<T> {
     thread: Handle,
     shared: Arc<Shared<T>>,
@@ -70,15 +71,15 @@ struct Shared<T> {
 struct End<'s, T>(&'s Shared<T>);
 
 impl<T> JoinHandle<T> {
-    /// Sets the name of the task in traces, which otherwise show its spawn path. The name costs
-    /// nothing in executions that are not shown.
+    /// Sets the name of the task in traces, which otherwise show its spawn path. Naming costs
+    /// nothing in executions that the report does not show.
     #[track_caller]
     pub fn named(self, name: &str) -> Self {
         self.thread.call(name);
         self
     }
 
-    /// Makes the task drop its future instead of polling it again, unless the task ends before.
+    /// Makes the task drop its future instead of polling it again, unless the task ends first.
     #[track_caller]
     pub fn abort(&self) {
         self.shared.is_aborted.store(true, SeqCst);
@@ -117,7 +118,8 @@ impl<T> Future for JoinHandle<T> {
 }
 
 impl<T> Shared<T> {
-    /// Runs the task in its thread. Waits between polls; traces show them at the task's `spawn`.
+    /// Runs the task in its thread. Traces show the waits between polls at the location of the
+    /// task's `spawn`.
     fn run<F: Future<Output = T>>(&self, future: F, place: Place) {
         let _end = End(self);
         // Dropped before `_end`, which announces the end.

@@ -41,8 +41,8 @@ impl Token {
     }
 }
 
-/// The location here is not one of the program, because a waker's functions have no tracked caller.
-/// [`AtomicWaker`](super::AtomicWaker) records it instead.
+/// The functions of a waker have no tracked caller, so `Location::caller()` is not in the program.
+/// [`AtomicWaker`](super::AtomicWaker) records the program's location for wakes through it.
 impl Wake for Token {
     fn wake(self: Arc<Token>) {
         self.wake_by_ref();

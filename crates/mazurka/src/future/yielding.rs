@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// Is pending once and wakes its own task.
+/// Lets other tasks run: is pending once, and wakes its task at once.
 pub async fn yield_now() {
     let mut has_yielded = false;
     poll_fn(|context| {

@@ -15,7 +15,8 @@ pub use integer::{
 pub use pointer::AtomicPtr;
 pub use std::sync::atomic::Ordering;
 
-/// Like `std::sync::atomic::fence`: an event that orders plain memory, but not the interleavings.
+/// Like `std::sync::atomic::fence`. Under sequential consistency, a fence adds no interleavings,
+/// but affects which accesses are data races.
 ///
 /// # Panics
 ///
@@ -26,7 +27,8 @@ pub fn fence(order: Ordering) {
     runtime::fence(order);
 }
 
-/// Like `std::sync::atomic::compiler_fence`. Has no effect: a thread is always ordered with itself.
+/// Like `std::sync::atomic::compiler_fence`. Has no effect, because the events of one thread are
+/// always ordered.
 ///
 /// # Panics
 ///

@@ -7,9 +7,9 @@ use std::fmt;
 use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
 
-/// Like `std::sync::Condvar`. A signal may wake any waiter. There are no spurious wakeups unless
-/// [`Checker::spurious`](crate::Checker::spurious) allows them. A timed wait may expire at any
-/// moment.
+/// Like `std::sync::Condvar`. `notify_one` may wake any waiter. There are no spurious wakeups
+/// unless [`Checker::spurious`](crate::Checker::spurious) allows them. A timed wait may expire at
+/// any moment.
 ///
 /// ```
 /// use mazurka::sync::{Arc, Condvar, Mutex};
@@ -61,7 +61,7 @@ impl Condvar {
 
     named!(|inner| inner);
 
-    /// Releases the mutex, waits for a signal and locks the mutex again.
+    /// Releases the mutex, waits for a notification and locks the mutex again.
     #[track_caller]
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let mutex = guard.suspend();

@@ -1,6 +1,8 @@
 //! Constructors that are `const` where objects are identified by their address.
 
-/// Defines a constructor of an object that is settled at first use, or at once without `statics`.
+/// Defines a constructor of an object. With the feature `statics`, the constructor is `const`, and
+/// the object *settles* (gets its state in the model) at its first use. Otherwise the object
+/// settles at once.
 macro_rules! constructor {
     (
         $(#[$attribute:meta])*
@@ -35,8 +37,8 @@ macro_rules! named {
             Self(self.0.settled())
         }
 
-        /// Sets the name of the object in traces, which otherwise show the place of its creation.
-        /// The name costs nothing in executions that are not shown.
+        /// Sets the name of the object in traces, which otherwise show where it is created. Naming
+        /// costs nothing in executions that the report does not show.
         #[track_caller]
         pub fn named(self, name: &str) -> Self {
             let $inner = self.0.get();

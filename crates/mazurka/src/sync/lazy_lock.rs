@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
-/// Like `std::sync::LazyLock`: a value that the first thread to need it computes.
+/// Like `std::sync::LazyLock`: the first thread that needs the value computes it.
 ///
 /// ```
 /// use mazurka::sync::{Arc, LazyLock};
@@ -28,13 +28,14 @@ pub struct LazyLock<T, F = fn() -> T>(Placed<Lazy<T, F>>);
 
 struct Lazy<T, F> {
     value: Once<T>,
-    /// The function, which the thread that computes the value takes.
+    /// The thread that computes the value takes this function.
     compute: Mutex<Option<F>>,
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     constructor! {
-        /// Creates a value that is not yet computed. A static is new in each execution.
+        /// Creates a value that is not yet computed. A static starts with its initial value in each
+        /// execution.
         pub fn new(compute: F) -> LazyLock<T, F> {
             LazyLock(Placed::new(Lazy {
                 value: Once::new(),

@@ -1,6 +1,6 @@
 //! `lazy_static!`.
 
-/// Like `lazy_static::lazy_static!`: statics initialised at first use, anew in each execution.
+/// Like `lazy_static::lazy_static!`: each execution initialises the statics at their first use.
 ///
 /// ```
 /// use mazurka::sync::Mutex;

@@ -34,8 +34,8 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     )
 }
 
-/// Creates a channel with room for this number of messages. With 0, each send waits for its
-/// receive.
+/// Creates a channel with room for this number of messages. With 0, each send waits until its
+/// message is received.
 ///
 /// ```
 /// use mazurka::sync::mpsc::sync_channel;
@@ -79,16 +79,17 @@ pub struct Receiver<T> {
 macro_rules! shown_in_traces {
     ($($End:ident),*) => {
         $(impl<T> $End<T> {
-            /// Sets the name of the channel in traces, which otherwise show the place of its
-            /// creation. The name costs nothing in executions that are not shown.
+            /// Sets the name of the channel in traces, which otherwise show where it is created.
+            /// Naming costs nothing in executions that the report does not show.
             #[track_caller]
             pub fn named(self, name: &str) -> Self {
                 self.channel.call(name);
                 self
             }
 
-            /// Makes traces show messages, in the format of their `Debug`, which must not perform
-            /// operations. This costs nothing in executions that are not shown.
+            /// Makes traces show messages, formatted by `Debug`. The implementation of `Debug` must
+            /// not perform operations on shared objects. This costs nothing in executions that the
+            /// report does not show.
             pub fn shown(self) -> Self
             where
                 T: fmt::Debug,

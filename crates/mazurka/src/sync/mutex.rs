@@ -44,7 +44,8 @@ pub struct MutexGuard<'a, T: ?Sized> {
 
 impl<T> Mutex<T> {
     constructor! {
-        /// Creates a mutex. A static is new in each execution, with a bitwise copy of the value.
+        /// Creates a mutex. A static starts in each execution with a bitwise copy of its initial
+        /// value.
         pub fn new(value: T) -> Mutex<T> {
             Mutex(Placed::new(Locked {
                 lock: Born::new(()),

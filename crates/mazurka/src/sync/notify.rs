@@ -5,8 +5,8 @@ use runtime::{Born, Placed, Settle, Settling};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// A token that any thread gives and one thread takes. If the token is given several times before
-/// it is taken, it is taken once.
+/// A token that any thread can give and one thread takes. If threads give the token several times
+/// before it is taken, it can still be taken only once.
 ///
 /// ```
 /// use mazurka::sync::{Arc, Notify};
@@ -41,7 +41,8 @@ impl Notify {
 
     named!(|inner| inner.token);
 
-    /// Gives the token. Everything done before happens-before the `wait` that takes the token.
+    /// Gives the token. Earlier actions of this thread happen-before the return of the `wait` that
+    /// takes the token.
     #[track_caller]
     pub fn notify(&self) {
         self.0.get().token.notify();

@@ -44,7 +44,7 @@ impl OnceState {
 
 impl Once {
     constructor! {
-        /// Creates a `Once`. A static is new in each execution.
+        /// Creates a `Once`. A static starts with its initial value in each execution.
         pub fn new() -> Once {
             Once(Placed::new(Born::new(())))
         }
@@ -83,7 +83,7 @@ impl Once {
         assert!(is_done, "Once instance has previously been poisoned");
     }
 
-    /// Waits until another thread has initialised, even if initialisers panic before.
+    /// Waits until another thread has initialised, even if earlier initialisers panic.
     #[track_caller]
     pub fn wait_force(&self) {
         self.0.get().wait_force();

@@ -24,7 +24,7 @@ use std::fmt;
 /// ```
 pub struct OnceLock<T>(Placed<Once<T>>);
 
-/// A value that is written once. The type that contains it settles it.
+/// A value that is written once. It settles together with the type that contains it.
 pub(super) struct Once<T> {
     once: Born<runtime::Once>,
     value: std::sync::OnceLock<T>,
@@ -32,7 +32,7 @@ pub(super) struct Once<T> {
 
 impl<T> OnceLock<T> {
     constructor! {
-        /// Creates an empty cell. A static is new in each execution.
+        /// Creates an empty cell. A static starts with its initial value in each execution.
         pub fn new() -> OnceLock<T> {
             OnceLock(Placed::new(Once::new()))
         }
@@ -74,8 +74,8 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// Returns the value. Writes it first if there is none, or waits for the thread that does.
-    /// Reads first, as `std` does, so that threads that find the value do not conflict.
+    /// Returns the value. If there is none, initialises it, or waits for the thread that does.
+    /// Threads that find a value only read it, as in `std`, so their calls do not conflict.
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, initialise: F) -> &T {
         self.0.get().get_or_init(initialise)

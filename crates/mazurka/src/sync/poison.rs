@@ -96,7 +96,8 @@ macro_rules! poisoned {
             self.0.get().poison.clear();
         }
 
-        /// Returns the value, which no other thread can access.
+        /// Returns a reference to the value. The exclusive borrow shows that no other thread has
+        /// access.
         pub fn get_mut(&mut self) -> LockResult<&mut T> {
             let inner = self.0.get_mut();
             let value = inner.data.get_mut().unwrap_or_else(PoisonError::into_inner);

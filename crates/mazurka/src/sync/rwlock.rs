@@ -58,7 +58,8 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
 
 impl<T> RwLock<T> {
     constructor! {
-        /// Creates a lock. A static is new in each execution, with a bitwise copy of the value.
+        /// Creates a lock. A static starts in each execution with a bitwise copy of its initial
+        /// value.
         pub fn new(value: T) -> RwLock<T> {
             RwLock(Placed::new(Locked {
                 lock: Born::new(()),

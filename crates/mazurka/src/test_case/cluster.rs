@@ -1,5 +1,5 @@
-//! Tests that the workers of a server search. The command `mazurka` submits the test executable,
-//! and each worker runs it for errands of one test.
+//! Tests that the workers of a server check. The command `mazurka` submits the test executable, and
+//! each worker runs it for errands of one test (see `errands.rs`).
 
 use crate::{CheckError, Checker, Report};
 use report::{Answer, ORDER, Order};
@@ -42,7 +42,7 @@ pub(super) fn serve(mut checker: Checker, order: &Order, model: impl Fn() + 'sta
     std::process::exit(0)
 }
 
-/// Lets the workers check the model. A search with dependent parts runs in this process.
+/// Lets the workers check the model. A search that cannot be divided runs in this process.
 pub(super) fn check(
     checker: Checker,
     url: &str,

@@ -25,7 +25,7 @@ impl Builder {
         }
     }
 
-    /// Sets a minimum stack size in bytes, like
+    /// Sets the minimum stack size of the thread in bytes: see
     /// [`Checker::stack_size`](crate::Checker::stack_size).
     pub fn stack_size(self, size: usize) -> Builder {
         Builder {

@@ -68,7 +68,7 @@ impl<T> JoinHandle<T> {
     }
 }
 
-/// The threads of a model share one thread of the system.
+/// Exists only so that code compiles: the threads of a model share one thread of the system.
 #[cfg(unix)]
 impl<T> JoinHandleExt for JoinHandle<T> {
     /// # Panics

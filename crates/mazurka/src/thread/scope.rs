@@ -6,8 +6,8 @@ use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 
-/// Runs the closure, which may start threads that borrow, and joins those that the closure has not
-/// joined.
+/// Runs a closure that may start threads which borrow data from outside the closure. Then joins the
+/// threads that the closure has not joined.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

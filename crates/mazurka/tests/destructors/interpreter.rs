@@ -135,7 +135,8 @@ impl State {
         }
     }
 
-    /// Returns the ending if no thread can move: a panic of an unjoined, ended thread explains it.
+    /// Returns the ending if no thread can move: `Panic` if a thread that was not joined has ended
+    /// with a panic, otherwise `Hang`.
     fn hang(&self) -> Ending {
         let mut threads = self.threads.iter();
         match threads.any(|thread| thread.has_panicked && thread.has_ended && !thread.is_joined) {

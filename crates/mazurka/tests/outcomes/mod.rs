@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 /// Checks the program and returns the values that it returned.
-#[allow(dead_code, reason = "some tests want the report, too")]
+#[allow(dead_code, reason = "some tests use only `explored`")]
 pub fn outcomes<T: Ord + Send + 'static>(program: impl Fn() -> T + 'static) -> BTreeSet<T> {
     let (seen, report) = explored(Checker::new(), program);
     assert!(

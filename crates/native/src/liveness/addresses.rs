@@ -25,7 +25,8 @@ pub struct Known {
 #[derive(Default)]
 pub struct Addresses {
     offsets: Vec<i64>,
-    /// The addresses that are used for anything other than a call of a hook.
+    /// The addresses that are used for anything other than a call of a hook. Other code may read
+    /// there.
     taken: u64,
     /// Whether any other address may also be used.
     pub is_any_taken: bool,
@@ -91,7 +92,8 @@ impl Known {
                 addresses.taken |= if calls_hook { 0 } else { held };
             }
             if !calls_hook {
-                // An exception may continue elsewhere with the preserved registers.
+                // If the function throws, code outside this analysis may use the preserved
+                // registers.
                 addresses.taken |= after.held.iter().fold(0, |all, held| all | held);
             }
             return Some(after);
@@ -213,7 +215,8 @@ impl Pointers {
         Some(Pointers { stack, frame })
     }
 
-    /// Checks whether the address of the frame escapes to where the analysis does not follow it.
+    /// Checks whether the instruction uses a pointer to the frame in a way that the analysis does
+    /// not follow.
     fn gives_away(self, instruction: &Instruction, info: &InstructionInfo) -> bool {
         let has_index = info.used_memory().iter().any(|memory| {
             self.is_pointer(memory.index())

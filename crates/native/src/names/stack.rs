@@ -1,10 +1,10 @@
 //! Finds local variables from their addresses alone, without the registers of the stack's thread.
 //!
-//! The frame of a function lies between two return addresses. The upper address is where the
-//! function itself returns: its place marks the end of the frame, and the call before this address
-//! often names the function. The lower address is where a called function returns: it is the
-//! function's current instruction. Words that only look like return addresses are excluded by
-//! checking both addresses against each other.
+//! The frame of a function lies between two return addresses. The upper one is the return address
+//! of the function itself. Its place marks the end of the frame, and the call before it often names
+//! the function. The lower one is the return address of a function that this function has called,
+//! so it gives the current instruction. A word may only look like a return address. Therefore the
+//! two addresses are checked against each other.
 
 use super::code::{Call, call_before};
 use super::images::Images;
@@ -180,8 +180,8 @@ impl Images {
         };
         let is_one_frame = match called {
             Some(called) => Some(called) == self.function_at(start.returns_to - 1),
-            // Without a frame pointer, the size must match. If there is a frame pointer, the called
-            // function saves it.
+            // Without a frame pointer, the size of the frame must match. With a frame pointer, the
+            // called function has saved the pointer.
             None => {
                 let is_kept = scan.kept.contains(&(canonical_address - 16));
                 is_kept || fits(&registers.without_frame_pointer())

@@ -7,9 +7,9 @@ use gimli::{DwLang, Reader as _, constants};
 const SINCE_CPP20: [&str; 6] = ["++20", "++2a", "++23", "++2b", "++26", "++2c"];
 
 /// Checks whether a relaxed store continues the release sequence of its thread, as in C and in C++
-/// before C++20. Compilers record the standard in their own name: gcc always, clang with the whole
-/// command line (`-grecord-command-line`). Returns false if the standard is unknown, because more
-/// races are found then.
+/// before C++20. Compilers record the standard in the name of the producer: gcc always does, clang
+/// only with its whole command line (`-grecord-command-line`). Returns false if the standard is
+/// unknown: shorter release sequences order less, so no race is missed.
 pub fn continues_release_sequences(information: &Information, unit: usize) -> bool {
     let Some(unit) = information.units.get(unit) else {
         return false;
@@ -45,7 +45,7 @@ pub fn continues_release_sequences(information: &Information, unit: usize) -> bo
     }
 }
 
-/// The last standard that is named counts.
+/// Checks whether the last standard in the producer's name is C++20 or later.
 fn is_since_cpp20(producer: &str) -> bool {
     let mut words = producer.split_whitespace().rev();
     let standard = words.find(|word| word.starts_with("-std=") || word.starts_with("C++"));

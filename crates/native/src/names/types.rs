@@ -15,8 +15,8 @@ pub enum Shape {
 
 /// A structure, union or class.
 pub struct Record {
-    /// Whether the type belongs to a library, so that its members with reserved names are not
-    /// shown.
+    /// Whether the type belongs to a library. Members of such types are not shown if their names
+    /// are reserved.
     pub is_of_library: bool,
     pub members: Vec<Member>,
 }

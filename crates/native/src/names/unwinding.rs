@@ -24,7 +24,8 @@ pub struct Unwound {
     pub caller: Option<Registers>,
 }
 
-/// The layout of a function's frame during a call. Offsets are relative to the end of the frame.
+/// The layout of a function's frame while a call runs. Offsets are relative to the end of the
+/// frame.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub function: Range<u64>,

@@ -14,14 +14,14 @@ pub(super) struct Announced {
     /// The bytes that have been written, among the first 64.
     pub(super) written: u64,
     pub(super) is_used: bool,
-    /// Whether the place is read before it is written.
+    /// Whether the program reads the place before it writes it.
     pub(super) is_late: bool,
 }
 
 /// Whether an access was announced.
 pub(super) enum Coverage {
     Full,
-    /// Announced by the hook of a later write, with the return address of that hook.
+    /// The hook of a later write announces the access. This is the return address of that hook.
     Late(u64),
     None,
 }

@@ -268,7 +268,7 @@ impl Function<'_> {
             if let (Some(code), true) = (late, notes) {
                 self.found.late.push(code);
             }
-            // The hook itself stands for the read.
+            // The write hook already announces the read.
             if notes && !(late.is_some() && effect == Effect::Read) {
                 self.note(instruction, effect, length, late.is_some());
             }

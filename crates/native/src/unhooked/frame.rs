@@ -2,8 +2,9 @@
 //! omits the hooks.
 //!
 //! Clang omits the hook of an access whose address does not escape. For a member or an element,
-//! clang considers only its own address, not the address of the whole variable (LLVM 14). So
-//! accesses to a variable whose address escapes need a hook here.
+//! clang considers only its own address, not the address of the whole variable (LLVM 14). This
+//! analysis considers the whole variable: if an address in the variable escapes, accesses to all
+//! its parts need a hook.
 
 use super::Surroundings;
 use super::values::{ENTRY_STACK, STACK_POINTER, State, Terms, Value};

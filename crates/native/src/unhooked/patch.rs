@@ -217,8 +217,8 @@ impl Assembler {
         self.instruction(instruction)
     }
 
-    /// Redirects an instruction that reads and writes to a copy of its operand, with two separate
-    /// accesses.
+    /// Redirects an instruction that reads and writes memory. The instruction works on a copy of
+    /// its operand, so that the read and the write are two accesses.
     fn on_a_copy(&mut self, instruction: &Instruction, length: usize, number: usize) -> Option<()> {
         let space = (ANNOUNCE_SPACE + TEMPORARY_SPACE) as i32;
         let uses_stack = (0..instruction.op_count())

@@ -246,8 +246,8 @@ impl State {
         changes || before != self.slots.len()
     }
 
-    /// Applies a call. Slots that the function may change are accessed after hooks, and hooks
-    /// forget their values.
+    /// Applies a call, which changes registers. Stack slots keep their values: code announces its
+    /// accesses to slots that the called function may change, and `forget` handles these hooks.
     pub(super) fn call(&mut self, terms: &mut Terms, instruction: &Instruction) {
         for register in [0, 1, 2, 6, 7, 8, 9, 10, 11] {
             self.registers[register] = terms.result(instruction, register);

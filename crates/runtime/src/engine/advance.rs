@@ -1,8 +1,8 @@
-//! The step protocol: a step begins, its thread runs to the next operation, threads that the step
-//! has started or woken run to theirs, and the step ends.
+//! The step protocol. A step begins, and its thread runs to its next operation. Then the threads
+//! that the step has started or woken run to their next operations, and the step ends.
 //!
-//! [`Model::advance`] performs one step. While an execution is repeated, a thread whose step is next
-//! performs it without a switch to the model and back: [`Engine::runs_on`].
+//! [`Model::advance`] performs one step. While an execution is repeated, a thread that has the next
+//! step, too, performs it without a switch to the model and back ([`Engine::runs_on`]).
 
 use crate::engine::Engine;
 use crate::engine::coroutine::Fibre;
@@ -15,8 +15,8 @@ use crate::guests::Guests;
 use explore::{Divergence, EventId, Execution, Found, Interrupt, Step, ThreadId};
 use std::time::Duration;
 
-/// The patience with a model that has blocked or run endlessly before, and does so again when the
-/// execution is recorded.
+/// The patience after a thread of the model has blocked or run endlessly once. It happens again
+/// when the execution is recorded.
 const HURRIED: Duration = Duration::from_millis(150);
 
 impl Model {
@@ -26,7 +26,7 @@ impl Model {
         self.run(thread, fibre);
     }
 
-    /// Runs the thread with this coroutine until the coroutine suspends itself.
+    /// Runs the thread, whose coroutine is `fibre`, until the coroutine suspends itself.
     #[inline(always)]
     fn run(&mut self, thread: ThreadId, fibre: *mut Fibre) {
         trap::enter(self.engine);
@@ -59,7 +59,7 @@ impl Model {
         self.engine_mut().threads[thread.index()].life.panics = panics;
     }
 
-    /// Handles the end of the thread's coroutine by a signal.
+    /// Handles a signal that has ended the thread's coroutine.
     #[cold]
     fn trapped(&mut self, thread: ThreadId) {
         perform::enter_root();
@@ -72,7 +72,8 @@ impl Model {
             let patience = &mut self.engine_mut().config.patience;
             *patience = (*patience).min(HURRIED);
             self.watch.hurry(HURRIED);
-            // If the thread waited in `park`, its token indicates a waiting thread.
+            // If the signal ended a wait in `park`, the park token still records a waiting thread.
+            // This resets the token.
             std::thread::current().unpark();
             std::thread::park();
         }
@@ -80,8 +81,8 @@ impl Model {
         Guests::trapped(self.engine_mut(), thread, trap);
     }
 
-    /// Performs a step. If the following steps are known, also performs those that belong to the
-    /// same thread.
+    /// Performs a step. While an execution is repeated, also performs the steps that follow if they
+    /// belong to the same thread.
     #[inline(always)]
     pub(crate) fn advance(&mut self, step: Step) -> Result<(), Interrupt> {
         let Some(fibre) = self.engine_mut().begin_step(step) else {
@@ -111,7 +112,7 @@ impl Model {
         }
     }
 
-    /// Returns the interrupt for a step that cannot be performed here.
+    /// Returns the interrupt for a step that cannot be performed in the current state.
     #[cold]
     fn diverged(&self, step: Step) -> Interrupt {
         Interrupt::Diverged(Divergence {
@@ -137,7 +138,7 @@ impl Engine {
         let script = unsafe { &*self.script };
         let thread = self.running;
         let next = self.life.events as usize + 1;
-        // Other threads that can run do so first, as in the first execution.
+        // Threads that are ready run first, as in the first execution.
         if !self.life.is_in_event || self.has_ready() || next >= self.script_end {
             return false;
         }

@@ -1,4 +1,4 @@
-//! The start of threads in an execution.
+//! Starts threads, and gives them stacks.
 
 use crate::config::ACCESSES;
 use crate::engine::coroutine::Fibre;
@@ -16,7 +16,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 
 impl Engine {
-    /// Restarts the coroutine of a thread that never continues.
+    /// Restarts the coroutine of a thread that never continues where it is suspended.
     #[cold]
     pub(crate) fn begin_again(&mut self, id: ThreadId) {
         let engine = NonNull::from(&mut *self);
@@ -126,7 +126,7 @@ impl Engine {
         child
     }
 
-    /// Gives a thread that is about to start a stack of at least `bytes` bytes.
+    /// Makes the stack of a thread at least `bytes` bytes large, before the thread starts.
     #[cold]
     fn widen_stack(&mut self, id: ThreadId, bytes: usize) {
         self.make_room(id);
@@ -150,8 +150,8 @@ impl Engine {
         self.config.native.map(|_| id)
     }
 
-    /// Gives a thread of a native program that is about to start a stack of `asked` bytes. 0 stands
-    /// for the usual size.
+    /// Gives a thread of a native program the stack size that the program asked for, before the
+    /// thread starts. 0 stands for the usual size.
     #[inline]
     fn fit_stack(&mut self, id: ThreadId, asked: usize) {
         let bytes = match asked {

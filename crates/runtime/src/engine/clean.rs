@@ -1,23 +1,23 @@
-//! Cleaning of the stack and of registers. The await rule compares both, so nothing of the checker
-//! may remain there.
+//! Zeroes the stack and registers. The await rule compares both, so they must hold no values of the
+//! checker.
 
 use crate::engine::Engine;
 use std::ptr::NonNull;
 
-/// The number of stack bytes that the model's own calls leave undefined. Frames are larger in
-/// unoptimised code.
+/// The number of bytes below a frame of the program in which the model's calls may leave values.
+/// Frames are larger in unoptimised code.
 pub(crate) const LEFT_BY_CALLS: usize = if cfg!(debug_assertions) {
     32 * 1024
 } else {
     4096
 };
 
-/// The number of stack bytes that the last execution leaves undefined, as far as a thread with
-/// hints uses them.
+/// The number of bytes of a stack in which the last execution may have left values. A thread with
+/// hints is assumed to use no more.
 pub(crate) const LEFT_BY_THREADS: usize = 32 * 1024;
 
 /// Zeroes the unused stack below the caller's frame, and the registers that a call does not
-/// preserve: the program may copy their content, for example as the payload of a `None`.
+/// preserve. The program may copy their content, for example as the unused bytes of a `None`.
 #[cold]
 #[inline(never)]
 pub(crate) fn clean(engine: NonNull<Engine>, bytes: usize) {

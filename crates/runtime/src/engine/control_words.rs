@@ -1,5 +1,6 @@
-//! The floating-point environment of a thread: rounding and exceptions. Each thread has its own
-//! environment, while the processor has one at a time.
+//! The floating-point environment of a thread: rounding and exceptions. The processor has only one,
+//! so a switch from a thread to the checker saves the thread's environment, and the switch back
+//! restores it.
 
 /// The control and status register of SSE, the control word of the x87, and the exceptions that the
 /// x87 has raised.
@@ -34,7 +35,7 @@ impl ControlWords {
     /// Returns the control words of the processor.
     #[inline(always)]
     pub fn now() -> ControlWords {
-        #[allow(unused_mut, reason = "other processors have none here")]
+        #[allow(unused_mut, reason = "changed on x86-64 only")]
         let mut words = ControlWords::new();
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the instructions store to the fields.
@@ -53,9 +54,9 @@ impl ControlWords {
         words
     }
 
-    /// Returns the words without raised exceptions. Programs begin in this state, so switches
-    /// between a program and a checker in the same state load nothing.
-    #[allow(unused_mut, reason = "other processors have none here")]
+    /// Returns the words without raised exceptions. Programs begin in this state. If the checker is
+    /// in the same state, a switch between the two loads nothing.
+    #[allow(unused_mut, reason = "changed on x86-64 only")]
     pub(crate) fn without_exceptions(mut self) -> ControlWords {
         #[cfg(target_arch = "x86_64")]
         {
@@ -67,7 +68,7 @@ impl ControlWords {
 
     /// Returns all words as bytes.
     pub(crate) fn bytes(self) -> [u8; 8] {
-        #[allow(unused_mut, reason = "other processors have none here")]
+        #[allow(unused_mut, reason = "changed on x86-64 only")]
         let mut bytes = [0; 8];
         #[cfg(target_arch = "x86_64")]
         {
@@ -78,13 +79,13 @@ impl ControlWords {
         bytes
     }
 
-    /// Makes these the control words of the processor.
+    /// Sets the control words of the processor.
     #[inline(always)]
     pub fn set(self) {
         self.replace(ControlWords::now());
     }
 
-    /// Makes these the control words of the processor in place of `now`, its current words.
+    /// Sets the control words of the processor, given its current words `now`.
     #[inline(always)]
     pub(crate) fn replace(self, now: ControlWords) {
         if self != now {
@@ -95,7 +96,7 @@ impl ControlWords {
     /// Loads the words that differ. Most programs do not use the x87, and loading its environment
     /// takes longest.
     #[cold]
-    #[allow(unused_variables, reason = "other processors have none here")]
+    #[allow(unused_variables, reason = "used on x86-64 only")]
     fn load(self, now: ControlWords) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `now` stored the words, and the array has the size of the x87 environment.

@@ -1,7 +1,8 @@
 //! A thread of the model as a stackful coroutine with its own stack.
 //!
 //! The coroutine lives as long as the model. When its thread has ended, the coroutine is suspended
-//! at its root. In the next execution it runs the thread of the same name, at the same addresses.
+//! at its root. In the next execution, it runs the thread with the same name again, on the same
+//! stack.
 
 use crate::engine::stack::{GUARD, Room};
 use corosensei::stack::{DefaultStack, Stack};
@@ -27,7 +28,7 @@ pub(crate) struct Root {
 
 /// A coroutine that runs one thread after the other.
 pub(crate) struct Fibre {
-    /// The coroutine, or `None` while it is recreated.
+    /// `None` only while the coroutine is being recreated.
     coroutine: Option<Coroutine>,
     base: usize,
     /// The lowest address, which is that of the guard page.
@@ -71,7 +72,7 @@ pub fn on_own_stack<R>(work: impl FnOnce() -> R) -> R {
 /// the ABI).
 const RED_ZONE: usize = 128;
 
-/// Whether the way in which programs are linked allows code on their stacks.
+/// Whether stacks are executable, as the program's linker flags may require.
 static ARE_EXECUTABLE: AtomicBool = AtomicBool::new(false);
 
 /// Makes all stacks that are created from now on executable.
@@ -80,7 +81,8 @@ pub fn make_stacks_executable() {
 }
 
 impl Fibre {
-    /// Creates a coroutine that has not run yet. With a `thread`, the stack lies at its place.
+    /// Creates a coroutine that has not run yet. If `thread` is given, the stack lies at the fixed
+    /// address of this thread's stack, if that is free.
     pub(crate) fn new(root: Root, stack_size: usize, thread: Option<ThreadId>) -> Fibre {
         let stack = Room::new(stack_size, thread)
             .unwrap_or_else(|error| panic!("no memory for the stack of another thread: {error}"));
@@ -98,7 +100,7 @@ impl Fibre {
         fibre
     }
 
-    /// Limits the stack to the given number of bytes. The thread has not begun.
+    /// Limits the stack to the given number of bytes. The thread must not have begun.
     pub(crate) fn narrow(&mut self, bytes: usize) {
         let lowest = self.base.saturating_sub(bytes) & !(GUARD - 1);
         self.guard_below(lowest.max(self.limit + GUARD));
@@ -173,8 +175,8 @@ impl Fibre {
         }
     }
 
-    /// Returns the stack pointer of the suspended coroutine. The coroutine stores this pointer: the
-    /// lowest of all its words that are addresses in its stack.
+    /// Returns the stack pointer of the suspended coroutine. The coroutine has stored it in one of
+    /// its words: the lowest one that is an address in its stack.
     fn stack_pointer(&self) -> usize {
         // SAFETY: as for `bytes`.
         let words = unsafe { self.bytes() }.chunks_exact(size_of::<usize>());
@@ -232,8 +234,8 @@ impl Fibre {
         (self.limit..self.lowest).contains(&address)
     }
 
-    /// Returns the handler that ends the coroutine in a signal handler. Returns `None` while the
-    /// coroutine is recreated, because a signal may come then, too.
+    /// Returns the handler with which a signal handler ends the coroutine. Returns `None` if the
+    /// signal arrives while the coroutine is being recreated.
     pub(crate) fn trap_handler(&self) -> Option<CoroutineTrapHandler<()>> {
         Some(self.coroutine.as_ref()?.trap_handler())
     }

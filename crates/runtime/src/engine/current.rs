@@ -2,9 +2,9 @@
 //! checker runs there.
 //!
 //! Every operation loads this variable. The library for programs in machine code is a shared
-//! library, in which access to a `thread_local!` needs a call. These variables need only one load
-//! there, because the library is loaded with the program (initial-exec model of thread-local
-//! storage, ELF).
+//! library, in which access to a `thread_local!` needs a call. The variables of this module need
+//! only one load there, because the library is loaded with the program (initial-exec model of
+//! thread-local storage, ELF).
 
 use crate::engine::Engine;
 

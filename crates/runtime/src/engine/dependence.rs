@@ -1,4 +1,4 @@
-//! The dependence of a pending operation on the state of its object.
+//! How a pending operation depends on the state of its object.
 
 /// The property of a pending operation that depends on the state of its object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

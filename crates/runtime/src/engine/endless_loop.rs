@@ -1,6 +1,6 @@
-//! Detects a thread of a Rust model that runs without performing an operation: an endless loop, or
-//! a spin loop on a variable of `std`, which no other thread can change because only one thread
-//! runs at a time.
+//! Detects a thread of a Rust model that runs without performing an operation. Either it is in an
+//! endless loop, or it spins on a variable that is not part of the model. No other thread can
+//! change this variable meanwhile, because only one thread runs at a time.
 //!
 //! Detection adds no cost to operations. The watchdog sends a signal to a thread that has used some
 //! CPU time. The handler compares the model's progress with that at the previous signal.
@@ -14,7 +14,8 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The progress of a model, which changes with every operation and every switch to another thread.
+/// A snapshot of a model's progress, which changes with every operation and every switch to another
+/// thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Progress {
     engine: usize,
@@ -56,8 +57,8 @@ fn mapping(maps: &str, address: usize) -> Option<Range<usize>> {
 /// Checks whether the running thread has made no progress for as long as the model's patience.
 /// The signal handler, which has interrupted the thread at `instruction`, calls this.
 pub(crate) fn is_endless(engine: &Engine, instruction: usize) -> bool {
-    // The checker's own code runs, so the program has returned. Another model may reach the same
-    // progress later.
+    // The checker's code runs, so the program is not in an endless loop. Forget the snapshot,
+    // because another model may reach an equal one later.
     if current::load().is_null() {
         SEEN.set(None);
         return false;
@@ -80,7 +81,8 @@ pub(crate) fn is_endless(engine: &Engine, instruction: usize) -> bool {
             now
         }
     };
-    // The thread may hold a lock of the C library, for example that of the heap.
+    // Within the C library, the thread may hold a lock, for example that of the heap, and must not
+    // be stopped.
     let is_in_library = LIBRARY
         .get()
         .and_then(Option::as_ref)

@@ -1,9 +1,9 @@
-//! What the engine asks of its guests.
+//! The interface through which the engine calls its *guests*.
 //!
 //! The engine runs threads one step at a time, and knows neither objects nor memory nor reports.
-//! Its guests do: the front-ends for Rust and for programs in machine code, and the watchers, which
-//! look for data races, spin loops and failures. The engine calls all of them at these points, and
-//! nowhere else. Most functions get the whole engine, because guests also read its threads.
+//! This is left to the guests: the front-ends for Rust and for programs in machine code, and the
+//! watchers, which look for data races, spin loops and failures. The engine calls guests only
+//! through this trait. Most functions get the whole engine, because guests also read its threads.
 
 use crate::config::Config;
 use crate::engine::dependence::DependsOn;
@@ -15,7 +15,7 @@ use crate::guests::Wait;
 use explore::{EventId, Execution, Fingerprint, Footprint, Outcome, Pending, Step, ThreadId};
 use std::ptr::NonNull;
 
-/// A point at which memory is compared.
+/// A point at which memory is compared with its earlier content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Comparison {
     /// The thread is about to run.
@@ -33,45 +33,48 @@ pub(crate) trait Guest: Sized {
 
     // Executions
 
-    /// Returns the guests before the first execution, and what they watch in it.
+    /// Returns the guests before the first execution, and what they watch in that execution.
     fn new(config: &Config, names: &mut Names) -> (Self, Watch);
 
-    /// Forgets what refers to the threads of an execution that is over.
+    /// Forgets data that refers to the threads of an execution that is over. Called before the
+    /// threads are forgotten.
     fn forget_execution(engine: &mut Engine);
 
-    /// Forgets a thread of an execution that is over. Returns the number of bytes of its heap that
-    /// the execution left in use.
+    /// Forgets a thread of an execution that is over. Returns the number of bytes that the
+    /// execution left in use on the thread's heap.
     fn forget_thread(thread: &mut Thread) -> usize;
 
-    /// Forgets the rest of an execution, whose threads left this number of bytes in use.
+    /// Forgets all other data of an execution that is over. Its threads left `left` bytes in use.
     fn clear(engine: &mut Engine, left: usize);
 
-    /// Prepares for an execution, whether it begins at its start or at a savepoint.
+    /// Prepares for an execution that begins, either at its start or at a savepoint.
     fn prepare(engine: &mut Engine);
 
     /// Records that the main thread is about to start.
     fn begin(engine: &mut Engine);
 
-    /// Returns whether an execution like this one can begin at a savepoint.
+    /// Finds a savepoint (a copy of the state of an earlier execution) from which `execution` can
+    /// be repeated. Returns whether there is one.
     fn find_savepoint(engine: &mut Engine, execution: &Execution) -> bool;
 
     /// Restores the savepoint that [`find_savepoint`](Guest::find_savepoint) has found.
     fn restore(engine: &mut Engine);
 
-    /// Returns the number of events of the execution after which [`save`](Guest::save) is useful.
-    /// `returns` is true if more executions begin like this one.
+    /// Returns the number of events of the execution after which a further savepoint is useful, if
+    /// there is such a number. `returns` is true if more executions will begin with the same
+    /// events.
     fn next_savepoint(engine: &Engine, execution: &Execution, returns: bool) -> Option<usize>;
 
-    /// Makes a savepoint here if possible. Returns whether it was made.
+    /// Makes a savepoint of the current state if possible. Returns whether it was made.
     fn save(engine: &mut Engine) -> bool;
 
-    /// Returns the outcome of the execution, of which no thread is enabled.
+    /// Returns the outcome of the execution, in which no thread is enabled.
     fn outcome(engine: &Engine) -> Outcome;
 
     /// Returns the fingerprint of the state, if all parts of it are known.
     fn fingerprint(engine: &Engine) -> Option<Fingerprint>;
 
-    /// Returns what the thread may still access, if that is known.
+    /// Returns the dependencies of the thread's next step, if they are known.
     fn footprint(engine: &Engine, thread: ThreadId) -> Option<Footprint>;
 
     /// Records misuse of the library by the running thread, which is a failure.
@@ -79,7 +82,7 @@ pub(crate) trait Guest: Sized {
 
     // Threads
 
-    /// Records that another thread of the engine exists.
+    /// Records that the engine has data for one more thread.
     fn add_thread(engine: &mut Engine);
 
     /// Records that stacks may lie between these addresses.
@@ -88,16 +91,17 @@ pub(crate) trait Guest: Sized {
     /// Records that a thread has started. `parent` is `None` for the main thread.
     fn start(engine: &mut Engine, thread: ThreadId, parent: Option<ThreadId>);
 
-    /// Records that the thread is about to run: the engine uses its data.
+    /// Records that the thread is about to run, and selects its heap.
     fn enter(engine: &mut Engine, thread: ThreadId);
 
-    /// Records that a thread continues without being the running thread, because its wait is over.
+    /// Records that the wait of a thread is over, while another thread is the running thread.
     fn wake(engine: &mut Engine, thread: ThreadId, wait: Wait);
 
     /// Checks whether the running thread has thread-local values.
     fn has_locals(engine: &mut Engine) -> bool;
 
-    /// Drops the thread-local values of the running thread. Code of the program runs.
+    /// Drops the thread-local values of the running thread. The destructors are code of the
+    /// program.
     fn drop_locals();
 
     /// Drops the values of statics, if the running thread is the last thread.
@@ -110,7 +114,8 @@ pub(crate) trait Guest: Sized {
     /// Returns whether statics are being dropped.
     fn is_dropping_statics(engine: &Engine) -> bool;
 
-    /// Gives up the running thread if it drops statics.
+    /// If statics are being dropped, gives up the running thread, which runs one of their
+    /// destructors.
     fn lose_destructor(engine: &mut Engine);
 
     /// Checks whether this payload ends a thread without a panic.
@@ -122,16 +127,17 @@ pub(crate) trait Guest: Sized {
     /// Records that the hook has observed a panic of the running thread.
     fn panicked(engine: &mut Engine);
 
-    /// Records that the code of a thread ended by a panic. Returns what becomes of the thread.
+    /// Records that the code of a thread ended by a panic. Returns the thread's new state.
     fn unwound(engine: &mut Engine, thread: ThreadId, panic: Panic) -> Pending;
 
     /// Records that a signal ended the code of a thread.
     fn trapped(engine: &mut Engine, thread: ThreadId, trap: Option<Trap>);
 
-    /// Checks whether the threads that remain own values that can be dropped at any operation.
+    /// Checks whether the remaining threads may be unwound: the values that they own can be dropped
+    /// at any operation.
     fn can_unwind(engine: &Engine) -> bool;
 
-    /// Records that the threads that remain are abandoned.
+    /// Records that all remaining threads are abandoned.
     fn abandon_all(engine: &mut Engine);
 
     /// Forgets what an abandoned thread owns.
@@ -145,14 +151,15 @@ pub(crate) trait Guest: Sized {
     /// Records that the event of this step begins.
     fn begin_event(engine: &mut Engine, step: Step);
 
-    /// Completes the effect of the current event.
+    /// Completes the effect of the current event, which the program has performed.
     fn complete_event(engine: &mut Engine);
 
-    /// Records that the event of this thread ends. Called if anything is watched.
+    /// Records that the current event, which this thread performed, ends. Called if anything is
+    /// watched.
     fn end_event(engine: &mut Engine, thread: ThreadId);
 
-    /// Records that the running thread performs an operation as a part of the current step. For a
-    /// wait, that is the end of `wait`.
+    /// Records that the running thread performs an operation as a part of the current step. `wait`
+    /// is set if the operation is the end of a wait.
     fn perform_part(engine: &mut Engine, wait: Option<Wait>);
 
     /// Records the end of the running thread as an event.
@@ -161,7 +168,7 @@ pub(crate) trait Guest: Sized {
     /// Returns the number of alternatives of an operation that depends on the state of its object.
     fn alternatives(engine: &Engine, on: DependsOn) -> u32;
 
-    /// Compares memory with its content before. Called if memory is compared.
+    /// Compares memory with its earlier content. Called if memory is compared.
     fn compare(engine: &mut Engine, at: Comparison);
 
     /// Records that an operation has had its effect. Called if effects are watched.
@@ -173,7 +180,8 @@ pub(crate) trait Guest: Sized {
     /// Records that the running thread of a native program is about to be suspended.
     fn keep(engine: &mut Engine) -> Self::Suspended;
 
-    /// Restores what [`keep`](Guest::keep) returned for the thread, which continues.
+    /// Restores what [`keep`](Guest::keep) has returned. Called when the suspended thread
+    /// continues.
     fn resume(kept: Self::Suspended);
 
     // Waits
@@ -181,7 +189,7 @@ pub(crate) trait Guest: Sized {
     /// Records that the running thread has announced a wait.
     fn wait(engine: &mut Engine);
 
-    /// Records that the running thread's wait is over, by these synchronization edges.
+    /// Records that the running thread's wait is over. `edges` are the events that ended it.
     fn end_wait(engine: &mut Engine, wait: Wait, edges: &[EventId]);
 
     /// Records that the running thread has joined this thread.

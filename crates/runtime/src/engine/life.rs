@@ -1,5 +1,5 @@
-//! The state that lives for one execution. Each owner keeps all this state in one value, which is
-//! reset, copied and restored as a whole, so that no field can be forgotten.
+//! State that lives for one execution. Each owner keeps all its state of this kind in one value,
+//! which is reset, copied and restored as a whole, so that no field can be forgotten.
 
 use crate::engine::place::Place;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,10 +11,10 @@ pub(crate) trait Life {
     /// Returns the value at the beginning of an execution.
     fn new() -> Self;
 
-    /// Resets the value to the beginning of an execution, and keeps its memory.
+    /// Resets the value to the beginning of an execution, and keeps its memory for reuse.
     fn begin(&mut self);
 
-    /// Makes the value a copy of `other`, and keeps its memory.
+    /// Makes the value a copy of `other`, and reuses the memory that it has.
     fn copy(&mut self, other: &Self);
 }
 
@@ -117,7 +117,7 @@ impl<T: Clone> Life for Option<T> {
     }
 }
 
-/// Most collections are empty, so that a test is cheaper than the call.
+/// Implements `Life` for collections. Most of them are empty, so a test is cheaper than a call.
 macro_rules! collections {
     ($($Collection:ident<$($T:ident),*>),*) => {
         $(impl<$($T: Clone),*> Life for $Collection<$($T),*> {

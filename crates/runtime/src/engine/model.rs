@@ -19,7 +19,7 @@ use std::ptr::NonNull;
 
 /// A closure and the threads that it starts, as a program that can be explored.
 ///
-/// Panics if it is reset inside a model, because models do not nest.
+/// Models do not nest: creating or resetting a model inside another one panics.
 pub struct Model {
     pub(super) engine: NonNull<Engine>,
     pub(super) watch: Watch,
@@ -36,8 +36,8 @@ impl Model {
         Model::with_names(config, Names::default(), body)
     }
 
-    /// Creates the program with names of another process, so that schedules and searches saved
-    /// there fit.
+    /// Creates the program with the names of another process, so that it can use schedules and
+    /// searches that this process has saved.
     pub fn with_names(config: Config, names: Names, body: impl Fn() + 'static) -> Model {
         assert!(perform::current().is_none(), "{NESTED}");
         panic_hook::install();
@@ -57,7 +57,7 @@ impl Model {
         &self.engine().names
     }
 
-    /// Returns the names mutably, for naming the threads of a schedule from a file.
+    /// Returns the names mutably, so that a schedule from a file can be converted to ids.
     pub fn names_mut(&mut self) -> &mut Names {
         &mut self.engine_mut().names
     }
@@ -76,8 +76,8 @@ impl Model {
         unsafe { self.engine.as_mut() }
     }
 
-    /// Ends an execution in which threads remain. Returns why the exploration has to start again, if
-    /// it has to because of what they did meanwhile.
+    /// Ends an execution in which threads remain. These threads may still perform operations. If
+    /// the operations require that the exploration starts again, returns the reason.
     #[cold]
     fn end(&mut self) -> Option<Restart> {
         self.engine_mut().is_run_out = true;

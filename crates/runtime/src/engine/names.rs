@@ -2,7 +2,7 @@
 //!
 //! A thread is named by its spawn path. An object is named by its creating thread and its number
 //! there, or by the memory in which it was first used. None of these depends on the schedule. Ids
-//! are dense, and are assigned in the order in which names first occur.
+//! are dense numbers, assigned in the order in which the names first occur.
 
 mod addresses;
 mod coarse;
@@ -23,14 +23,15 @@ use std::iter;
 /// The maximum number of parts of an object.
 pub(crate) const MOST_PARTS: u32 = 4;
 
-/// The maximum number of threads. A file that names more threads does not come from a program.
+/// The maximum number of threads. A file that names more threads is corrupt.
 const MOST_THREADS: usize = 1 << 14;
-/// The maximum number of objects. A file with more objects does not come from a program.
+/// The maximum number of objects. A file with more objects is corrupt.
 const MOST_OBJECTS: u32 = 1 << 24;
 
-/// Dense ids for spawn paths and objects, together with the known coarsenings of the objects. Names
-/// are interned when they first occur, and are never forgotten. A resumed search needs the names of
-/// the search that it resumes.
+/// Dense ids for spawn paths and objects, together with the known coarsenings of the objects:
+/// objects of which more operations count as dependent than usual ([`Coarsening`]). Names are
+/// interned when they first occur, and are never forgotten. A resumed search needs the names of the
+/// search that it resumes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Names {
     /// Indexed by thread.
@@ -44,24 +45,24 @@ pub struct Names {
     polled: BTreeSet<ObjectId>,
     /// Signals and relations of processes that other processes use.
     shared: BTreeSet<ObjectId>,
-    /// Relations of processes that have had a name.
+    /// Relations (links and monitors) of processes that have had a registered name.
     registered: BTreeSet<ObjectId>,
     /// Tables that are scanned.
     scanned: BTreeSet<ObjectId>,
-    /// Objects that are parts of another object, named by a key.
+    /// Objects that are parts of another object, by that object and a key.
     parts: BTreeMap<(ObjectId, u64), ObjectId>,
     /// For each merged object, the object with a smaller id into which it was merged (and which may
     /// be merged itself).
     merged: BTreeMap<ObjectId, ObjectId>,
     /// Objects that are named by their location in memory.
     residents: BTreeMap<Resident, ObjectId>,
-    /// The memory and objects that native programs access.
+    /// Names that only native programs use.
     addresses: Addresses,
     /// Whether the program uses plain memory, so that happens-before must be known.
     has_plain_memory: bool,
     /// Whether happens-before includes synchronization by native programs' atomic accesses.
     orders_atomics: bool,
-    /// Whether the program reaches hints, so that the await rule applies.
+    /// Whether the program executes hints of spin loops, so that the await rule applies.
     has_hints: bool,
     /// The memory model that the search has chosen under `MemoryModel::Auto`, and the reason.
     memory: Option<(MemoryModel, String)>,
@@ -82,7 +83,7 @@ struct Named {
     end: ObjectId,
 }
 
-/// The n-th object of a thread. The object has one id for each number of parts with which it has
+/// The n-th object that a thread creates. It has one id for each number of parts with which it has
 /// occurred.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Created {
@@ -140,7 +141,8 @@ impl Names {
         self.memory = Some((memory, why));
     }
 
-    /// Returns a hash of the known coarsenings. A search saved under another hash does not fit.
+    /// Returns a hash of the known coarsenings. A search that was saved with a different hash
+    /// cannot be resumed.
     pub fn coarsenings(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (&self.shared, &self.registered, &self.scanned).hash(&mut hasher);
@@ -201,7 +203,7 @@ impl Names {
         }
     }
 
-    /// Returns the numbers of a spawn path. They order threads in the same way in every process.
+    /// Returns the spawn path as numbers. Their order is the same in every process.
     pub(crate) fn path(&self, thread: ThreadId) -> Vec<u32> {
         if thread == ThreadId::MAIN {
             return Vec::new();
@@ -290,8 +292,8 @@ impl Names {
     fn add_thread(&mut self, parent: ThreadId, number: u32) -> ThreadId {
         let thread = ThreadId::from_index(self.threads.len());
         let park = self.add_object(objects::Park::PARTS);
-        // Leave room after the id: threads that wait for an object are checked again when an object
-        // with one of the next ids is accessed.
+        // Reserve the ids after `end`: a wait for an object is evaluated again when one of the next
+        // ids is accessed (see `poll`).
         let end = self.add_object(MOST_PARTS);
         self.threads.push(Named {
             parent,
@@ -332,15 +334,16 @@ impl Names {
         }
     }
 
-    /// Returns whether a thread created `object`. Tries recent objects of `likely` first.
+    /// Returns whether `object` is named by the thread that created it. Looks at recent objects of
+    /// the thread `likely` first.
     pub(crate) fn is_created(&self, likely: ThreadId, object: ObjectId) -> bool {
         let recent = self.threads[likely.index()].objects.iter().rev();
         let all = self.threads.iter().flat_map(|thread| &thread.objects);
         recent.chain(all).any(|created| created.is(object))
     }
 
-    /// Returns for each object the spawn path of its creating thread and its number there. Objects
-    /// with names of other kinds are missing.
+    /// Returns the creator of each object: the spawn path of the creating thread and the object's
+    /// number there. Objects with names of other kinds are missing.
     pub fn creators(&self) -> BTreeMap<ObjectId, (String, u32)> {
         let mut creators = BTreeMap::new();
         for (index, thread) in self.threads.iter().enumerate() {
@@ -354,7 +357,7 @@ impl Names {
         creators
     }
 
-    /// Handles a number that now names an object of a different kind than at its first occurrence.
+    /// Returns the object for a number that first named an object with a different number of parts.
     #[cold]
     fn other_object(&mut self, thread: ThreadId, number: u32, parts: u32) -> ObjectId {
         let others = &self.threads[thread.index()].objects[number as usize].others;
@@ -397,7 +400,7 @@ impl Names {
         self.threads[thread.index()].parent
     }
 
-    /// Returns whether an object is known to be this coarse.
+    /// Returns whether this coarsening of the object is known.
     pub(crate) fn is_coarse(&self, object: ObjectId, coarsening: Coarsening) -> bool {
         let known = match coarsening {
             Coarsening::Tried => &self.tried,
@@ -410,7 +413,7 @@ impl Names {
         !known.is_empty() && known.contains(&object)
     }
 
-    /// Makes the object this coarse from now on.
+    /// Applies this coarsening to the object from now on.
     pub(crate) fn coarsen(&mut self, object: ObjectId, coarsening: Coarsening) {
         let known = match coarsening {
             Coarsening::Tried => &mut self.tried,
@@ -443,7 +446,7 @@ impl Names {
         self.has_plain_memory = true;
     }
 
-    /// Returns whether synchronization by native programs' atomic accesses must be known.
+    /// Returns whether happens-before includes synchronization by native programs' atomic accesses.
     pub(crate) fn orders_atomics(&self) -> bool {
         self.orders_atomics
     }

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::engine::coroutine::Fibre;
 
-/// The bytes above a coroutine's stack that hold its link to the resuming code.
+/// The bytes at the high end of a coroutine's stack that link it to the code that resumes it.
 pub(crate) const LINK: usize = 16;
 
 /// The number of bytes at the low end of a stack that the checker does not touch.

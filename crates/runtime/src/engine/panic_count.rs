@@ -1,11 +1,11 @@
-//! The count of panics in progress, which belongs to a thread of the operating system and not to a
-//! thread of a model.
+//! The count of panics in progress. The standard library keeps it per thread of the operating
+//! system, which is shared by all threads of a model.
 //!
 //! A thread of a model may be suspended while a panic unwinds it, for example when a destructor
 //! takes a lock. Then `std::thread::panicking` would be true in the other threads, too, and would
 //! stay true if the thread is abandoned. So each thread of a model keeps a separate count while it
-//! is suspended. The standard library has no function that sets the count. This module finds the
-//! count's word by the values that it takes during and after a panic.
+//! is suspended. The standard library has no function that sets the count. So this module finds the
+//! word that holds the count, by its values before, during and after a panic.
 
 use std::ptr::NonNull;
 
@@ -22,7 +22,7 @@ impl PanicCount {
     pub(crate) fn find(is_panicking_outside: bool) -> PanicCount {
         PanicCount {
             word: find(),
-            // A second panic while the first one unwinds the thread ends the process.
+            // There is at most one, because a second panic during the unwinding ends the process.
             outer: usize::from(is_panicking_outside),
         }
     }

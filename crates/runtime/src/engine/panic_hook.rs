@@ -1,4 +1,4 @@
-//! The panic hook, which records panics inside a model. Only the report prints them.
+//! The panic hook. It records panics inside a model without printing them: the report shows them.
 
 use crate::engine::guest::Guest;
 use crate::engine::perform;
@@ -11,7 +11,8 @@ use std::ptr::NonNull;
 use std::sync::Once;
 
 thread_local! {
-    /// Whether a panic outside of the program is caused by a file, and is caught.
+    /// Whether [`contained`] runs. It catches panics of the checker, so the hook does not print
+    /// them.
     static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -32,7 +33,7 @@ pub(crate) fn install() {
     INSTALLED.call_once(|| {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| match perform::current() {
-            // A program in machine code does not panic, so the panic is the checker's.
+            // A program in machine code does not panic, so the checker has panicked.
             Some(engine) if is_native(engine) => previous(info),
             Some(_) => notice(info),
             None if IS_CONTAINED.get() => {}

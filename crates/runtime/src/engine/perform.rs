@@ -3,8 +3,9 @@
 //! The code announces the operation, and its coroutine suspends itself until the model performs the
 //! operation. Then the effect runs and the code continues.
 //!
-//! `current` points to the engine exactly while code of the program under test runs. So the
-//! allocator and the panic hook find the current engine, and operations elsewhere are detected.
+//! `current` points to the engine exactly while code of the program under test runs. The allocator
+//! and the panic hook use it to find the engine, and operations use it to detect that they run
+//! outside a model.
 
 use crate::engine::Engine;
 use crate::engine::clean::{LEFT_BY_CALLS, clean};
@@ -18,7 +19,7 @@ use explore::{Bound, Halt, MemoryOrder, Op, Request};
 use std::panic::{Location, resume_unwind};
 use std::ptr::{self, NonNull};
 
-/// The payload that unwinds the threads that remain when the execution has ended.
+/// The payload with which remaining threads are unwound after the end of the execution.
 pub(crate) struct TearDown;
 
 /// The maximum number of operations while a thread is unwound. A thread with more operations is
@@ -31,7 +32,7 @@ pub(crate) fn current() -> Option<NonNull<Engine>> {
     NonNull::new(load())
 }
 
-/// Checks whether there is a current execution that is recorded for users.
+/// Checks whether the current execution, if there is one, is recorded for users.
 pub(crate) fn is_recorded() -> bool {
     // SAFETY: the engine is alive while its threads run.
     current().is_some_and(|engine| unsafe { (*engine.as_ptr()).watch.records })
@@ -115,8 +116,8 @@ pub(crate) fn visible<R>(
     perform_when(goes_on, effect)
 }
 
-/// Performs an operation without an access, which commutes with every other operation. The
-/// operation is a separate step only where every operation is a step.
+/// Performs an operation without an access. It commutes with every other operation, so it is a
+/// separate step only if every operation is a step.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn commuting<R>(
@@ -139,7 +140,8 @@ pub(crate) fn commuting<R>(
     perform_when(goes_on, effect)
 }
 
-/// Performs an operation at once if `goes_on` permits it, and when the thread is resumed if not.
+/// Performs an operation: at once if `goes_on` returns true, and otherwise when the model resumes
+/// the thread.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn perform_when<R>(
@@ -163,8 +165,8 @@ pub(crate) fn perform_when<R>(
     }
 }
 
-/// Brings the running thread to the effect of its operation: at once if `goes_on` permits it, and
-/// by a switch to the model and back if not.
+/// Waits until the running thread may perform the effect of its operation. If `goes_on` returns
+/// true, that is at once. Otherwise the thread switches to the model and back.
 ///
 /// # Safety
 ///
@@ -184,7 +186,7 @@ unsafe fn reach(engine: NonNull<Engine>, goes_on: impl FnOnce(&mut Engine) -> bo
     }
 }
 
-/// Ends an operation, which has had its effect.
+/// Ends an operation after its effect.
 ///
 /// # Safety
 ///
@@ -233,7 +235,7 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
     leave(engine);
 }
 
-/// Uses the engine without an event.
+/// Uses the engine without performing an event.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn silently<R>(effect: impl FnOnce(&mut Engine) -> R) -> R {
@@ -281,7 +283,7 @@ pub(crate) fn stop(effect: impl FnOnce(&mut Engine)) -> ! {
     }
 }
 
-/// Performs the end of a thread, where that is an event.
+/// Performs the end of a thread as an event.
 #[cold]
 #[track_caller]
 pub(crate) fn end() {
@@ -329,8 +331,7 @@ unsafe fn switch(engine: NonNull<Engine>) {
             let kept = Guests::keep(&mut *engine.as_ptr());
             (*suspender).suspend(());
             Guests::resume(kept);
-            // Computations of the checker may have raised exceptions in the control words
-            // meanwhile.
+            // Computations of the checker may have raised floating-point exceptions meanwhile.
             words.set();
         } else {
             (*suspender).suspend(());
@@ -339,7 +340,7 @@ unsafe fn switch(engine: NonNull<Engine>) {
     forget_registers();
 }
 
-/// Zeroes the remains of the model's own calls on the stack below the caller's frame.
+/// Zeroes what the model's calls have left on the stack below the caller's frame.
 #[inline(never)]
 pub(crate) fn clean_after_calls() {
     if let Some(engine) = current() {
@@ -347,9 +348,9 @@ pub(crate) fn clean_after_calls() {
     }
 }
 
-/// Zeroes the remains of the model's calls after the first use of an object in an execution. The
-/// schedule decides which thread uses the object first, but the stacks must be the same in either
-/// case.
+/// Zeroes what the model's calls have left on the stack, after the first use of an object in an
+/// execution. Which thread uses the object first depends on the schedule, but the content of the
+/// stacks must not.
 #[cold]
 #[inline(never)]
 pub(crate) fn clean_after_first_use() {
@@ -358,8 +359,8 @@ pub(crate) fn clean_after_first_use() {
     }
 }
 
-/// Sets the registers that hold values of the model after a switch to a fixed value, because the
-/// await rule compares registers.
+/// Zeroes the registers that may hold values of the model after a switch, because the await rule
+/// compares registers.
 #[inline(always)]
 fn forget_registers() {
     #[cfg(target_arch = "x86_64")]
@@ -373,11 +374,12 @@ fn forget_registers() {
     }
 }
 
-/// Handles an operation of a thread that is unwound. The thread's first operation starts the
-/// unwinding. Operations of destructors take effect without a switch. So do operations of
-/// destructors of statics, where no thread is unwound. Returns whether the thread has caught the
-/// unwinding payload, so that it must be unwound again after the operation. (A catch is not
-/// detected while another payload unwinds the thread, too.)
+/// Handles an operation during the tear-down. The first operation of a thread starts its unwinding.
+/// Later operations come from destructors and take effect without a switch. Operations of
+/// destructors of statics also take effect without a switch, and unwind no thread.
+///
+/// Returns whether the thread has caught the unwinding payload, so that it must be unwound again
+/// after the operation. (A catch is not detected while another panic unwinds the thread, too.)
 ///
 /// # Safety
 ///

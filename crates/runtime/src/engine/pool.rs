@@ -3,7 +3,8 @@
 use crate::engine::life::Life;
 use objects::Object;
 
-/// Items by their number in the current execution. Items of earlier executions keep their memory.
+/// Items by their number in the current execution. Items beyond `used` belong to earlier
+/// executions. Their memory is reused.
 pub(crate) struct Pool<T> {
     items: Vec<T>,
     used: usize,
@@ -48,8 +49,8 @@ impl<T: Object> Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// Adds an item: an old item that `clear` resets, or a new one from `fresh`. Returns its
-    /// number.
+    /// Adds an item: one of an earlier execution, which `clear` resets, or a new one from `fresh`.
+    /// Returns its number.
     pub(crate) fn add(&mut self, clear: impl FnOnce(&mut T), fresh: impl FnOnce() -> T) -> u32 {
         match self.items.get_mut(self.used) {
             Some(item) => clear(item),

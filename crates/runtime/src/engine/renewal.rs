@@ -1,4 +1,4 @@
-//! The engine between executions.
+//! Creates the engine, and resets it between executions.
 
 use crate::config::Config;
 use crate::engine::control_words::ControlWords;
@@ -61,8 +61,8 @@ impl Engine {
         Guests::clear(self, left);
     }
 
-    /// Forgets a thread of the execution. Returns the number of bytes of its heap that it left in
-    /// use.
+    /// Forgets a thread of the execution. Returns the number of bytes that it left in use on its
+    /// heap.
     #[inline]
     pub(crate) fn reset_thread(&mut self, id: ThreadId) -> usize {
         let thread = &mut self.threads[id.index()];

@@ -1,5 +1,5 @@
-//! Repetition of the events of an execution. The following steps are known, so a thread whose step
-//! is next performs it without a switch to the model and back.
+//! Repeats the events of an execution. All steps are known in advance, so a thread that has the
+//! next step, too, performs it without a switch to the model and back.
 
 use crate::engine::granularity::StepGranularity;
 use crate::engine::guest::Guest;
@@ -38,9 +38,9 @@ impl Model {
         self.follow(execution, execution.len())
     }
 
-    /// Performs the events of the execution, which has begun, up to event `end`.
+    /// Performs the events of an execution that has begun, up to event `end`.
     fn follow(&mut self, execution: &Execution, end: usize) -> Result<(), Interrupt> {
-        // Comparisons need every step.
+        // Memory is compared where the model resumes a thread, so every step needs a switch.
         let runs_on = !self.engine().watch.compares;
         if runs_on && self.engine().granularity == StepGranularity::Accesses {
             self.engine_mut().script = execution;

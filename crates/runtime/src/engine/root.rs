@@ -52,7 +52,8 @@ fn run(engine: NonNull<Engine>, suspender: &Suspender) {
     }
 }
 
-/// Returns the payload of a panic of the code, unless the code was torn down.
+/// Runs the code. Returns the payload if the code panics. The payloads that end a thread without a
+/// panic are dropped.
 #[inline(always)]
 fn catch(code: impl FnOnce()) -> Option<Panic> {
     let panic = catch_unwind(AssertUnwindSafe(code)).err()?;

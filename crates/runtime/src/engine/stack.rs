@@ -1,7 +1,8 @@
 //! The stacks of threads.
 //!
-//! In a native program, addresses of stacks are names of objects, which must have the same meaning
-//! in other processes. So each thread has a place for its stack that depends only on its id.
+//! In a native program, objects are named by their addresses, and these names must mean the same in
+//! other processes. So the stack of each thread has a fixed *place*, which depends only on the
+//! thread's id.
 
 use corosensei::stack::{Stack, StackPointer};
 use explore::ThreadId;
@@ -12,15 +13,13 @@ use std::ptr;
 /// The number of bytes of a guard page.
 pub(crate) const GUARD: usize = 4096;
 
-/// The address of the first place for a stack. This address is far from the system's other
-/// mappings.
+/// The address of the first place. It is far from the system's other mappings.
 const PLACES: usize = 1 << 44;
 
-/// The number of bytes of each place. Larger stacks lie anywhere.
+/// The number of bytes of each place. Larger stacks have no fixed place.
 const PLACE: usize = 1 << 30;
 
-/// Extra stack in bytes, on which programs do not rely. Hooks need this space where a system would
-/// not.
+/// Extra bytes in the stack of each native thread. The checker's hooks use them.
 pub const SPARE_STACK: usize = 64 << 10;
 
 /// A stack with a guard page at its lowest address.

@@ -1,7 +1,7 @@
 //! One step: a thread performs the operation that it announced, and announces its next operation.
 //!
 //! After each event at an object, everything that depends on the object's state is evaluated again:
-//! whether a thread still waits, whether a compare-exchange would write, and how many threads a
+//! whether a thread still waits for it, whether a compare-exchange would write, and which threads a
 //! signal may wake.
 
 use crate::engine::coroutine::{Fibre, Suspender};
@@ -27,15 +27,14 @@ impl Engine {
         self.threads[index].life.location = location;
     }
 
-    /// Returns the request of the running thread, which is marked if the thread has yielded before
-    /// the operation.
+    /// Returns the running thread's request. It is marked if the thread has yielded right before.
     #[inline(always)]
     pub(crate) fn after_yield(&self, request: Request) -> Request {
         let yields = self.threads[self.running.index()].life.has_yielded;
         Request { yields, ..request }
     }
 
-    /// Announces an operation that changes with the state of its object.
+    /// Announces an operation whose access or alternatives depend on the state of its object.
     pub(crate) fn announce_conditional(
         &mut self,
         request: Request,
@@ -87,28 +86,27 @@ impl Engine {
         self.life.objects.ends[id.index()].finish(last);
     }
 
-    /// Checks whether a thread polls for the end of the running thread, so that the end is an
-    /// event.
+    /// Checks whether the end of the running thread is an event, because some thread polls for it.
     #[inline(always)]
     pub(crate) fn is_end_polled(&self) -> bool {
         self.names
             .is_coarse(self.names.end(self.running), Coarsening::Polled)
     }
 
-    /// Records that the running thread never continues.
+    /// Records that the running thread never continues where it is suspended.
     pub(crate) fn abandon_running(&mut self) {
         self.life.live -= 1;
         self.thread().life.is_lost = true;
     }
 
-    /// Records that the code of a thread was ended from outside.
+    /// Records that the code of a thread was stopped before its end.
     pub(crate) fn ends_abruptly(&mut self) {
         self.life.live -= 1;
     }
 
-    /// Checks whether the running thread is being unwound, given that some thread is. The panic
-    /// hook does not run for `resume_unwind`. In that case, the running thread is assumed to be the
-    /// one that unwinds, unless another thread may be unwinding.
+    /// Checks whether the running thread is being unwound, given that some thread is. For
+    /// `resume_unwind` the panic hook does not run, so no thread is known to unwind. Then the
+    /// running thread is assumed to be the one.
     pub(crate) fn is_unwinding(&mut self) -> bool {
         let may_be = |id: ThreadId| {
             let thread = &self.threads[id.index()];
@@ -176,7 +174,7 @@ impl Engine {
         &raw mut *thread.fibre
     }
 
-    /// Ends a step: everything that depends on its event is evaluated again.
+    /// Ends a step, and re-evaluates everything that depends on its event.
     #[inline(always)]
     pub(crate) fn end_step(&mut self, thread: ThreadId) {
         self.life.is_in_event = false;
@@ -193,7 +191,7 @@ impl Engine {
         self.life.events += 1;
     }
 
-    /// Checks again the waits of the threads that wait for the object.
+    /// Re-evaluates the waits of the threads that wait for the object.
     #[inline(always)]
     pub(crate) fn poll(&mut self, object: ObjectId) {
         let mut index = 0;
@@ -207,7 +205,7 @@ impl Engine {
         }
     }
 
-    /// Checks whether the wait of the thread is over. If so, the thread can perform it.
+    /// Checks whether the wait of the thread is over. If so, the thread may continue.
     #[inline(never)]
     fn wakes(&mut self, thread: ThreadId) -> bool {
         let wait = self.threads[thread.index()]
@@ -217,8 +215,8 @@ impl Engine {
         let is_granted = self.life.objects.is_granted(wait);
         match self.life.pending[thread.index()] {
             Pending::Waiting(_) if is_granted && self.granularity == StepGranularity::Accesses => {
-                // This wait counts like a wait that is over at once, because the schedule decides
-                // which of the two it is.
+                // Count the wait as if it had been over at once. The schedule decides which of the
+                // two happens, and the limit of operations must not depend on that.
                 self.threads[thread.index()].life.operations += 1;
                 Guests::wake(self, thread, wait);
                 self.is_ready(thread);
@@ -232,7 +230,7 @@ impl Engine {
         is_granted
     }
 
-    /// Updates pending operations that depend on the state of the object, which was written.
+    /// Updates pending operations that depend on the state of an object that was written.
     #[inline(never)]
     fn refresh(&mut self, object: ObjectId) {
         for index in 0..self.life.conditional.len() {
@@ -268,7 +266,8 @@ impl Engine {
         }
     }
 
-    /// Counts an expired operation of the running thread. Returns whether it exceeds the limit.
+    /// Counts a timeout of the running thread. Returns whether the thread has exceeded the limit of
+    /// timeouts.
     pub(crate) fn expire(&mut self) -> bool {
         let timeouts = self.config.conditions.timeouts;
         let thread = self.thread();

@@ -1,11 +1,11 @@
 //! The end of an execution with threads that have not reached the end of their code.
 //!
-//! Closures are *abandoned*: no code of the program runs any more, because its destructors would
-//! find states that are impossible in the program. Values that their threads own leak;
+//! Threads of closures are *abandoned*: they run no more code, because their destructors would find
+//! states that are impossible in the program. The values that they own leak.
 //! [`reclaim`](crate::memory::reclaim) frees their memory.
 //!
 //! Threads that report their states own values that can be dropped at any operation. They run to
-//! completion if that is near. If it is not, they are unwound: each is resumed once, and its
+//! completion if few operations are left. Otherwise they are unwound: each is resumed once, and its
 //! pending operation starts the unwinding. The children of a thread are unwound before the thread,
 //! because they may borrow from it. Operations of destructors take effect at once. A thread is
 //! abandoned if it waits in a destructor for something that never happens, or does not stop.
@@ -19,12 +19,12 @@ use explore::{Interrupt, Pending, Step, ThreadId};
 use report::Restart;
 use std::ptr::NonNull;
 
-/// The number of further operations per thread that cost less than unwinding the thread.
+/// The number of operations per thread that cost less than unwinding the thread.
 const NEAR: usize = 50;
 
 impl Model {
-    /// Continues threads that report their states, as long as that costs less than unwinding the
-    /// threads. Returns why the exploration has to start again, if it has to.
+    /// Continues threads that report their states, as long as this costs less than unwinding them.
+    /// If their operations require that the exploration starts again, returns the reason.
     pub(crate) fn run_out(&mut self) -> Option<Restart> {
         let engine = self.engine();
         if !Guests::can_unwind(engine) || engine.watch.records || engine.is_coarsened() {
@@ -71,8 +71,7 @@ impl Model {
 }
 
 impl Model {
-    /// Leaves the threads at their positions. The memory of a native program is restored as a
-    /// whole.
+    /// Abandons all remaining threads. The memory of a native program is restored as a whole later.
     fn abandon(&mut self) {
         let engine = self.pointer();
         Guests::abandon_all(self.engine_mut());

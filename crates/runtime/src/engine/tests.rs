@@ -1,4 +1,4 @@
-//! The engine by itself: threads that announce operations, and no object of a front-end.
+//! Tests of the engine alone: the threads announce operations, but use no objects of a front-end.
 
 use crate::config::Config;
 use crate::engine::Job;
@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::rc::Rc;
 
-/// Adds 1 to a value that an event reads and the next event writes.
+/// Adds 1 to the value in two events: a load and a store.
 fn add(object: ObjectId, value: &Cell<u64>) {
     let event = |kind, access, next: Option<u64>| {
         let op = Op {
@@ -32,8 +32,8 @@ fn add(object: ObjectId, value: &Cell<u64>) {
     event(OpKind::Store, Access::Write, Some(old + 1));
 }
 
-/// A program with a thread beside the main thread, which both add 1. The main thread waits for the
-/// other one. Returns the program and its value.
+/// A program in which the main thread and its child add 1 each, and the main thread joins the
+/// child. Returns the program and its value.
 fn two_adds() -> (Model, Rc<Cell<u64>>) {
     let value = Rc::new(Cell::new(0));
     let result = Rc::clone(&value);

@@ -19,7 +19,7 @@ pub(crate) struct Thread {
 }
 
 life! {
-    /// The state that lives for one execution and can be copied.
+    /// The state of a thread in one execution.
     pub(crate) struct ThreadLife {
         pub(crate) suspender: *const Suspender,
         /// The last event.
@@ -46,9 +46,11 @@ life! {
         pub(crate) panics: usize,
         /// The number of operations since the tear-down began.
         pub(crate) torn: u32,
-        /// The place to show while the thread does something that has no place in the program.
+        /// The place that traces show for the thread's operations at mailboxes and states, if it is
+        /// set.
         pub(crate) place: Option<Place>,
-        /// The address of the code that is executed, or 0 where the source is known.
+        /// The address of the code that is executed, or 0 if `location` is the place of the thread
+        /// instead.
         pub(crate) code: usize,
         /// Whether the thread is suspended where it never continues, so that its coroutine must be
         /// restarted.
@@ -60,8 +62,8 @@ life! {
 /// The payload of a panic.
 pub type Panic = Box<dyn Any + Send + 'static>;
 
-/// Leaks the panic of a thread that was not joined, unless it is a message. Destructors of other
-/// payloads are code of the program, whose execution is over.
+/// Drops the panic payload of a thread that was not joined if it is a message. Leaks any other
+/// payload, because its destructor is code of the program, and the execution is over.
 pub(crate) fn forget_panic(panic: Panic) {
     if !panic.is::<String>() && !panic.is::<&str>() {
         std::mem::forget(panic);
@@ -80,7 +82,7 @@ pub(crate) enum Job {
     /// The code of the main thread, which the engine owns.
     Main(*const dyn Fn()),
     Spawned(Box<dyn FnOnce()>),
-    /// Code of a native program. The code owns nothing, because it may never end.
+    /// Code of a native program. It owns nothing, so nothing leaks if it never ends.
     Call {
         run: fn(usize),
         argument: usize,

@@ -1,9 +1,9 @@
-//! Turns stack overflows, aborts and permanent waits in the operating system into the end of the
-//! program's thread, not of the process. The same holds for every other crash of a native program.
+//! Makes a stack overflow, an abort or a permanent wait in the operating system end only the thread
+//! of the program, not the process. In a native program, the same holds for every other crash.
 //!
-//! If a coroutine runs, a signal handler makes it return as at its end, and the content of its
-//! stack leaks. Signals with another cause are passed to the previous handler. Only Linux with
-//! x86-64 has this handler. On other systems, these programs end the process.
+//! If a coroutine runs, a signal handler makes it return as if it had finished. The values on its
+//! stack leak. Signals with another cause are passed to the previous handler. This handler exists
+//! only on Linux with x86-64. On other systems, these programs end the process.
 
 use crate::engine::Engine;
 use crate::engine::current;
@@ -15,7 +15,7 @@ use std::ptr::{self, NonNull};
 pub(crate) enum Trap {
     StackOverflow,
     Abort,
-    /// The thread waited for something that no other thread could do meanwhile.
+    /// The thread waited in the operating system for another thread, which could not run meanwhile.
     Blocked,
     /// The thread ran endlessly without an operation.
     Endless,
@@ -38,8 +38,8 @@ pub(crate) struct Crash {
 }
 
 /// A function called first in a signal handler, with the signal and the address that could not be
-/// accessed (for the signals that have one). The function prepares for code of the checker, and
-/// returns whether the signal ends the thread.
+/// accessed (for the signals that have one). The function returns whether the signal ends the
+/// thread. If so, it also makes it possible to run code of the checker.
 pub type Prologue = fn(i32, usize) -> bool;
 
 /// A function called last in a signal handler that ends no thread although its [`Prologue`]
@@ -54,7 +54,7 @@ pub(crate) fn install_for_native(_: Prologue, _: Epilogue) {}
 
 thread_local! {
     static TRAPPED: Cell<Option<Trap>> = const { Cell::new(None) };
-    /// Whether the program under test ends the process.
+    /// Whether the next `SIGABRT` stands for a call of `exit`.
     static EXITS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn enter(engine: NonNull<Engine>) {
     unsafe { (*engine.as_ptr()).resumes += 1 };
 }
 
-/// Ends the thread of a program that ends the process. Returns if no coroutine runs.
+/// Ends the running thread of a program that has called `exit`. Returns if no coroutine runs.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) fn exit_process() {
     EXITS.set(true);
@@ -253,7 +253,7 @@ mod linux {
         true
     }
 
-    /// Applies the previous action of the signal.
+    /// Does what the previous handler of the signal would do.
     fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         let place = SIGNALS.iter().position(|&known| known == signal);
         let Some(previous) = PREVIOUS

@@ -1,4 +1,4 @@
-//! Waits of threads, as steps or parts of steps.
+//! The waits of threads. A wait is a step, or a part of the step before it.
 
 use crate::engine::Engine;
 use crate::engine::granularity::StepGranularity;
@@ -8,8 +8,8 @@ use crate::guests::{Guests, Wait};
 use explore::{Bound, EventId, Halt, Op, Pending, Request, ThreadId};
 
 impl Engine {
-    /// Checks whether a thread may continue without a switch where it could be suspended. A switch
-    /// is necessary where the await rule compares registers, because a switch changes registers.
+    /// Checks whether a thread may continue without a switch at an operation. If the await rule
+    /// compares registers, every operation needs a switch, because a switch changes registers.
     #[inline(always)]
     pub(crate) fn may_go_on(&self) -> bool {
         !self.watch.stacks
@@ -26,8 +26,8 @@ impl Engine {
         begins
     }
 
-    /// Begins a wait of the running thread as a part of the current step. Returns false at the
-    /// limit.
+    /// Begins a wait of the running thread as a part of the current step. Returns false if the
+    /// thread has reached its limit of operations.
     fn begin_wait(&mut self, wait: Wait) -> bool {
         let begins = self.count_part();
         if begins {
@@ -45,7 +45,8 @@ impl Engine {
         begins
     }
 
-    /// Checks whether the running thread need not be suspended for this wait.
+    /// Begins the wait as a part of the current step if it is over at once, so that the running
+    /// thread need not be suspended. Returns whether it has begun.
     #[inline]
     pub(crate) fn is_over_at_once(&mut self, wait: Wait) -> bool {
         self.granularity == StepGranularity::Accesses
@@ -122,8 +123,9 @@ impl Engine {
         Guests::join(self, thread);
     }
 
-    /// Adds a synchronization edge to the current event if that event is the wait, and to the next
-    /// event of the running thread if not.
+    /// Adds a synchronization edge that starts at `event`. If waits are events, the edge leads to
+    /// the current event, which is the wait. Otherwise it leads to the next event of the running
+    /// thread.
     #[inline(always)]
     pub(crate) fn comes_after(&mut self, event: EventId) {
         match self.granularity {

@@ -1,6 +1,6 @@
-//! What is watched in an execution: when the engine calls its guests.
+//! What the guests watch in an execution. This determines when the engine calls the guests.
 
-/// Further data to record for each operation. Usually there is none.
+/// The data to record for each operation. Usually there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Watch {
     /// Whether the execution is recorded for users.
@@ -9,7 +9,7 @@ pub(crate) struct Watch {
     pub(crate) samples: bool,
     /// Whether one of the two fields above is set.
     pub(crate) notes: bool,
-    /// Whether the execution is audited.
+    /// Whether the execution is audited for writes that no hook reports (`native::audit`).
     pub(crate) audits: bool,
     /// Whether memory is compared, to find synchronization that the model does not see.
     pub(crate) compares: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Watch {
     pub(crate) races: bool,
     /// Whether the await rule is in use.
     pub(crate) reads: bool,
-    /// Whether the await rule compares the stacks of threads at hints.
+    /// Whether the await rule compares the stacks of threads at the hints of spin loops.
     pub(crate) stacks: bool,
     /// Whether some thread or object reports its state.
     pub(crate) states: bool,
@@ -36,7 +36,7 @@ impl Watch {
         self.reads | self.compares
     }
 
-    /// Returns whether all accesses are reported, including those that are usually omitted as
+    /// Returns whether hooks must report all accesses, including those that they usually omit as
     /// harmless.
     #[inline(always)]
     pub(crate) fn sees_all(self) -> bool {

@@ -1,14 +1,17 @@
-//! Detects when the operating-system thread that runs a model is blocked permanently: a thread of
-//! the model waits for a lock whose holder cannot run meanwhile.
+//! Detects that the operating-system thread that runs a model is blocked permanently, because a
+//! thread of the model waits for a lock whose holder cannot run meanwhile.
 //!
-//! A watchdog thread periodically checks whether a thread that runs a model waits in the kernel for
-//! a futex, without a time limit, at the same place and without a switch since the last check.
-//! Locks, channels and parking of the standard library wait in this way. They may wait for other
-//! operating-system threads, so a thread is blocked only after the configured patience, when a
-//! signal ends the coroutine (see `trap`). A thread that waits for the end of another thread is not
-//! blocked permanently. A thread that uses much CPU time gets the signal, too: the handler
-//! determines whether it makes progress (`endless_loop`). Only Linux with x86-64 has these checks.
-//! On other systems these programs hang.
+//! A watchdog thread periodically looks at each thread that runs a model. It checks whether the
+//! thread waits in the kernel for a futex without a time limit, and whether it has done so at the
+//! same place, without a context switch, since the last check. Locks, channels and parking of the
+//! standard library wait in this way. The wait may be for another operating-system thread, so the
+//! watchdog lets the configured patience pass. Then it sends a signal, whose handler ends the
+//! coroutine (see `trap`). A thread that waits for the end of another thread is not blocked
+//! permanently.
+//!
+//! A thread that uses much CPU time gets the signal, too. The handler then determines whether the
+//! thread makes progress (`endless_loop`). These checks exist only on Linux with x86-64. On other
+//! systems, the programs hang.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) use linux::{SIGNAL, Watch, is_accused, start};
@@ -52,11 +55,12 @@ mod linux {
     /// The maximum CPU time between two signals to a running thread.
     const MOST_UNPROBED: Duration = Duration::from_secs(1);
 
-    /// The number of checks without a watched thread before the watchdog waits to be woken.
+    /// The number of checks without a watched thread after which the watchdog sleeps until one is
+    /// added.
     const IDLE_LOOKS: u32 = 20;
 
     static WATCHED: Mutex<Vec<Watched>> = Mutex::new(Vec::new());
-    /// Notified when a thread is to be watched while the watchdog waits.
+    /// Notified when the first watched thread is added.
     static BEGUN: Condvar = Condvar::new();
     static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -70,7 +74,7 @@ mod linux {
         patience: Duration,
         /// Whether the thread gets signals while it runs.
         is_probed: bool,
-        /// Its CPU time at the last signal.
+        /// The thread's CPU time at the last signal.
         probed_at: Duration,
         /// The place where the thread was blocked at the last check, and the beginning of this
         /// wait.
@@ -127,9 +131,8 @@ mod linux {
         }
     }
 
-    /// Starts the watchdog, once per process, and waits for the end of its setup. Without this
-    /// wait, the C library's work for a starting thread would disturb a model that restores the
-    /// memory of the C library.
+    /// Starts the watchdog, once per process, and waits until it is set up. Meanwhile the C library
+    /// changes its memory for the new thread, which a model must not restore to an earlier state.
     pub(crate) fn start() {
         static STARTED: Once = Once::new();
         STARTED.call_once(|| {
@@ -153,8 +156,8 @@ mod linux {
     /// Runs the watchdog.
     fn watch() {
         // Switches to a separate, empty descriptor table. Files that the watchdog opens then do not
-        // change the numbers of the program's descriptors, and files that the program closes are
-        // closed. Kernels before 5.9 refuse.
+        // affect the numbers of the program's descriptors, and no file stays open in the watchdog
+        // after the program has closed it. Kernels before 5.9 do not support this.
         // SAFETY: only this thread is affected, and it has no descriptors yet.
         unsafe {
             libc::syscall(
@@ -238,8 +241,8 @@ mod linux {
     }
 
     /// Parses `202 ADDRESS OPERATION VALUE TIMEOUT … STACK INSTRUCTION` into stack pointer and
-    /// instruction. Returns `None` if there is a time limit, or if the value is a living thread,
-    /// whose end is awaited.
+    /// instruction. Returns `None` if there is a time limit, or if the value is the id of a living
+    /// thread: the call then waits for the end of that thread.
     fn futex_wait(call: &str) -> Option<(usize, usize)> {
         let mut words = call.split_whitespace();
         let number: libc::c_long = words.next()?.parse().ok()?;

@@ -76,7 +76,7 @@ pub(crate) fn is_large(address: usize) -> bool {
         .is_some_and(|engine| unsafe { (*engine.as_ptr()).guests.residents.is_large(address) })
 }
 
-/// Discards the record of memory outside of the arenas, which is freed.
+/// Discards the record of memory outside of the arenas, because the memory is being freed.
 #[inline]
 pub(crate) fn forget_large(address: usize) {
     if let Some(engine) = perform::current() {

@@ -24,7 +24,7 @@ const FEW: usize = 4;
 /// The largest size of an object in the arena.
 const LARGEST: usize = (WINDOWS - 1) * WINDOW;
 
-/// The first window of a span.
+/// The header of a span, which occupies its first window.
 struct Header {
     /// The operating-system thread that owns the arena, or 0 if the arena no longer exists.
     owner: AtomicUsize,
@@ -35,8 +35,8 @@ struct Header {
     thread: ThreadId,
     /// The first window of the span that this execution uses.
     first: u32,
-    /// The number that is added to the distance of an address from the span to get its position, or
-    /// `None` in a span that is not in use.
+    /// The number that is added to the offset of an address within the span to get its position, or
+    /// `None` if the span is not in use.
     base: Option<NonZero<u64>>,
 }
 
@@ -362,7 +362,7 @@ fn settle(header: &Header) -> u32 {
     live
 }
 
-/// Checks whether a span with objects that outlived its executions has no live objects any more.
+/// Checks whether all objects of a span that has been used have been freed.
 fn is_empty(span: NonNull<Header>) -> bool {
     // SAFETY: the span was used, so it has a header.
     let header = unsafe { span.as_ref() };
@@ -392,11 +392,11 @@ pub(crate) unsafe fn free(address: usize) {
     }
 }
 
-/// The position of an address in an arena: the thread that owns the heap, and a name there.
+/// The position of an address in an arena: the thread that owns the heap, and an offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Position {
     pub(crate) thread: ThreadId,
-    /// A number of 44 bits.
+    /// A number of 44 bits that identifies the address within the thread's heap.
     pub(crate) offset: u64,
 }
 

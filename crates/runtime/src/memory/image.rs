@@ -9,8 +9,8 @@ use explore::ThreadId;
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
 
-/// The anchor for the addresses of statics, whose distance from the anchor is the same in every
-/// process.
+/// The static from which the distances of all others are measured. These distances are the same in
+/// every process.
 static ANCHOR: u8 = 0;
 
 /// Returns the name of the address of a static.

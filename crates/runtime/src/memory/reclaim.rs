@@ -1,10 +1,11 @@
-//! Reclaims memory of abandoned executions, which no code frees, where nothing refers to it.
+//! Reclaims memory that abandoned executions have left behind, if nothing refers to it. No code
+//! frees this memory.
 //!
 //! A test may keep values of an execution, for example in a static of `std` or in the captures of
 //! its closure. So when executions have left much memory behind, all writable memory of the process
-//! is searched for words that are addresses in the spans in question, as in a conservative garbage
-//! collector. Spans to which no word refers are treated as empty from then on. Spans that a kept
-//! span refers to are kept, too.
+//! is searched for words that are addresses in the spans in question (64 KiB each), as in a
+//! conservative garbage collector. Spans to which no word refers are treated as empty from then on.
+//! Spans that a kept span refers to are kept, too.
 //!
 //! On systems other than Linux, and without the [allocator](crate::ModelAllocator), memory leaks.
 
@@ -30,8 +31,8 @@ const PAGE: usize = 4096;
 /// The number of bytes left behind since the last search.
 static LEFT: AtomicUsize = AtomicUsize::new(0);
 
-/// The number of bytes left behind that trigger a search. It exceeds the amount that the last
-/// search found in use, so that searches do not become frequent.
+/// The number of bytes left behind that trigger a search. It is at least the amount that the last
+/// search had to keep, so that searches do not become frequent.
 static LIMIT: AtomicUsize = AtomicUsize::new(ENOUGH);
 
 /// Adds bytes that an execution has left behind. Returns whether memory should be reclaimed now.
@@ -68,7 +69,7 @@ impl Engine {
 /// The state of a span in a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mark {
-    /// The span is used by others.
+    /// The span is in use and cannot be reclaimed.
     InUse,
     /// The span contains no objects.
     Free,
@@ -82,7 +83,7 @@ struct Search {
     spans: Spans,
     /// The marks of all spans of the region that were ever used.
     marks: Vec<Mark>,
-    /// Spans that are kept and whose words are not searched yet.
+    /// The numbers of kept spans whose words have not been searched yet.
     found: Vec<usize>,
     buffer: Vec<u8>,
 }
@@ -172,7 +173,7 @@ impl Search {
 
     /// Marks the span of an address that a word may refer to.
     fn meet(&mut self, address: usize) {
-        // Lists of spans refer to their headers.
+        // The address of a span's header does not count, because the lists of spans contain it.
         if address.is_multiple_of(SPAN) || address < self.spans.start {
             return;
         }

@@ -1,8 +1,8 @@
 //! The part of the address space from which arenas take their spans.
 //!
-//! The process reserves it once, so that one comparison distinguishes an arena's address from other
-//! addresses. Memory is used only where it is touched. If the reservation fails, models behave like
-//! models without the allocator.
+//! The process reserves this region once, so that one comparison distinguishes an arena's address
+//! from other addresses. Only pages that are touched use physical memory. If the reservation fails,
+//! models behave like models without the allocator.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ pub(crate) const SPAN: usize = 64 * 1024;
 
 pub(crate) const SIZE: usize = 16 << 30;
 
-/// The address at which the region begins. This is an unused address before the region is reserved.
+/// The address at which the region begins, or an unused address before the region is reserved.
 static START: AtomicUsize = AtomicUsize::new(NOWHERE);
 const NOWHERE: usize = 1 << 63;
 

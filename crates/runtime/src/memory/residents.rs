@@ -1,4 +1,6 @@
-//! Objects by their memory: the names of objects that settle, and the copies of statics.
+//! Objects that are named by their place in memory, and the copies of statics. An object
+//! [settles](crate::Settle) at its first use: it gets its name, and its parts are created in the
+//! model.
 
 use crate::engine::Engine;
 use crate::engine::names::{Region, Resident, Site};
@@ -152,8 +154,8 @@ impl Residents {
         }
     }
 
-    /// Returns how many earlier objects the current execution had at the place of this first
-    /// object.
+    /// Counts another object at the place of this first object. Returns how many objects the
+    /// current execution already had there.
     fn predecessors(&mut self, first: ObjectId) -> u32 {
         let index = first.0 as usize;
         if self.met.len() <= index {
@@ -184,7 +186,7 @@ impl Engine {
     /// Returns the name of a place in memory of the model.
     #[inline]
     fn site_of(&self, address: usize) -> Option<Site> {
-        // The thread that shares objects on its stack is usually the main thread.
+        // Objects on a stack that several threads use are usually on the stack of the main thread.
         site_in_heap(address)
             .or_else(|| self.site_on_stack(self.running, address))
             .or_else(|| self.site_on_stack(ThreadId::MAIN, address))
@@ -317,8 +319,8 @@ impl Engine {
         let start = NonNull::new(unsafe { alloc::alloc(layout) })
             .unwrap_or_else(|| alloc::handle_alloc_error(layout));
         // SAFETY: the memory is as large as the value and belongs to the copy alone. The value is
-        // the initial value of a static, and nothing writes to it. Each execution uses a copy, as
-        // each use of a constant does.
+        // the initial value of a static, and nothing writes to it. Each execution uses a separate
+        // copy, like each use of a constant.
         unsafe {
             ptr::copy_nonoverlapping(original.cast::<u8>(), start.as_ptr(), size_of_val(value));
         }

@@ -1,5 +1,5 @@
-//! A program's annotations for the race detector of a thread sanitizer. They declare orders that
-//! the detector does not see, and accesses that may race.
+//! A program's annotations for the race detector of a thread sanitizer. They declare happens-before
+//! edges that the detector does not see, and accesses that may race.
 
 use crate::engine::Engine;
 use crate::engine::life::life;
@@ -16,7 +16,7 @@ life! {
         /// The number of releases at each address.
         released: FxHashMap<usize, u32>,
         /// Threads that ignore their reads (false) or writes (true), with the nesting depth of
-        /// these requests.
+        /// their requests to ignore them.
         ignored: Vec<(ThreadId, bool, u32)>,
         /// Memory in which races are expected.
         benign: Vec<Range<usize>>,
@@ -24,7 +24,7 @@ life! {
 }
 
 impl Annotations {
-    /// Returns whether the thread ignores its reads or writes, as `is_write` says.
+    /// Returns whether the thread ignores its writes, or its reads if `is_write` is false.
     #[inline(always)]
     pub(crate) fn ignore(&self, thread: ThreadId, is_write: bool) -> bool {
         !self.ignored.is_empty() && self.has_ignored(thread, is_write)
@@ -61,17 +61,18 @@ impl Annotations {
     }
 }
 
-/// An address without memory in any program. With the address of a variable, it names another object
-/// beside the variable.
+/// A bit that no address of a program has. Added to the address of a variable, it gives the address
+/// of an additional object for this variable.
 pub(super) const BESIDE: usize = 1 << 62;
 
-/// Orders all past actions of the thread before the actions of other threads after they acquire at
-/// this address.
+/// Performs a release: all past actions of the thread happen before the actions of threads that
+/// later acquire at this address.
 pub fn release_at(address: usize, code: usize) {
     order(address, code, Access::Write);
 }
 
-/// Orders the thread's next actions after everything that threads have released at this address.
+/// Performs an acquire: everything that threads have released at this address happens before the
+/// thread's next actions.
 pub fn acquire_at(address: usize, code: usize) {
     order(address, code, Access::Read);
 }
@@ -87,13 +88,13 @@ fn order(address: usize, code: usize, access: Access) {
         let what = "the program has annotations that order its threads, which cannot be enforced";
         super::refuse(code, what.to_owned());
     }
-    // Where plain accesses are interleaved, they do not race.
+    // Where plain accesses are interleaved, they cannot race, so annotations have no use.
     if !is_needed {
         return;
     }
     let releases = access == Access::Write;
     let goes_on = |engine: &mut Engine| {
-        // Under a weak memory model, all annotations of an address are in one order.
+        // Under a weak memory model, all annotations of an address are totally ordered.
         let (kind, access) = match releases || engine.is_weak() {
             true => (OpKind::ReadModifyWrite, Access::Write),
             false => (OpKind::Load, Access::Read),

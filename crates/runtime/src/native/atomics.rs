@@ -17,7 +17,8 @@ use std::sync::atomic::Ordering;
 ///
 /// # Safety
 ///
-/// The program must be about to perform this access, and `frame` must be that of its call of the hook.
+/// The program must be about to perform this access, and `frame` must be that of its call of the
+/// hook.
 #[inline]
 pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const Frame) -> V {
     // SAFETY: as promised by the caller.
@@ -29,7 +30,7 @@ pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const F
 }
 
 /// Reports a volatile read, which the program performs afterwards. It is an event, but does not
-/// order other memory. All volatile accesses to the same memory are in one order.
+/// order other memory. All volatile accesses to the same memory are totally ordered.
 ///
 /// # Safety
 ///
@@ -134,7 +135,8 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
 }
 
 /// Performs an atomic read-modify-write and returns the old value. `named` holds the operation's
-/// name, such as `fetch_add`. `change` computes the new value from the old value and `operand`.
+/// name, such as `fetch_add`, and its ordering. `change` computes the new value from the old value
+/// and `operand`.
 ///
 /// # Safety
 ///
@@ -277,7 +279,7 @@ pub unsafe fn compare_exchange<V: Value>(
         let after = unsafe { token(if is_equal { new } else { old }, range) };
         engine.note(before, after);
         if !range.is_merged {
-            // Known since the announcement, unless an old value was read.
+            // The access is known since the announcement, unless an old value was read.
             engine.op.access = match is_equal {
                 true => Access::Write,
                 false => Access::Read,
@@ -418,8 +420,8 @@ impl Engine {
         });
     }
 
-    /// Updates the watchers. `values` are the found, expected and new values. `orders` are the
-    /// orderings on success and on failure.
+    /// Reports a compare-exchange to the watchers. `values` are the found, expected and new values.
+    /// `orders` are the orderings on success and on failure.
     #[cold]
     #[inline(never)]
     fn exchanged_at<V: Value>(

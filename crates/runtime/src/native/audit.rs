@@ -1,10 +1,10 @@
 //! Writes to shared memory that no hook reports.
 //!
-//! In an audited execution every hook calls the checker. While code of the program runs, exactly
-//! one thread runs. So every difference between two calls that was not reported is an unseen write
-//! of that thread, by a library without hooks, by generated code, or by the system. The write
-//! matters if another thread accesses the same bytes and neither starts nor joins of threads order
-//! the two accesses. Such a write is reported as left out of the search.
+//! In an audited execution every hook calls the checker. Between two calls, exactly one thread
+//! runs. So if memory changes without a report, the change is an *unseen write* of that thread, by
+//! a library without hooks, by generated code, or by the system. The write matters if another
+//! thread accesses the same bytes and neither starts nor joins of threads order the two accesses. A
+//! write that matters is reported as left out of the search.
 
 use crate::engine::Engine;
 use crate::engine::model::Model;
@@ -25,19 +25,19 @@ const LARGEST: usize = 1 << 20;
 /// The number of bytes that may be copied and compared in one exploration.
 const BUDGET: usize = 512 << 20;
 
-/// The cost of an access, in bytes.
+/// The cost of a reported access, in bytes of the budget.
 const ACCESS: usize = 512;
 
-/// The number of reported writes that are remembered. A compiler may move a write past this number
-/// of hooks, and a function may report this number of writes in advance.
+/// The number of reported writes that are remembered for each thread. So a compiler may move a
+/// write past this number of hooks, and a function may report this number of writes in advance.
 const REPORTED: usize = 32;
 
 /// The maximum number of writes that are reported to the user.
 const MOST_REPORTED: usize = 8;
 
-/// Whether the program calls a library of the compiler in an audited execution. These libraries
-/// access only the objects passed to them, which code with hooks accesses, too. So their writes
-/// count as reported.
+/// Whether the program has called a library of the compiler since the checker last returned to it,
+/// in an audited execution. These libraries access only the objects passed to them. Code with hooks
+/// accesses these objects, too, so the writes of the libraries count as reported.
 pub static HAS_CALLED_LIBRARY: AtomicBool = AtomicBool::new(false);
 
 /// The data of the audited execution.
@@ -78,7 +78,8 @@ struct Touch {
     bytes: u8,
 }
 
-/// The calls of the thread before and after an unseen write.
+/// The code of the thread's last call of the checker before an unseen write, and of its first call
+/// after the write.
 type Place = [usize; 2];
 
 impl Default for Audit {
@@ -299,9 +300,9 @@ fn bytes_of(number: usize, bytes: u8) -> Range<usize> {
     start + bytes.trailing_zeros() as usize..start + GRANULE - bytes.leading_zeros() as usize
 }
 
-/// Records that code of the program has called the checker at this place, or has ended. Call this
-/// function before the checker does anything. This and the next functions are called only in
-/// audited executions.
+/// Records that code of the program has called the checker at this place, or has ended (`None`).
+/// Call this function before the checker does anything. This and the next functions are called only
+/// in audited executions.
 pub fn leave_program(code: Option<usize>) {
     if current().is_some() {
         silently(|engine| engine.audit_segment(code.unwrap_or_default()));
@@ -372,8 +373,8 @@ impl Model {
         }
     }
 
-    /// Returns the lines that no recorded execution has reached, as `file:line`. Programs in Rust
-    /// have no such lines.
+    /// Returns the lines that no recorded execution has reached, as `file:line`. For programs in
+    /// Rust, the list is empty.
     pub fn unreached(&self) -> Vec<String> {
         let native = self.engine().config.native;
         native.map_or_else(Vec::new, |native| native.memory.unreached())

@@ -9,7 +9,8 @@ use crate::engine::perform::{perform_when, silently};
 use explore::{Access, OpKind};
 use std::cell::Cell;
 
-/// Copies memory like `memmove`. Where plain accesses are events, each word is a read and a write.
+/// Copies memory like `memmove`. Where plain accesses are events, each word is copied by a read and
+/// a write.
 ///
 /// # Safety
 ///
@@ -29,7 +30,7 @@ pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
         }
         return;
     }
-    // Overlapping memory is copied from the end that is not overwritten.
+    // Copy in the direction in which overlapping words are read before they are overwritten.
     let words = length.div_ceil(WORD);
     for index in 0..words {
         let start = WORD * if to > from { words - 1 - index } else { index };
@@ -52,9 +53,10 @@ pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
     }
 }
 
-/// Reports that the program copies a structure afterwards: one write of both places, which become
-/// one object. A copy to the thread's private stack is only a read. Its write may already be
-/// handled as a private write in the search (`own`), and a report must have the same events.
+/// Reports that the program is about to copy a structure. The copy is one write, for which source
+/// and target become one object. A copy to the thread's private stack is only a read event. The
+/// search may have handled its write on the fast path (`own`), and an execution recorded for the
+/// report must have the same events.
 ///
 /// # Safety
 ///
@@ -134,7 +136,7 @@ pub unsafe fn read_on(address: usize, length: usize, code: usize) {
     });
 }
 
-/// Fills memory like `memset`. Where plain accesses are events, each word is a write.
+/// Fills memory like `memset`. Where plain accesses are events, each word is filled by a write.
 ///
 /// # Safety
 ///

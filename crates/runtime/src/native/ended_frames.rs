@@ -1,8 +1,8 @@
 //! Parts of stacks that no longer belong to any function.
 //!
 //! A function that calls a hook has its frame above the call's return address. On the stack of the
-//! running thread, or of a thread that is suspended in a hook, everything below is left over from
-//! returned functions. A thread that has ended has no frames.
+//! running thread, or of a thread that is suspended in a hook, everything below that address is
+//! left over from functions that have returned. A thread that has ended has no frames.
 
 use super::Frame;
 use super::foreign::may_be_stack;
@@ -16,14 +16,16 @@ pub static mut FRAME: *const Frame = std::ptr::null();
 /// Restores the frame that [`Engine::note_frame`] returned, for the thread that continues.
 #[inline(always)]
 pub(crate) fn restore_frame(frame: *const Frame) {
-    // SAFETY: only the system thread that runs the program uses it.
+    // SAFETY: only the system thread that runs the program uses `FRAME`.
     unsafe { FRAME = frame };
 }
 
-/// Returns whether the function of this stack memory has returned. `frame` is the current call's.
+/// Returns whether the address is in the frame of a function that has returned. `frame` is the
+/// frame of the current hook call.
 #[inline(always)]
 pub fn is_in_ended_frame(address: usize, frame: *const Frame) -> bool {
-    /// Below each stack is a guard page, so an address less than a page above `frame` is on it.
+    /// Below each stack is a guard page, so an address less than a page above `frame` is on the
+    /// same stack.
     const NEAR: usize = 4096;
     let above = address.wrapping_sub(frame.addr() + size_of::<Frame>());
     above >= NEAR
@@ -47,16 +49,17 @@ impl Engine {
             }
             false => thread.life.guests.frame,
         };
-        // If the frame is not on the thread's stack, the program has allocated a stack of its own.
+        // If the frame is not on the thread's stack, the program runs on a stack that it has
+        // allocated itself.
         let is_known = (thread.fibre.lowest()..thread.fibre.base()).contains(&frame);
         is_known && address < frame + size_of::<Frame>()
     }
 
     /// Records and returns the frame of the running thread, which is about to be suspended. In the
-    /// middle of a call, other threads may have changed `FRAME`.
+    /// middle of a call, `FRAME` may be the frame of another thread, which is not recorded.
     #[inline(always)]
     pub(crate) fn note_frame(&mut self) -> *const Frame {
-        // SAFETY: only the system thread that runs the program writes it.
+        // SAFETY: only the system thread that runs the program writes `FRAME`.
         let frame = unsafe { FRAME };
         if self.is_on_own_stack(frame.addr()) {
             self.thread().life.guests.frame = frame.addr();
@@ -64,7 +67,8 @@ impl Engine {
         frame
     }
 
-    /// Returns whether the function with this local variable of the last-run thread has returned.
+    /// Returns whether the address is on the stack of the thread that ran last, in the frame of a
+    /// function that has returned.
     #[cold]
     pub(super) fn is_ended_local(&mut self, address: usize) -> bool {
         // The thread may have continued without being suspended.

@@ -92,7 +92,7 @@ impl Engine {
 }
 
 life! {
-    /// What other threads have written on a thread's stack since the thread's last effect.
+    /// The writes of other threads to a thread's stack since the thread's last effect.
     pub(crate) struct Foreign {
         /// The old values of the bytes that the thread has not overwritten since.
         bytes: BTreeMap<usize, u8>,
@@ -101,7 +101,8 @@ life! {
 }
 
 impl Foreign {
-    /// Checks whether the thread knows all bytes of its stack.
+    /// Checks whether the thread's stack contains no bytes that other threads have written and the
+    /// thread has not overwritten since.
     #[inline(always)]
     pub(super) fn is_known(&self) -> bool {
         self.bytes.is_empty()
@@ -127,7 +128,8 @@ impl Foreign {
         self.begin();
     }
 
-    /// Records a write to the thread's own stack, which is compared on a return to a place.
+    /// Records that the thread writes to its own stack, if this makes a difference. (The stack
+    /// itself is compared when the thread returns to a place.)
     #[inline(always)]
     pub(super) fn write_own(&mut self, address: usize, length: usize) {
         if !self.is_known() {

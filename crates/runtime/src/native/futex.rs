@@ -1,11 +1,11 @@
 //! Futexes: a wait begins only if a word has a given value. Under sequential consistency, the test
 //! and the beginning of the wait are one event. Under weak memory models, the test is a load of the
-//! word, and a lock makes the test and the beginning of the wait atomic, as the kernel's lock of the
-//! queue does.
+//! word, and a lock makes the test and the beginning of the wait atomic, as the kernel's lock of
+//! the queue does.
 //!
-//! Waits and wakes are writes of the word's object, or of the queue's under weak memory models, so
-//! that every order of them is explored. The thread that has waited longest is woken first, like in
-//! the system among threads of equal priority.
+//! Waits and wakes are writes to the object of the word (of the queue under weak memory models), so
+//! that every order of them is explored. The thread that has waited longest is woken first, as the
+//! kernel does among threads of equal priority.
 
 use super::annotations::BESIDE;
 use super::atomics::{fence, load_unless};
@@ -23,7 +23,7 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-/// The end of a wait.
+/// How a wait has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Futex {
     /// Another thread woke the thread.
@@ -40,7 +40,7 @@ struct Place {
     object: ObjectId,
 }
 
-/// Waits at a word if it has this value.
+/// Waits at a word if the word has this value.
 ///
 /// # Safety
 ///
@@ -144,8 +144,8 @@ unsafe fn enqueue_in_lock(
     code: usize,
 ) -> Option<Place> {
     let lock = inner_mutex_at(BESIDE | word.addr());
-    // The system has a full barrier before the test. Programs that announce a wait by another
-    // variable rely on it.
+    // The kernel executes a full barrier before the test. Programs that announce a wait in another
+    // variable rely on this barrier.
     fence(Ordering::SeqCst, code);
     super::at(code, || lock.lock());
     // SAFETY: as promised by the caller.
@@ -185,7 +185,7 @@ pub unsafe fn futex_wake(word: *const u32, most: u32, code: usize) -> u32 {
     };
     if silently(|engine| engine.is_weak()) {
         let lock = inner_mutex_at(BESIDE | word.addr());
-        // As in a wait.
+        // The same barrier as in a wait.
         fence(Ordering::SeqCst, code);
         super::at(code, || lock.lock());
         let woken = perform(Queue::BROADCAST.on(queue.object), Location::caller(), wake);
@@ -219,10 +219,10 @@ impl Condvar {
 }
 
 impl Engine {
-    /// Notes a wait at the place `code`. Before libstdc++ notifies, it looks for waiting threads with
-    /// a seq_cst load, which RC11 does not order after a release store. So under RC11 correct
-    /// programs may lose wakeups. If the search has chosen RC11 itself, it goes back to sequential
-    /// consistency.
+    /// Handles a wait at the place `code`, which may be an atomic wait of libstdc++. Before
+    /// libstdc++ notifies, it looks for waiting threads with a seq_cst load, which RC11 does not
+    /// order after a release store. So correct programs may lose wakeups under RC11. If the search
+    /// itself has chosen RC11, it returns to sequential consistency.
     fn meet_library_wait(&mut self, code: usize) {
         let Some(native) = self.config.native else {
             return;
@@ -250,7 +250,7 @@ impl Engine {
         }
     }
 
-    /// Notes that the current event leaves the word as it is.
+    /// Records that the current event leaves the word unchanged.
     ///
     /// # Safety
     ///

@@ -1,12 +1,12 @@
 //! `std::lock` takes several locks: it waits for one lock and tries the others. If a try fails,
 //! `std::lock` releases its locks and begins again with the lock that it did not get.
 //!
-//! Two threads can make each other fail forever, so the executions never end. But failed rounds
-//! change nothing. If all of them are left out, other threads are not affected, unless one of their
-//! tries failed because of a lock held for a failed round. If that try belongs to `std::lock`, its
-//! own round fails and is left out, too. So a thread stops after a failed round and waits, under
-//! the [await rule](crate::watch::await_rule), for the lock that it did not get. Once any other try
-//! has failed in the program, rounds are no longer left out.
+//! Two threads can make each other fail forever, so that executions never end. But a failed round
+//! changes nothing. If all failed rounds are left out, another thread is affected only if one of
+//! its tries failed because a failed round held the lock. If this try belongs to `std::lock`, its
+//! round fails and is left out, too. So a thread stops after a failed round and waits, under the
+//! [await rule](crate::watch::await_rule), for the lock that it did not get. Once a try outside
+//! `std::lock` has failed, rounds are no longer left out.
 
 use crate::engine::Engine;
 use crate::engine::perform::{halt, silently};
@@ -25,8 +25,8 @@ pub fn failed_to_lock(is_of_several: bool) {
     });
 }
 
-/// Records that the running thread is about to wait for a lock. It stops if a round of `std::lock`
-/// failed before.
+/// Records that the running thread is about to wait for a lock. The thread stops if its last round
+/// of `std::lock` has failed.
 pub fn waits_for_lock() {
     if silently(Engine::ends_failed_round) {
         halt(Halt::Await);
@@ -42,7 +42,8 @@ impl Engine {
         }
     }
 
-    /// Keeps rounds from now on. The failed try may depend on rounds left out so far.
+    /// Leaves out no rounds from now on, because the failed try may depend on rounds left out so
+    /// far.
     #[cold]
     fn keep_rounds(&mut self) {
         if self.names.has_left_out_rounds() {

@@ -20,8 +20,8 @@ impl Engine {
         }
     }
 
-    /// Checks whether the running thread has changed memory in this segment. Its own stack does not
-    /// count.
+    /// Checks whether the running thread has changed memory in this segment, other than its own
+    /// stack.
     fn has_changed_memory(&self) -> bool {
         let mut rest = &self.guests.segment.content[..];
         let is_same = self.look_at_memory(&mut |piece| match rest.split_at_checked(piece.len()) {

@@ -24,7 +24,7 @@ life! {
         barriers: FxHashMap<usize, Barrier>,
         onces: FxHashMap<usize, Once>,
         /// Pairs of (condition variable, epoch), one for each wait that ended without a signal
-        /// before the epoch. These pairs are kept where data races are searched for.
+        /// before the epoch. Pairs are recorded only while data races are searched for.
         ended_waits: Vec<(u32, Epoch)>,
         pub(super) annotations: Annotations,
         /// The one-time actions that the compiler's libraries have already done.
@@ -33,7 +33,7 @@ life! {
         initialised: FxHashMap<usize, usize>,
         pub(crate) freed: Freed,
         /// Pairs of (size, freeing thread) of freed blocks whose address another thread has read.
-        /// That thread may confuse a new block of the size with the old block.
+        /// The reader may mistake a new block of the same size for the freed block.
         pub(super) freed_by: FxHashSet<(usize, ThreadId)>,
     }
 }
@@ -66,8 +66,8 @@ impl Objects {
         self.onces.retain(|object, _| !is_within(object));
     }
 
-    /// Returns the first part of the condition variable, semaphore, barrier or lock at an address,
-    /// as events name it, and the number of parts.
+    /// Returns the condition variable, semaphore, barrier or reader-writer lock at an address: its
+    /// first part as named in events, and its number of parts.
     fn parts_at(&self, address: usize) -> Option<(ObjectId, u32)> {
         let condvar = self.condvars.get(&address).map(|known| known.object);
         let semaphore = self.semaphores.get(&address).map(|known| known.object);
@@ -126,19 +126,20 @@ objects_at! {
     once_at, onces, Once ();
 }
 
-/// Checks the use of an object at an address like the use of an atomic: its memory must exist, and
-/// no other thread may write there without an order.
+/// Checks the use of an object for races, like an atomic access: its memory must exist, and writes
+/// there by other threads must be ordered with the use.
 pub fn use_at(address: usize, code: usize) {
     silently(|engine| engine.shadow_use(address, code));
 }
 
-/// Returns the mutex at an address without a check of its use: for an operation under a lock of the
-/// checker, or for a mutex whose owner has ended.
+/// Returns the mutex at an address without [checking its use](use_at). This is for operations under
+/// a lock of the checker, and for a mutex whose owner has ended.
 pub fn inner_mutex_at(address: usize) -> Mutex {
     silently(|engine| engine.mutex_at(address))
 }
 
-/// Returns the condition variable at an address without a check of its use: the queue of a futex.
+/// Returns the condition variable at an address without [checking its use](use_at), for the queue
+/// of a futex.
 pub(super) fn inner_condvar_at(address: usize) -> Condvar {
     silently(|engine| engine.condvar_at(address))
 }
@@ -218,8 +219,9 @@ pub fn is_condvar_waited_for_within(address: usize, size: usize) -> bool {
 }
 
 impl Engine {
-    /// Returns whether a thread waits for a condition variable, or could still wait: the end of a
-    /// wait without a signal is not ordered before the running thread.
+    /// Returns whether a thread waits for a condition variable, or could still wait in another
+    /// order of events. The latter holds if a wait ended without a signal, and its end does not
+    /// happen before the present of the running thread.
     fn is_condvar_waited_for(&mut self, number: u32) -> bool {
         if self.life.objects.condvars.get(number).waiters() > 0 {
             return true;
@@ -228,7 +230,7 @@ impl Engine {
         let mut ended_waits = self.guests.native.life.objects.ended_waits.iter();
         let is_unordered = ended_waits
             .any(|&(waited, epoch)| waited == number && !happens_before.knows(running, epoch));
-        // Without all clocks, ordered events may seem unordered.
+        // Without the clocks of atomic accesses, ordered events may seem unordered.
         let is_certain = self.guests.native.is_ordering;
         if is_unordered && !is_certain {
             self.order_atomics();
@@ -245,8 +247,8 @@ impl Engine {
         }
     }
 
-    /// Records a signal by the running thread. Waits that have ended by then are over for all
-    /// threads that are ordered after the signal.
+    /// Records a signal by the running thread. A thread that is ordered after the signal is also
+    /// ordered after the ends of all earlier waits.
     pub(crate) fn order_ends_of_waits(&mut self, number: u32) {
         if self.guests.native.life.objects.ended_waits.is_empty() {
             return;
@@ -285,7 +287,7 @@ pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
     does()
 }
 
-/// Calls `tries`, an action that may fail and change nothing. If a thread comes back to this call
+/// Calls `tries`, an action that may fail and change nothing. If a thread returns to this call
 /// without an effect in between, and the action would fail again, the thread stops.
 ///
 /// # Safety

@@ -49,7 +49,7 @@ impl Engine {
     }
 
     /// Returns whether the current operation may access old values. Under a weak memory model, all
-    /// accesses to a range must have one size and one sort. Others are refused.
+    /// accesses to a range must have the same size and sort. Other accesses are refused.
     #[cold]
     pub(super) fn has_versions(&mut self, range: Range, sort: Sort) -> bool {
         let mix = match range.is_merged {
@@ -63,8 +63,8 @@ impl Engine {
         false
     }
 
-    /// Refuses an event that cannot be checked under a weak memory model. If the search has chosen the
-    /// model itself, it starts again under sequential consistency, with a warning.
+    /// Refuses an event that cannot be checked under a weak memory model. If the search has chosen
+    /// the model itself, it starts again under sequential consistency, with a warning.
     #[cold]
     pub(super) fn needs_sc(&mut self, what: &str) {
         let Some((_, place)) = self.names.chosen_memory() else {

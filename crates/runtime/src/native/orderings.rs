@@ -12,8 +12,8 @@ impl Engine {
         self.watch.races && self.guests.native.is_ordering
     }
 
-    /// Returns an atomic access of the running thread at the place `code`. `orders` are the orderings
-    /// on success and on failure.
+    /// Returns an atomic access of the running thread at the place `code`. `orders` are the
+    /// orderings on success and on failure.
     #[inline(always)]
     pub(super) fn ordered(&mut self, op: Op, orders: [Ordering; 2], code: usize) -> Request {
         self.thread().life.code = code;
@@ -25,7 +25,8 @@ impl Engine {
 
     #[cold]
     fn with_orders(&mut self, op: Op, [order, on_failure]: [Ordering; 2]) -> Request {
-        // A release store also releases all that earlier stores of the thread have released.
+        // A release store need not continue the sequence: it also releases everything that earlier
+        // stores of the thread have released.
         let may_continue = op.access == Access::Write && !memory_order(order).releases();
         let mut request = Request {
             order: memory_order(order),
@@ -38,7 +39,7 @@ impl Engine {
     }
 
     /// Returns whether a store at the current code continues the release sequence of its thread, as
-    /// in C and in C++ before C++20. Each unit of the program has its own language.
+    /// in C and in C++ before C++20. Each translation unit may be in another language.
     pub(super) fn continues_release_sequences(&mut self) -> bool {
         let Some(native) = self.config.native else {
             return false;

@@ -1,12 +1,12 @@
-//! Plain accesses to memory that only one thread uses. Most accesses are of this kind, and only the
-//! await rule has to record them.
+//! The fast path for plain accesses to memory that only one thread uses. Most accesses are of this
+//! kind, and only the await rule has to record them.
 
 use crate::engine::Engine;
 use crate::engine::granularity::StepGranularity;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
-/// The engine whose threads may pass these accesses, if there is one.
+/// The engine whose threads may take the fast path, if there is one.
 static ENGINE: AtomicPtr<Engine> = AtomicPtr::new(ptr::null_mut());
 
 /// Whether hooks wipe the stack below them, because the await rule compares the bytes that hooks
@@ -14,7 +14,7 @@ static ENGINE: AtomicPtr<Engine> = AtomicPtr::new(ptr::null_mut());
 pub static WIPES: AtomicBool = AtomicBool::new(false);
 
 impl Engine {
-    /// Prepares the variables above for an execution.
+    /// Sets `ENGINE` and `WIPES` for an execution.
     pub(crate) fn begin_own(&mut self) {
         // These variables belong to the process, where models in Rust may run in parallel.
         if self.config.native.is_none() {
@@ -73,18 +73,20 @@ pub fn writes_own(address: usize, length: usize, code: usize) -> bool {
     is_own
 }
 
-/// Checks whether a returned function may have had its frame here, on the running thread's stack.
+/// Checks whether the address may be in the frame of a function that has returned, on the running
+/// thread's stack.
 #[inline(always)]
 fn is_below_frame(address: usize) -> bool {
-    /// The total size of frames is rarely larger.
+    /// An address within this distance below the frame may be in an ended frame. The total size of
+    /// frames is rarely larger.
     const NEAR: usize = 1 << 20;
-    // SAFETY: the running hook has written it.
+    // SAFETY: the running hook has written `FRAME`.
     let frame = unsafe { super::FRAME }.addr();
     frame.wrapping_sub(address) < NEAR
 }
 
 impl Engine {
-    /// Checks whether the memory may belong to the running thread alone.
+    /// Checks whether, as far as is known, only the running thread uses the memory.
     #[inline(always)]
     fn passes(&mut self, address: usize, length: usize) -> bool {
         match self.races_plain() {

@@ -13,8 +13,8 @@ use explore::{Access, Op, OpKind, Request};
 use report::Restart;
 use std::sync::atomic::Ordering;
 
-/// Performs an atomic load of one of the checker's own words, while it handles a call that the
-/// program has made. All accesses to the word are in one order.
+/// Performs an atomic load of one of the checker's own words, while the checker handles a library
+/// call of the program. All accesses to the word are totally ordered.
 ///
 /// # Safety
 ///
@@ -33,8 +33,8 @@ pub unsafe fn load_within<V: Value>(pointer: *const V, order: Ordering, frame: *
     }
 }
 
-/// Performs an atomic read-modify-write of one of the checker's own words, while it handles a call
-/// that the program has made.
+/// Performs an atomic read-modify-write of one of the checker's own words, while the checker
+/// handles a library call of the program.
 ///
 /// # Safety
 ///
@@ -50,7 +50,7 @@ pub unsafe fn modify_within<V: Value>(
     unsafe { modify_unless(|_| false, pointer, named, code, change) }
 }
 
-/// Records that one call of the program uses both states for which these two words stand.
+/// Merges the objects of these two words, because one library call uses the state of both.
 pub fn use_together(first: usize, second: usize) {
     silently(|engine| {
         let [first, second] = [first, second].map(|word| engine.range(word, size_of::<u64>()));
@@ -61,8 +61,8 @@ pub fn use_together(first: usize, second: usize) {
 }
 
 impl Engine {
-    /// Announces an access to one of the checker's own words. The ordering does not choose the memory
-    /// model: only accesses of the program do.
+    /// Announces an access to one of the checker's own words. The ordering has no influence on the
+    /// choice of the memory model, which depends only on accesses of the program.
     pub(super) fn announces_own(
         &mut self,
         (kind, access): (OpKind, Access),

@@ -1,11 +1,11 @@
-//! Finds the memory that can have data races: memory that several threads access, not only
-//! atomically. Other memory needs no clocks. The states of memory are those of Eraser (Savage et
-//! al., TOCS 1997, section 2.2), here kept over all executions.
+//! Finds the memory on which data races are possible: several threads access it, and not all
+//! accesses are atomic. Other memory needs no vector clocks. The states of memory are those of
+//! Eraser (Savage et al., TOCS 1997, section 2.2), but they are kept over all executions.
 //!
-//! If memory turns out to be shared late, its earlier accesses were not watched, so the exploration
-//! starts again. If a program causes many restarts, all its memory is watched. A resumed
-//! exploration cannot start again, so it watches all memory. The exception is a slice, which can be
-//! repeated.
+//! When memory is found to be shared, its earlier accesses were not watched, so the exploration
+//! starts again. After many restarts, all memory is watched. A resumed exploration cannot start
+//! again, so it watches all memory from the beginning. A slice (a part of a divided search) is an
+//! exception, because it can be repeated.
 
 use crate::engine::model::Model;
 use explore::ThreadId;
@@ -13,7 +13,7 @@ use report::Shortcut;
 use rustc_hash::FxHashMap;
 use std::mem;
 
-/// The accesses to a granule so far, over all executions.
+/// The accesses to a granule (eight aligned bytes) so far, over all executions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Owner {
     /// The only thread that accesses the granule, or `None` if there are several.
@@ -21,14 +21,14 @@ struct Owner {
     has_plain: bool,
 }
 
-/// The finding of an access about its granule.
+/// What an access reveals about its granule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
     /// No race is possible here.
     Harmless,
     /// The memory is shared.
     Shared,
-    /// The memory is shared, but was not known to be before this access.
+    /// The memory is shared, and this access is the first that shows it.
     Met,
 }
 
@@ -42,22 +42,21 @@ pub(crate) struct Ownership {
     restarts: u32,
     /// Whether all memory counts as shared.
     is_given_up: bool,
-    /// Whether the model runs one slice of a search, so that a restart repeats no more than the
-    /// slice.
+    /// Whether the model runs one slice of a search, so that a restart repeats only this slice.
     is_of_slices: bool,
 }
 
 const RECENT: usize = 4096;
 
-/// The maximum number of restarts that are made to save work in each execution.
+/// After more restarts than this, all memory is watched.
 const MOST_RESTARTS: u32 = 8;
 
-/// After this number of executions, only one more restart is allowed.
+/// A restart after more executions than this is the last one: all memory is watched from then on.
 const LATE: u64 = 1000;
 
-/// Returns the slot of a granule. Stacks lie side by side with the same contents at the same
-/// offsets. So the slot consists of the upper bits of a product, which differ (Fibonacci hashing,
-/// Knuth, TAOCP 3, section 6.4).
+/// Returns the slot of a granule. Stacks lie side by side and have the same layout, so the low bits
+/// of their addresses would collide. The slot consists of the upper bits of a product instead
+/// (Fibonacci hashing, Knuth, TAOCP 3, section 6.4).
 #[inline(always)]
 fn slot(granule: usize) -> usize {
     const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -94,8 +93,8 @@ impl Ownership {
         self.is_of_slices
     }
 
-    /// Returns whether, as far as is known, no other thread accesses the granule and this thread
-    /// does not access it only atomically.
+    /// Returns whether the cache shows that only this thread accesses the granule, with at least
+    /// one plain access.
     #[inline(always)]
     pub(crate) fn is_own(&self, granule: usize, thread: ThreadId) -> bool {
         let owner = Owner {
@@ -143,7 +142,7 @@ impl Ownership {
     }
 }
 
-/// Knowledge of a native program that a process has gained in its slices.
+/// Findings about a native program, which a process passes from one slice to the next.
 #[derive(Default)]
 pub struct Learnt {
     ownership: Ownership,
@@ -152,8 +151,8 @@ pub struct Learnt {
 }
 
 impl Model {
-    /// Uses knowledge from earlier slices. A search that this slice belongs to can
-    /// [begin the slice again](Model::has_met_more_shared_memory).
+    /// Starts from the findings of earlier slices. The search can repeat this slice if it [finds
+    /// more shared memory](Model::has_met_more_shared_memory).
     pub fn take_up(&mut self, learnt: Learnt) {
         let engine = self.engine_mut();
         engine.guests.savepoints.repeated = learnt.repeated;
@@ -164,7 +163,7 @@ impl Model {
         }
     }
 
-    /// Returns the knowledge gained. The model cannot be used afterwards.
+    /// Returns the findings for the next slice. The model cannot be used afterwards.
     pub fn take_learnt(&mut self) -> Learnt {
         let engine = self.engine_mut();
         Learnt {
@@ -173,8 +172,8 @@ impl Model {
         }
     }
 
-    /// Returns whether executions so far have shared memory that was not watched. This makes no
-    /// object coarser.
+    /// Returns whether executions so far have accessed shared memory that was not watched. No
+    /// object becomes coarser for this reason.
     pub fn has_met_more_shared_memory(&self) -> bool {
         self.engine().guests.native.has_met_more_shared
     }

@@ -1,26 +1,28 @@
-//! The places of the [await rule](crate::watch::await_rule) in machine code, which has no hints. A
-//! thread makes no progress if it returns to a place that reads, and everything that it can still
-//! read is unchanged since an earlier visit.
+//! The [await rule](crate::watch::await_rule) in machine code, which has no spin hints. A *place*
+//! is an address in the program's code that calls a hook. A thread makes no progress if it returns
+//! to a place that reads, and everything that the thread can still read is unchanged since an
+//! earlier visit.
 //!
 //! A thread can read its registers and stack, its data in the front-end (`errno`, random numbers,
-//! …), and memory. All but memory are saved at each visit of a place to which threads are known to
-//! return (`visits`). When a place of this kind is first found, the exploration starts again.
-//! Memory is shared, so each change of it is an effect (`memory_changes`). A write of the value
-//! that is already there is not an effect, but remains a write for the search.
+//! …), and shared memory. All but the shared memory is saved at each visit of a place to which
+//! threads are known to return (`visits`). Each change of shared memory is an effect
+//! (`memory_changes`). A write of the value that is already there is not an effect, but the search
+//! still treats it as a write.
 //!
-//! Until the thread reaches one of those places, each write that a hook reports counts as an
-//! effect. A loop whose writes change nothing is found by counting its rounds.
+//! Comparing memory costs more than the rest. So a place to which threads return is first a *loop*,
+//! where only registers and stack are saved. It becomes a *spin loop* when a thread returns to it
+//! in the state of an earlier visit, or after many rounds without a *sure effect* (an effect other
+//! than a plain write). Memory is compared only for spin loops, and threads stop only there. The
+//! exploration starts again each time that a loop or spin loop is found.
 //!
-//! Comparing memory costs more than the rest. So a place to which threads return begins as a
-//! *loop*, where registers and stack are saved. It becomes a *spin loop* when a thread is found
-//! there in the state of an earlier visit, or after many rounds without a sure effect. Memory is
-//! compared only for spin loops, and threads stop only there. The exploration starts again each
-//! time that a loop or spin loop is found.
+//! Until a thread reaches a spin loop, each plain write counts as an effect, even if it changes
+//! nothing. So a loop whose writes change nothing is found by counting its rounds.
 //!
-//! The program's frames contain bytes that it has not written, but that earlier calls left there.
-//! If some of them came from hooks, the rule would depend on how the checker was compiled. So hooks
-//! wipe the stack below them, once a thread has repeated a read or a try. This rule does not stop
-//! loops over many objects.
+//! Frames of the program contain bytes that earlier calls left behind. If some of these bytes came
+//! from hooks, the result of a comparison would depend on how the checker was compiled. So hooks
+//! wipe the stack below their frames once a thread has repeated a read or a try. Before that,
+//! wiping is unnecessary: the await rule does not stop a loop that reads a different object in each
+//! round.
 
 use super::visits::Place;
 use crate::engine::Engine;
@@ -48,12 +50,13 @@ impl Frame {
     }
 }
 
-/// Addresses and values passed to a hook by the program, which may have no other copy of them.
+/// Arguments of a hook. They belong to the thread's state, because the program may have no other
+/// copy of them.
 #[derive(Clone, Copy)]
 pub(crate) enum Given {
     All([u128; 3]),
-    /// The other values are unknown. Such values may derive from dead values, so dead values are
-    /// compared, too.
+    /// Some arguments. The others are unknown, and may derive from values that are dead by now, so
+    /// dead values are compared, too.
     Part([u128; 3]),
 }
 
@@ -100,11 +103,13 @@ impl Engine {
         let unroll = self.config.conditions.unroll;
         // SAFETY: as promised by the caller.
         let stack = unsafe { self.stack_from(frame.addr()) };
-        // A recursion passes the place deeper each time; copies of its stack would fill all memory.
+        // A recursive function passes the place with an ever larger stack, and copies of that stack
+        // would fill all memory.
         if unroll.is_none() && !(1..=MOST_COMPARED).contains(&stack.len()) {
             return false;
         }
-        // All threads use a finding at once, so that no execution depends on earlier executions.
+        // A newly found loop counts for all threads at once, so that the result of an execution
+        // does not depend on earlier executions.
         let place = Place {
             code,
             is_loop: self.is_loop(code),
@@ -117,8 +122,8 @@ impl Engine {
         if is_event && !place.is_spin && self.thread().life.operations >= MANY_OPERATIONS {
             self.counts_round(code);
         }
-        // The changes of a thread are recorded when it is suspended. Record them here as well, so
-        // that switches make no difference.
+        // A thread's changes are recorded when it is suspended. Record them here as well, so that
+        // the result does not depend on whether the thread is suspended here.
         self.note_changes();
         self.thread().life.guests.round.forget_before_effect();
         // A copy of memory from before the thread's last effect is useless.
@@ -176,8 +181,9 @@ impl Engine {
         }
     }
 
-    /// Records that this many bytes of the running thread's stack are compared. If this is more than
-    /// before, savepoints have restored less of the stack so far.
+    /// Records that this many bytes of the running thread's stack are compared. If this is more
+    /// than before, the exploration starts again, because savepoints have restored less of the
+    /// stack so far.
     fn compares_stack(&mut self, depth: usize) {
         let depth = depth + LINK;
         if depth <= MOST_COMPARED && depth > self.names.compared_depth(self.running) {
@@ -186,10 +192,11 @@ impl Engine {
         }
     }
 
-    /// Returns the running thread's observations since an earlier visit that other threads can
-    /// change. For its own stack, these are the bytes that other threads have written, and the
-    /// bytes that are as the thread has read them. (Bytes that the thread has overwritten itself
-    /// are written again in the next round.) Ended frames, which hooks overwrite, are below `live`.
+    /// Returns the running thread's observations since an earlier visit, as far as other threads
+    /// can change them. An observation of the thread's own stack counts if other threads have
+    /// written there, or if the value is still the one that the thread has read. (A value that the
+    /// thread has overwritten itself is overwritten again in the next round.) Addresses below
+    /// `live` never count: they belong to ended frames, which hooks overwrite.
     fn seen_since(&self, visit: usize, live: usize) -> Vec<Seen> {
         let round = &self.threads[self.running.index()].life.guests.round;
         let can_change = |seen: &Seen| {
@@ -209,9 +216,9 @@ impl Engine {
         seen.iter().copied().filter(can_change).collect()
     }
 
-    /// Appends the private state of the running thread to `state`: registers, its stack as far as
-    /// the thread has observed it and may read it, the arguments of the hook, and the thread's data
-    /// in the front-end.
+    /// Appends the private state of the running thread to `state`: registers and stack, the
+    /// arguments of the hook, and the thread's data in the front-end. Bytes of the stack that other
+    /// threads have written count with their old values (`foreign`).
     fn copy_state(&mut self, stack: &[u8], given: Given, state: &mut Vec<u8>) {
         state.extend_from_slice(stack);
         let foreign = &self.thread().life.guests.round.foreign;
@@ -224,8 +231,9 @@ impl Engine {
         }
     }
 
-    /// Clears the dead parts in the state of a thread that has returned to a place, and in the
-    /// state of its first visit. Before a thread returns there is nothing to compare.
+    /// Clears dead parts of the stack in the state of a thread that has returned to a place, and in
+    /// the saved state of its first visit. The first visit leaves them as they are, because there
+    /// is nothing to compare yet.
     fn clear_dead(&mut self, place: Place, start: usize, state: &mut [u8]) {
         let Some(native) = self.config.native else {
             return;
@@ -242,8 +250,8 @@ impl Engine {
             .clear_raw_states(place, clear);
     }
 
-    /// Counts a visit of the running thread. After many visits without a sure effect, the place is
-    /// a spin loop.
+    /// Counts a visit of the running thread. After many visits without a sure effect, the place
+    /// becomes a spin loop.
     #[cold]
     #[inline(never)]
     fn counts_round(&mut self, code: usize) {
@@ -275,8 +283,8 @@ impl Engine {
         !self.is_loop(code) && self.thread().life.guests.round.passes_simply(code)
     }
 
-    /// Makes hooks wipe the stack below them from now on. Executions so far have compared the
-    /// remains of hooks, too.
+    /// Makes hooks wipe the stack below them from now on. The exploration starts again, because
+    /// executions so far have also compared bytes that hooks left behind.
     pub(crate) fn wipe_stacks(&mut self) {
         if !self.names.has_wiped_stacks() {
             self.names.wipe_stacks();
@@ -284,7 +292,8 @@ impl Engine {
         }
     }
 
-    /// Makes the place a spin loop. Executions so far did not compare memory here.
+    /// Makes the place a spin loop. The exploration starts again, because executions so far did not
+    /// compare memory here.
     #[cold]
     fn meet_spin(&mut self, code: usize) {
         self.meet_loop(code);
@@ -293,7 +302,8 @@ impl Engine {
         }
     }
 
-    /// Makes the place a loop. Executions so far did not compare states here.
+    /// Makes the place a loop. The exploration starts again, because executions so far did not
+    /// compare states here.
     #[cold]
     fn meet_loop(&mut self, code: usize) {
         if self.config.without.contains(&Shortcut::AwaitRule) {

@@ -35,8 +35,8 @@ pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
     unsafe { read_given(address, length, frame, Given::All(given)) }
 }
 
-/// Reports a plain read in the middle of a call of the program, with the known arguments of the
-/// call.
+/// Reports a plain read within a library call of the program. `given` are the known arguments of
+/// the call.
 ///
 /// # Safety
 ///
@@ -180,8 +180,8 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     });
 }
 
-/// Notes an access to volatile memory outside the thread's own stack while other threads exist, so
-/// that the report says that these accesses are not checked for races.
+/// Warns in the report that volatile accesses are not checked for races. The warning is given for
+/// the first access outside the thread's own stack while other threads exist.
 pub fn meet_volatile(address: usize, code: usize) {
     static HAS_MET: AtomicBool = AtomicBool::new(false);
     if HAS_MET.load(Relaxed) {
@@ -270,8 +270,8 @@ impl Engine {
         unsafe { self.changes(address, length) };
     }
 
-    /// Records the write if this requires no memory of the checker. If it does, returns false and
-    /// records nothing.
+    /// Records the write if the checker need not allocate memory for this. Otherwise, returns false
+    /// and records nothing.
     #[inline(always)]
     pub(super) fn takes_effect_simply(&mut self, address: usize) -> bool {
         if self.is_on_own_stack(address) {
@@ -351,7 +351,7 @@ impl Engine {
         });
     }
 
-    /// Completes the plain write of the current event, which ends.
+    /// Completes the plain write of the current event, at the end of the event.
     #[cold]
     pub(crate) fn has_written(&mut self, written: Written) {
         let Written {
@@ -376,8 +376,8 @@ impl Engine {
         }
     }
 
-    /// Orders a plain access that is an event like an atomic one. The access races only with the
-    /// end of its memory.
+    /// Orders a plain access that is an event like a sequentially consistent atomic access. It can
+    /// race only with a free of its memory, or with the beginning or end of an object there.
     #[cold]
     pub(super) fn order_plain(
         &mut self,

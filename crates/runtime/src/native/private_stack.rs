@@ -83,8 +83,8 @@ impl Engine {
         goes_on
     }
 
-    /// Arranges that the current plain write, which is not an event, is recorded when done, if it
-    /// is a step.
+    /// If the current plain write is a step but not an event, arranges that it is recorded after
+    /// the program has performed it.
     pub(super) fn note_private_write(&mut self, address: usize, length: usize) {
         if self.watch.audits && !self.races_plain() {
             self.audit_access(address, length, true);
@@ -126,8 +126,8 @@ impl Engine {
             self.guests.native.are_stacks_shared = true;
         }
         self.threads[owner.index()].guests.has_private_stack = false;
-        // The remains of hooks are visible when a function first writes to its frame, because the
-        // write is an event now.
+        // A write is an event now, so a function's first write to its frame shows what hooks have
+        // left there.
         self.wipe_stacks();
         self.coarsen_object(self.names.end(owner), Coarsening::Shared);
     }

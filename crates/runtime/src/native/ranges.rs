@@ -1,4 +1,5 @@
-//! Ranges of memory by address, which determine the object of an access and its value.
+//! Maps the address and size of an access to its *range*: the memory that is one object of the
+//! search. Overlapping accesses share one merged range, whose value is its whole content.
 
 use crate::engine::Engine;
 use crate::engine::names::Range;
@@ -10,8 +11,7 @@ use report::Restart;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-/// A cache of recent ranges. Every access looks up its range. For a recent range, one comparison is
-/// enough.
+/// A cache of recently used ranges, because every access looks up its range.
 #[derive(Default)]
 pub(crate) struct Ranges {
     recent: Vec<Recent>,
@@ -64,7 +64,8 @@ impl Engine {
         range
     }
 
-    /// Empties the cache, because a cached access may belong to another range now.
+    /// Empties the cache, because a cached access may belong to another range now. If a range has
+    /// grown, the exploration starts again.
     pub(crate) fn coarsen_ranges(&mut self, has_grown: bool) {
         let recent = &mut self.guests.native.ranges.recent;
         recent.clear();
@@ -74,8 +75,8 @@ impl Engine {
         }
     }
 
-    /// Announces the running thread's next operation, which is in one order with all others at its
-    /// object. Returns whether the thread continues at once.
+    /// Announces the running thread's next operation. The operation is totally ordered with all
+    /// other operations on its object. Returns whether the thread continues at once.
     #[inline(always)]
     pub(crate) fn announces(
         &mut self,
@@ -99,7 +100,7 @@ impl Engine {
         let index = self.running.index();
         self.life.pending[index] = explore::Pending::Enabled(self.after_yield(request));
         let runs_on = self.runs_on();
-        // Changes so far are an effect whether or not the thread is suspended here.
+        // Record the changes of memory so far, although the thread is not suspended here.
         if runs_on && self.watch.reads {
             self.end_segment();
         }
@@ -131,9 +132,9 @@ impl Engine {
 }
 
 impl Range {
-    /// Returns the variable of an access to this memory, which is part of the range. In a merged
-    /// range, the variable consists of single bytes, because ordering one byte must not order its
-    /// neighbour.
+    /// Returns the variable of an access to this part of the range. In a merged range, each byte is
+    /// a separate variable, because synchronization on one byte must not order accesses to its
+    /// neighbours.
     #[inline]
     pub(super) fn variable(self, address: usize, length: usize) -> Variable {
         match self.is_merged {
@@ -143,7 +144,7 @@ impl Range {
     }
 }
 
-/// Returns the token of the content of a range.
+/// Returns the id of the content of a range.
 ///
 /// # Safety
 ///
@@ -156,7 +157,8 @@ unsafe fn content(range: Range) -> ValueId {
     ValueId(hasher.finish())
 }
 
-/// Returns the token of a value that an access to the range reads or writes.
+/// Returns the id of a value that an access to the range reads or writes. In a merged range, this
+/// is the id of the whole content.
 ///
 /// # Safety
 ///
@@ -170,7 +172,7 @@ pub(super) unsafe fn token<V: Value>(value: V, range: Range) -> ValueId {
     }
 }
 
-/// Returns the token of the memory that an access reads or writes.
+/// Returns the id of the value in memory that an access reads or writes, like [`token`].
 ///
 /// # Safety
 ///
@@ -189,7 +191,8 @@ pub(super) unsafe fn content_of(address: usize, length: usize, range: Range) -> 
     }
 }
 
-/// Reads the first byte, so that a fault occurs here if the program could not access it either.
+/// Reads the first byte. If the program accesses an invalid address, the fault occurs here, before
+/// the checker accesses the memory.
 ///
 /// # Safety
 ///

@@ -1,12 +1,12 @@
 //! Reuse of heap blocks (ABA): a thread that keeps an address may find a new object there.
 //!
-//! With `Conditions::reuse`, an allocation chooses new memory or any block of its size that was freed
-//! while threads ran. Frees and allocations of one size are writes of one object once some
-//! execution contains both. Before that, they are not events. As in C11, a free happens before the
-//! allocation that gets the block. Without `Conditions::reuse`, blocks are never reused. With it, they
-//! are reused at most the configured number of times. Further reuse is reported as left out if one
-//! thread has read an address (atomically, or plainly with interleaving), another thread frees that
-//! block, and blocks of its size are allocated.
+//! With `Conditions::reuse`, an allocation chooses between new memory and any block of its size
+//! that was freed while threads ran. Frees and allocations of one size are writes to one object,
+//! the *pool* of that size, once some execution contains both. Before that, they are not events. As
+//! in C11, a free happens before the allocation that gets the block. Without `Conditions::reuse`,
+//! blocks are never reused. With it, each thread reuses at most the configured number of blocks.
+//! Further reuse is reported as left out if one thread has read an address (atomically, or plainly
+//! with interleaving), another thread frees that block, and blocks of its size are allocated.
 
 use crate::engine::Engine;
 use crate::engine::dependence::DependsOn;
@@ -18,13 +18,13 @@ use report::{LeftOut, Omission};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::panic::Location;
 
-/// The base address of the objects that stand for all blocks of a size. No program has memory here.
+/// The base address of the pools. No program has memory here.
 const POOLS: usize = 1 << 61;
 
 /// The reusable blocks of the execution by size, with the events that freed them.
 pub(super) type Freed = FxHashMap<usize, Vec<(usize, EventId)>>;
 
-/// Actions of the executions so far while several threads ran.
+/// Accesses to heap blocks in all executions so far, while several threads ran.
 #[derive(Default)]
 pub(crate) struct Met {
     /// The threads that have read the address of a block. `None` stands for several threads.
@@ -41,7 +41,8 @@ pub(crate) struct Met {
 }
 
 impl Met {
-    /// Returns whether one thread has allocated and another thread has freed.
+    /// Returns whether one thread has allocated blocks of this size and another thread has freed
+    /// some.
     fn has_two(&self, size: usize) -> bool {
         let (freed, allocated) = (self.freed.get(&size), self.allocated.get(&size));
         freed

@@ -1,9 +1,10 @@
-//! Saved states of executions of native programs after some events. Executions with a common
-//! beginning need not be run from the start.
+//! Saved states of executions of native programs after some events. A later execution that begins
+//! with the same events starts from the saved state.
 //!
 //! Everything that an execution changes is known: the program's memory, which its front-end copies,
-//! the stacks of its threads, and the engine's data. A search goes depth first, so the next
-//! execution begins like the previous one. All savepoints lie on the path of the current execution.
+//! the stacks of its threads, and the engine's data. The search is depth-first, so the next
+//! execution begins like the previous one. So only savepoints on the path of the current execution
+//! are kept.
 
 use super::{ProgramLife, shadow};
 use crate::engine::coroutine::SavedFibre;
@@ -65,7 +66,7 @@ pub trait Memory: Sync {
     fn restore(&self, copy: &dyn Any);
 }
 
-/// The savepoints on the path of the current execution, in its order.
+/// The savepoints on the path of the current execution, in the order of their events.
 #[derive(Default)]
 pub(crate) struct Savepoints {
     /// The savepoints. The first `count` are on the path; the others are kept for reuse.
@@ -75,8 +76,7 @@ pub(crate) struct Savepoints {
     path: Vec<Step>,
     /// The number of runs of threads. A thread that has not run since a savepoint is unchanged.
     runs: u64,
-    /// The number of repetitions of executions so far, by this model and the models of earlier
-    /// slices.
+    /// The number of executions so far, by this model and the models of earlier slices.
     pub(crate) repeated: u64,
     /// The settings for watching when the points were made.
     watch: Watch,
@@ -159,9 +159,10 @@ impl Engine {
         self.guests.savepoints.count > 0
     }
 
-    /// Returns the number of events after which to stop, because a savepoint pays there. A
-    /// savepoint pays at the end if more executions begin like this one. If not, it pays in the
-    /// middle, because later executions have less and less in common with this one.
+    /// Returns the number of events after which to make the next savepoint, if it is worth its
+    /// cost. If more executions begin like this one, the savepoint is best at the end. Otherwise,
+    /// it is best in the middle, because later executions share ever shorter beginnings with this
+    /// one.
     pub(crate) fn next_savepoint(&self, execution: &Execution, returns: bool) -> Option<usize> {
         let last = self.guests.savepoints.on_way().last()?;
         let distance = execution.len() - last.life.events as usize;
@@ -173,7 +174,7 @@ impl Engine {
     }
 
     /// Returns whether savepoints can be used now. Occasionally, an execution is run as a whole, to
-    /// detect programs that are not deterministic.
+    /// detect nondeterministic programs.
     fn prepare_savepoints(&mut self) -> bool {
         let savepoints = &mut self.guests.savepoints;
         savepoints.repeated += 1;

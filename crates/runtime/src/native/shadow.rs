@@ -1,8 +1,8 @@
 //! Data races on memory that is accessed by address, exact to the byte. Uses vector clocks as in
 //! FastTrack (Flanagan and Freund, PLDI 2009).
 //!
-//! For each granule of eight bytes, the accesses after which later accesses must be ordered are
-//! kept. An access replaces an earlier access of the same thread, kind and bytes. It also replaces
+//! For each granule of eight bytes, this module keeps the accesses with which later accesses may
+//! race. An access replaces an earlier access of the same thread, kind and bytes. It also replaces
 //! an earlier access that it covers and is ordered after, because any access that races with the
 //! earlier access also races with the later access.
 
@@ -40,7 +40,7 @@ struct Granule {
 /// A copy of the granules that have been accessed in an execution.
 pub(crate) type Saved = Vec<(usize, Vec<Touch>)>;
 
-/// The maximum number of granules that are copied.
+/// The maximum number of granules that a savepoint copies.
 const MOST: usize = 256;
 
 /// An access to bytes of a granule.
@@ -51,7 +51,7 @@ pub(crate) struct Touch {
     bytes: u8,
     kind: Kind,
     code: usize,
-    /// The number of the access, where the execution is recorded.
+    /// The number of the access in the recording, if the execution is recorded.
     recorded: u32,
 }
 
@@ -95,8 +95,8 @@ impl Kind {
         matches!(self, Kind::AtomicRead | Kind::AtomicWrite | Kind::Use)
     }
 
-    /// Returns whether the two accesses must be ordered. Where plain accesses are interleaved, this
-    /// holds only for beginnings and ends.
+    /// Returns whether the two accesses must be ordered. Where plain accesses are interleaved, only
+    /// an access that begins or ends a life must be ordered with others.
     fn conflicts(self, other: Kind, is_raced: bool) -> bool {
         (is_raced || self.bounds_life() || other.bounds_life())
             && (self.writes() || other.writes())
@@ -232,7 +232,8 @@ impl Engine {
         self.shadow(address, OBJECT, kind);
     }
 
-    /// Returns whether plain memory is known to be the running thread's own and needs no record.
+    /// Returns whether only the running thread is known to use this memory, so that a plain access
+    /// needs no record.
     #[inline(always)]
     pub(crate) fn is_unshared(&self, address: usize, length: usize) -> bool {
         let granule = address / GRANULE;
@@ -241,8 +242,8 @@ impl Engine {
         fits && ownership.is_own(granule, self.running)
     }
 
-    /// Records an atomic access by the running thread for ownership. Where races are searched for,
-    /// other functions record the access as a touch instead.
+    /// Records an atomic access by the running thread in the ownership of its memory. Where races
+    /// are searched for, other functions record the access as a touch instead.
     #[inline(always)]
     pub(crate) fn own_atomically(&mut self, address: usize, length: usize) {
         if self.watch.races || self.is_solo() {
@@ -264,7 +265,8 @@ impl Engine {
         self.running == ThreadId::MAIN && self.guests.native.life.joined + 1 == self.started().len()
     }
 
-    /// Watches all memory from the next execution on, so that a native program shows all its races.
+    /// Watches all memory from the next execution on, so that all races of a native program are
+    /// found.
     pub(crate) fn watch_all_memory(&mut self) {
         self.watch.races |= self.guests.native.is_raced;
         self.guests.native.is_ordering = true;
@@ -411,7 +413,8 @@ impl Engine {
         }
     }
 
-    /// Makes atomic accesses order threads, because the known order of threads does not suffice.
+    /// Makes synchronization by atomic accesses count for races from now on, because the
+    /// synchronization considered so far does not order two events. The exploration starts again.
     pub(super) fn order_atomics(&mut self) {
         self.names.order_atomics();
         self.guests.native.is_ordering = true;
@@ -437,7 +440,7 @@ impl Engine {
         }
     }
 
-    /// Reports two unordered accesses. The failure is the same in either order.
+    /// Reports two unordered accesses. The failure is the same whichever of them comes first.
     #[cold]
     fn native_race(&mut self, earlier: Touch, later: Touch, number: usize) {
         let Some(native) = self.config.native else {

@@ -8,8 +8,9 @@ pub trait SourceMap: Sync {
     /// Returns the functions with the code at an address, innermost inlined function first.
     fn functions(&self, code: usize) -> Vec<String>;
 
-    /// Returns the functions on the stack that ends at `stack_top` and returns to an address,
-    /// innermost first. The list is empty if they cannot be determined.
+    /// Returns the functions of the calls on the stack that ends at `stack_top`, innermost first.
+    /// `code` is an address in the innermost function. The list is empty if they cannot be
+    /// determined.
     fn callers(&self, code: usize, stack_top: usize) -> Vec<String>;
 
     /// Returns the address to show for an address in a library or its headers: the address of the

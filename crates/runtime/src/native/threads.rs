@@ -8,7 +8,7 @@ use objects::Thread;
 use report::{FailureKind, LeftOut, Omission};
 use std::panic::{Location, resume_unwind};
 
-/// The payload for unwinding a thread that ends in the middle.
+/// The payload that unwinds a thread that ends before its function returns.
 pub(crate) struct EndOfThread;
 
 /// Starts a thread that runs `run(argument)`.
@@ -46,7 +46,7 @@ pub fn return_from_thread() -> ! {
     resume_unwind(Box::new(EndOfThread))
 }
 
-/// Ends the thread at once, as a bug. No more of its code runs.
+/// Reports a failure and ends the thread at once. No more of its code runs.
 pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
     perform::stop(|engine| {
         engine.thread().life.code = code;
@@ -136,8 +136,9 @@ pub fn end_thread() -> ! {
     })
 }
 
-/// Ends the program: the thread never continues, and is not joined. Other threads continue, because
-/// the end counts as the last action, and may wait forever.
+/// Ends the program. The calling thread never continues and is not joined. Other threads continue,
+/// because the end of the program counts as the last action. They may wait forever: this is not a
+/// deadlock.
 pub fn exit_program() -> ! {
     perform::stop(|engine| {
         engine.guests.native.life.has_exited = true;
@@ -159,7 +160,8 @@ pub fn goal(code: usize, name: &str, is_reached: bool) {
     });
 }
 
-/// Records that the program's main function has returned: remaining threads may wait forever.
+/// Records that the program's main function has returned. If remaining threads wait forever, this
+/// is not a deadlock.
 pub fn return_from_main() {
     perform::silently(|engine| engine.guests.native.life.has_exited = true);
 }
@@ -200,8 +202,9 @@ pub fn excuse(thread: ThreadId, is_excused: bool) {
     });
 }
 
-/// Removes remains of the checker from the stack below the caller, where code of the program will
-/// run. The await rule also compares bytes that were never written.
+/// Wipes what the checker has left on the stack below the caller, where code of the program will
+/// run. The await rule would compare these bytes, because it also compares bytes that the program
+/// has never written.
 pub fn clean_stack() {
     perform::clean_after_calls();
 }

@@ -1,10 +1,11 @@
-//! The bound on loop rounds (`--unroll`). The places in a loop that read identify the loop. A
+//! The bound on loop rounds (`--unroll`). A loop is identified by the places in it that read. A
 //! thread stops when it reaches one of these places in a round beyond the bound.
 //!
-//! Rounds are counted separately for each time that a loop is entered, as far as this is known. An
-//! inner loop starts again in each round of an outer loop that has a place before it. The loops of
-//! a function start again in calls from other places, if functions keep frame pointers, or in each
-//! call, if the compiler inserts hooks at the beginning of functions.
+//! The count starts again whenever a loop is entered, as far as this can be detected. The count of
+//! an inner loop starts again in each round of an outer loop that passes a place before the inner
+//! loop. The counts in a function start again in each call if the compiler inserts hooks at the
+//! beginning of functions. Otherwise, they start again in calls from other places, if functions
+//! keep frame pointers.
 
 use super::places::Frame;
 use crate::engine::Engine;
@@ -14,7 +15,7 @@ use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use std::sync::atomic::AtomicBool;
 
-/// Whether there is a bound, so that entries of functions count.
+/// Whether there is a bound, so that hooks must report the beginnings of functions.
 pub static IS_BOUNDED: AtomicBool = AtomicBool::new(false);
 
 life! {
@@ -36,8 +37,8 @@ struct Round {
 }
 
 impl Rounds {
-    /// Counts a round at a place where the thread has this stack, which begins with a [`Frame`] if
-    /// it is known. Returns whether the round is beyond the bound.
+    /// Counts a round at a place. `stack` is the stack of the thread: it begins with a [`Frame`],
+    /// or is empty if it is unknown. Returns whether the round is beyond the bound.
     pub(super) fn count(&mut self, code: usize, depth: usize, stack: &[u8], most: u32) -> bool {
         let calls = calls(stack);
         let is_here =
@@ -107,8 +108,9 @@ pub fn enter_function(frame: *const Frame) {
 }
 
 impl Engine {
-    /// Returns the size of the running thread's stack in bytes, where it begins with this frame.
-    /// On a stack of the program's own, only differences of sizes count.
+    /// Returns the number of bytes from this frame to the top of the running thread's stack. If the
+    /// program runs on a stack that it has allocated itself, only the difference of two results is
+    /// meaningful.
     #[inline]
     pub(super) fn depth_of(&self, frame: *const Frame) -> usize {
         self.stack_top().wrapping_sub(frame.addr())

@@ -1,4 +1,5 @@
-//! The visits of places by threads of a native program: which are kept, and which places are loops.
+//! Records the visits of places by a thread of a native program, and finds out whether the thread
+//! has returned to a place. The header of `places` explains the terms.
 
 use super::unrolling::Rounds;
 use crate::engine::life::life;
@@ -6,7 +7,7 @@ use crate::watch::await_rule::round::{Round, Visit, mark_of};
 use crate::watch::seen::Seen;
 use rustc_hash::FxHashMap;
 
-/// The number of times that a thread may pass one place before it counts as being in a loop.
+/// After more rounds without a sure effect than this, a place counts as a spin loop.
 const MANY_ROUNDS: u32 = 8;
 
 /// The maximum number of visits of spin loops that are kept since the last effect.
@@ -15,14 +16,17 @@ const MOST_VISITS: usize = 64;
 life! {
     /// The part of the record for the await rule at places.
     pub(crate) struct AtPlaces {
-        /// The number of effects so far without plain writes, which may write an unchanged value.
+        /// The number of sure effects so far: all effects except plain writes, which may write an
+        /// unchanged value.
         sure_effects: u32,
         /// For each place, the number of visits since the last sure effect, and the value of
-        /// `sure_effects` then. Visits are counted once the thread has performed many operations.
+        /// `sure_effects` at that time. Visits are counted only after the thread has performed many
+        /// operations.
         rounds_without_effect: FxHashMap<usize, (u32, u32)>,
-        /// If the thread returned to a place, the index of its earlier observations there.
+        /// If the thread has returned to a place, the index in `seen` of its first observation
+        /// after the previous visit.
         pub(crate) comes_back_to: Option<usize>,
-        /// The rounds of the thread's loops, if these have a bound.
+        /// The rounds of the thread's loops, if there is a bound on rounds (`--unroll`).
         pub(super) rounds: Rounds,
     }
 }
@@ -59,8 +63,8 @@ impl AtPlaces {
 }
 
 impl Round {
-    /// Records an observation. Returns whether it repeats an observation of the same object at the
-    /// same place.
+    /// Records an observation. Returns whether it is a retry: the thread also observed the same
+    /// object after its previous visit of the same place.
     pub(crate) fn learn(&mut self, seen: Seen) -> bool {
         let before = self.at_places.comes_back_to.take();
         let before = before.and_then(|start| self.seen.get(start));
@@ -74,7 +78,7 @@ impl Round {
     #[inline(always)]
     pub(super) fn passes_simply(&mut self, code: usize) -> bool {
         // Clearing foreign bytes frees memory, which must not happen while code of the program
-        // runs. A watched thread needs a comparison of memory.
+        // runs. For a watched thread, memory has to be compared.
         if !self.foreign.is_known() || self.is_watched() {
             return false;
         }
@@ -99,9 +103,9 @@ impl Round {
     }
 
     /// Records a visit, after `forget_before_effect`, of a place that is known as a loop. Returns
-    /// the index of an earlier visit in the same state. `raw` is the start of the stack in a raw
-    /// state, which must be the first state of its place. `state` receives another buffer in
-    /// exchange.
+    /// the index of an earlier visit in the same state. If the state is raw (its dead parts are not
+    /// cleared), `raw` is the start of its stack. Only the first state of a place may be raw. A
+    /// recorded state is exchanged for another buffer.
     pub(super) fn returns_to(
         &mut self,
         place: Place,
@@ -145,7 +149,8 @@ impl Round {
 }
 
 impl Place {
-    /// Returns the mark of a state. Many states are kept only in a spin loop.
+    /// Returns the mark of a state. Only spin loops keep several states of a place, so only they
+    /// need a digest.
     fn mark_of(self, state: &[u8]) -> u64 {
         match self.is_spin {
             true => mark_of(state),
@@ -167,7 +172,8 @@ mod tests {
         is_event: true,
     };
 
-    /// Returns for each visit of one place, with a read of the object, whether it is a retry.
+    /// Visits one place repeatedly, and reads the next of these objects each time. Returns for each
+    /// visit whether it is a retry.
     fn retries(read: &[u32]) -> Vec<bool> {
         let mut round = Round::default();
         round.begin();

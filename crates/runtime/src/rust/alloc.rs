@@ -29,8 +29,8 @@ pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
     noted(unsafe { std::alloc::alloc_zeroed(layout) })
 }
 
-/// Frees memory of [`alloc`] like `std::alloc::dealloc`. It is misuse to free other memory or
-/// memory that was freed before. In that case nothing is freed.
+/// Frees memory of [`alloc`] like `std::alloc::dealloc`. Freeing other memory, or freeing memory
+/// twice, is reported as misuse and frees nothing.
 ///
 /// # Safety
 ///
@@ -109,7 +109,7 @@ impl<T> Track<T> {
         &mut self.value
     }
 
-    /// Returns the value, which need not be dropped any more.
+    /// Returns the value and stops tracking it.
     pub fn into_inner(self) -> T {
         self.value
     }

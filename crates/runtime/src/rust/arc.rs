@@ -1,14 +1,15 @@
 //! Shared ownership that detects leaks and exposes the order in which owners drop their shares.
 //!
-//! The reference count itself is that of `std::sync::Arc`. This module adds two things. Giving up a
-//! share happens before the drop of the value, which destructors rely on (a release, and an acquire
-//! by the last owner). A value that is never dropped is a failure.
+//! The reference count itself is that of `std::sync::Arc`. This module adds two things. First, each
+//! drop of a share happens before the drop of the value (a release by each owner, and an acquire by
+//! the last owner). Destructors rely on this order. Second, a value that is never dropped is a
+//! failure.
 //!
 //! 1. Giving up a share is an event only where the order matters: where the destructor of the value
 //!    performs operations, so that it matters which thread is last (`Coarsening::Ordered`), or
 //!    where a thread reads the count (`Coarsening::Polled`). In the second case, taking a share is
-//!    an event, too. Reads of the count are then write accesses, and changes of the count, which
-//!    commute with each other, are read accesses.
+//!    an event, too. Changes of the count commute with each other, but not with reads of the count.
+//!    So for the exploration, changes are read accesses, and reads are write accesses.
 //! 2. Changes of weak shares are events only where a thread reads their count
 //!    (`Coarsening::Scanned`).
 
@@ -219,7 +220,8 @@ impl<T: ?Sized> Deref for Arc<T> {
     }
 }
 
-/// Never returns. While an execution is torn down, operations return results that no longer hold.
+/// Never returns. The counter and the `Arc` of `std` disagree only while an execution is torn down,
+/// because operations then return results that do not hold.
 fn torn() -> ! {
     loop {
         crate::assume(false);

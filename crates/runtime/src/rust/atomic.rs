@@ -1,4 +1,5 @@
-//! Atomic variables and fences.
+//! Atomic variables and fences. A variable *settles* at its first use in an execution: it becomes
+//! an object of the exploration (see `settle.rs`).
 
 #[cfg(feature = "enforce")]
 mod real;
@@ -47,7 +48,7 @@ macro_rules! integers {
 
             #[inline(always)]
             fn token(self) -> ValueId {
-                // Programs keep addresses in integers, with marks in bits that are zero.
+                // Programs also store addresses in integers, with tags in unused bits.
                 match size_of::<$integer>() == size_of::<usize>() {
                     true => value_id::of_address(self as usize),
                     false => ValueId(self as u64),
@@ -128,7 +129,7 @@ impl<V: Value> Atomic<V> {
     }
 
     /// Settles the variable at once. Its name consists of the running thread and the variable's
-    /// number there.
+    /// number among the objects of that thread.
     ///
     /// # Panics
     ///
@@ -146,7 +147,7 @@ impl<V: Value> Atomic<V> {
         self
     }
 
-    /// Creates a variable of a library that the program does not see, with its name in traces.
+    /// Creates a variable of a library, which is hidden from the program. Traces call it `name`.
     #[track_caller]
     pub fn internal(value: V, name: &str) -> Atomic<V> {
         outside!(Atomic::new(value));
@@ -177,12 +178,13 @@ impl<V: Value> Atomic<V> {
         ObjectId(!self.object.get())
     }
 
-    /// Returns the variable of the current execution.
+    /// Returns the variable of the current execution: this variable itself, or its copy if it is in
+    /// a static.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn here(&self) -> &Atomic<V> {
         let mut here = self;
-        // Settles the variable; see `settled`.
+        // Settles the variable. The function `settled` in `settle.rs` explains the loop.
         while !here.is_settled() {
             here = here.come_here();
             clean_after_first_use();
@@ -397,7 +399,7 @@ fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
     });
 }
 
-/// Records a write. A write that does not change the value has no effect, like a read.
+/// Records a write for the await rule. A write that does not change the value counts as a read.
 fn wrote(engine: &mut Engine) {
     if engine.before == engine.after {
         engine.see(Seen::Value(engine.op.object, engine.before));

@@ -12,7 +12,7 @@ use std::panic::Location;
 pub struct Barrier {
     pub(crate) object: ObjectId,
     number: u32,
-    /// Whether arrivals are ordered.
+    /// Whether the order of the arrivals is known to matter (`Coarsening::Ordered`).
     is_ordered: bool,
 }
 
@@ -80,8 +80,8 @@ impl Arrival {
         }
     }
 
-    /// Checks whether the thread was the last to arrive. This query makes the arrivals of the
-    /// barrier ordered.
+    /// Checks whether the thread was the last to arrive. From the first query on, the exploration
+    /// distinguishes the orders of the arrivals.
     #[track_caller]
     pub fn is_leader(&self) -> bool {
         if !self.is_ordered {

@@ -1,5 +1,6 @@
-//! Operations on the objects of the mirrors: operations of the model or, with the feature `enforce`
-//! and outside of a model, of the real object beside it.
+//! Operations on the objects inside the mirrors of `std`, such as the lock in
+//! `mazurka::sync::Mutex`. Each acts on the object of the model or, with the feature `enforce` and
+//! outside of a model, on the real object that is stored beside it.
 
 use crate::rust::outside::outside;
 use crate::rust::settle::Born;

@@ -32,7 +32,7 @@ pub struct Channel<T> {
     is_tried: bool,
     /// How traces show a message, if the program defines that.
     show: Cell<Option<Show<T>>>,
-    /// The messages by ticket of their sends. A message is kept until it is received.
+    /// The messages, indexed by the tickets of their sends. A message is kept until it is received.
     messages: UnsafeCell<Vec<Option<(Ticket, T)>>>,
     /// The real channel, if it was created outside of models.
     #[cfg(feature = "enforce")]
@@ -193,7 +193,8 @@ impl<T> Channel<T> {
 
     /// Sends without waiting, or with a time limit: takes a place, and gives it up if there is no
     /// room.
-    // Place numbers differ between rounds: keep them out of the program's frames (await rule).
+    // Not inlined: the await rule compares the program's frames between the rounds of a loop, and
+    // the numbers of places differ in each round.
     #[inline(never)]
     fn send_by_try(&self, message: T, location: Place) -> Result<(), SendError<T>> {
         let shown = self.text_of(&message);
@@ -309,7 +310,8 @@ impl<T> Channel<T> {
 
     /// Receives without waiting, or with a time limit: takes a place, and gives it up if there is
     /// no message.
-    // Place numbers differ between rounds: keep them out of the program's frames (await rule).
+    // Not inlined: the await rule compares the program's frames between the rounds of a loop, and
+    // the numbers of places differ in each round.
     #[inline(never)]
     fn receive_by_try(&self, was_hung_up: bool, location: Place) -> Result<T, ReceiveError> {
         let place = Order::receive_try_place(self.capacity).on(self.object);
@@ -410,8 +412,8 @@ impl<T> Channel<T> {
         drop(left);
     }
 
-    /// Records that the channel is used by tries. From then on drops of senders must have an
-    /// access, and operations of a rendezvous have one order.
+    /// Records that the channel is used with try operations. From then on, the drop of a sender is
+    /// an access, and the operations at a rendezvous are ordered with each other.
     fn note_try(&self) {
         if !self.is_tried {
             silently(|engine| engine.coarsen_object(self.object, Coarsening::Tried));

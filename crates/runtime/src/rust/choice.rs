@@ -40,8 +40,8 @@ pub fn choose(alternatives: u32) -> u32 {
     choice
 }
 
-/// Chooses whether an operation that may fail or wake up spuriously does so here. The configuration
-/// limits the number of times per thread.
+/// Chooses whether an operation fails or wakes up spuriously. The configuration limits how often
+/// this happens in each thread.
 #[inline]
 #[track_caller]
 pub fn spurious() -> bool {

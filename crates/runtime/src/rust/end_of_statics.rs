@@ -24,7 +24,8 @@ pub(crate) struct Ending {
 ///
 /// # Safety
 ///
-/// The engine must be alive, the checker must run, and no reference to the engine may be held.
+/// The engine must be alive, the caller must be code of the checker (not of the program), and no
+/// reference to the engine may be held.
 pub(crate) unsafe fn drop_statics(engine: NonNull<Engine>) {
     // SAFETY: as promised by the caller. No reference exists while a destructor runs.
     let owned = unsafe { &mut *engine.as_ptr() }.begin_end_of_statics();

@@ -1,13 +1,13 @@
 //! Parts of an execution whose interleavings are left out, like those after loom's
-//! `stop_exploring`. In these parts no alternatives to an operation are tried. (An operation of
-//! such a part is still moved before an earlier operation of another thread with which it races.)
+//! `stop_exploring`. In these parts, no alternatives to an operation are tried. (An operation of
+//! these parts may still be moved before an earlier operation of another thread, if the two race.)
 
 use crate::engine::Engine;
 use crate::engine::perform::silently;
 use crate::rust::outside::outside;
 use explore::Step;
 
-/// Whether the program explores.
+/// Whether alternatives to the program's operations are tried.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Exploration {
     #[default]
@@ -30,7 +30,7 @@ pub fn explore() {
     change(Exploration::On);
 }
 
-/// Stops exploring like [`stop_exploring`], up to the end of the execution.
+/// Stops exploring like [`stop_exploring`], until the end of the execution.
 #[track_caller]
 pub fn skip_branch() {
     change(Exploration::OffForGood);

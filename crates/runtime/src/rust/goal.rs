@@ -1,8 +1,8 @@
 //! Goals: states that at least one execution must reach.
 //!
-//! Goals do not belong to an execution: a goal that was reached once stays reached. Runs outside
-//! the exploration count, because they are executions of the program. Code that runs after the end
-//! of an execution does not count.
+//! Goals do not belong to one execution: a goal that was reached once stays reached. It may also be
+//! reached in an execution that does not belong to the exploration, but not by code that runs after
+//! the end of an execution.
 
 use crate::engine::Engine;
 use crate::engine::perform::silently;

@@ -11,15 +11,15 @@ const PAUSE: Duration = Duration::from_micros(20);
 
 /// Ends a round of a spin loop (`spin_loop`, `yield_now`). This is not an event.
 ///
-/// A thread halts if it calls this twice with the same stack and registers, and has only read or
-/// failed a try in between. Such a thread would repeat this until another thread writes a value
-/// that it reads.
+/// A thread halts if it calls this function twice with the same stack and registers, and has only
+/// read or failed a try in between. It would repeat this round until another thread writes a value
+/// that the round reads (the await rule, see `watch/await_rule.rs`).
 #[inline(always)]
 #[track_caller]
 pub fn hint() {
     outside!(std::hint::spin_loop());
-    // The frames between here and the comparison of stacks have slots that nothing sets. Old bytes
-    // in them would make equal stacks differ.
+    // The frames between this function and the comparison of stacks have slots that are never
+    // written. Old bytes in these slots would make equal stacks differ.
     perform::clean_after_calls();
     end_round();
 }
@@ -60,7 +60,7 @@ pub unsafe fn unreachable_unchecked() -> ! {
     unreachable!("unreachable_unchecked was reached");
 }
 
-/// Compares the registers that calls preserve, and the stack above, with those of the last hints.
+/// Compares the callee-saved registers and the stack above with those at the last hints.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 extern "C" fn arrive() -> RoundResult {

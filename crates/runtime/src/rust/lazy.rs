@@ -40,7 +40,8 @@ use std::rc::Rc;
 /// ```
 pub struct Lazy<T: 'static> {
     make: fn() -> T,
-    /// Outside of models threads share the value at the same time.
+    /// Makes the type `Sync` only if `T` is, because outside of models threads use the value
+    /// concurrently.
     #[cfg(feature = "enforce")]
     shared: std::marker::PhantomData<T>,
 }
@@ -184,7 +185,7 @@ impl Engine {
         })
     }
 
-    /// Returns the next object of the running thread.
+    /// Creates the next object of the running thread, or of the static that it initialises.
     pub(crate) fn create(&mut self, parts: u32) -> ObjectId {
         let thread = &mut self.threads[self.running.index()];
         if let Some(making) = thread.guests.making {
@@ -223,8 +224,8 @@ impl Engine {
         self.static_at(address).value = Some(value);
     }
 
-    /// Ends the execution. Values that were not dropped leak. Values of later executions reuse
-    /// their places.
+    /// Leaks the values that were not dropped by the end of the execution. Values of later
+    /// executions reuse their memory.
     #[inline]
     pub(crate) fn forget_statics(&mut self) {
         self.guests.residents.clear();

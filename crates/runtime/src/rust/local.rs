@@ -37,7 +37,8 @@ impl<T: 'static> LocalKey<T> {
         LocalKey { make }
     }
 
-    /// Passes the thread's own value, which is created the first time, to `access`.
+    /// Calls `access` with the value of the current thread. The first call in a thread creates the
+    /// value.
     ///
     /// # Panics
     ///
@@ -51,7 +52,8 @@ impl<T: 'static> LocalKey<T> {
             .expect("cannot access a Thread Local Storage value during or after destruction")
     }
 
-    /// Passes the thread's own value, which is created the first time, to `access`.
+    /// Calls `access` with the value of the current thread. The first call in a thread creates the
+    /// value.
     ///
     /// # Errors
     ///
@@ -64,7 +66,7 @@ impl<T: 'static> LocalKey<T> {
         let value = match self.find() {
             Some(value) => value?,
             None => {
-                // Runs code of the program.
+                // The initialiser is code of the program, so it must not run in `with_locals`.
                 let value: Box<T> = Box::new((self.make)());
                 with_locals(|locals| locals.add(self.address(), value));
                 self.find().ok_or(AccessError)??
@@ -213,7 +215,7 @@ fn with_locals<R>(does: impl FnOnce(&mut Locals) -> R) -> R {
     silently(|engine| does(&mut engine.thread().guests.locals))
 }
 
-/// Drops the values of the current thread, which ends.
+/// Drops the values of the current thread at its end.
 pub(crate) fn drop_locals() {
     while let Some(value) = with_locals(Locals::take_next) {
         drop(value);

@@ -1,7 +1,7 @@
 //! Mailboxes of processes, and the network that delivers letters to them.
 //!
-//! Only the order of the letters is here. The front-end stores the letters by their positions, and
-//! describes them where an execution is shown to users.
+//! This module only orders the letters. The front-end stores the letters by their positions, and
+//! describes them when an execution is shown to users.
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform, silently};
@@ -48,7 +48,7 @@ impl State {
 }
 
 impl Engine {
-    /// Handles a possible mistake of a thread by the policy.
+    /// Handles a possible mistake of a thread as the policy demands.
     fn notice(&mut self, policy: Policy, kind: FailureKind, message: String) {
         match policy {
             Policy::Allow => {}
@@ -153,7 +153,8 @@ impl Mailbox {
         silently(|engine| engine.notice(policy, FailureKind::DeadLetter, message()));
     }
 
-    /// Sends a letter that arrives at once. Returns its position, or `None` if it comes too late.
+    /// Sends a letter that arrives at once. Returns its position, or `None` if the mailbox is
+    /// closed.
     #[track_caller]
     pub fn send(&self, text: impl FnOnce() -> String) -> Option<usize> {
         self.arrive(Order::SEND, text)
@@ -244,8 +245,8 @@ pub fn describe(text: impl FnOnce() -> String) {
     silently(|engine| engine.record(|_| text()));
 }
 
-/// Describes for users the contents of an object after the current event. Does so only if the event
-/// is at `part` of the object. This is not an event.
+/// Describes for users the contents of the object `whole` after the current event, if this event
+/// accesses `part` of the object. The description is not an event.
 pub fn report_contents(whole: ObjectId, part: ObjectId, text: impl FnOnce() -> String) {
     silently(|engine| {
         if engine.watch.records && engine.op.object == part {

@@ -1,14 +1,15 @@
-//! What the mirrors of synchronization objects have in common: their creation, their names, and the
-//! way to their state in the model.
+//! Code that all mirrors of `std`'s synchronization objects share: their creation, their names, and
+//! access to their state in the model.
 
 use crate::engine::Engine;
 use crate::rust::pools::Wait;
 use explore::EventId;
 
-/// Implements the creation and the names of a mirror with the fields `object` and `number`:
-/// `new` in Rust, `at` in native programs if the bytes of the native object are given, and
-/// [`Inborn`](crate::Inborn) for objects that settle. An arrow separates the parameter of the
-/// constructor from that of the state machine. The last line computes the other fields.
+/// Implements the creation and the names of a mirror with the fields `object` and `number`: `new`
+/// in Rust, `at` in native programs if the size of the native object is given, and
+/// [`Inborn`](crate::Inborn) for objects that settle. Each `=>` maps the parameter of the
+/// constructor to that of the state machine. The last line computes the fields other than `object`
+/// and `number`.
 macro_rules! mirror {
     (
         $(#[$attribute:meta])*
@@ -136,8 +137,8 @@ impl Engine {
         self.follows_weakly(wait);
     }
 
-    /// Orders the running thread after the events that granted a place, if reads may read old
-    /// values. Under sequential consistency, the conflicts of the events order them anyway.
+    /// Orders the running thread after the events that granted a place, if the memory model is
+    /// weak. Under sequential consistency, the conflicts of the events order them anyway.
     pub(crate) fn follows_weakly(&mut self, wait: Wait) {
         if self.is_weak() {
             let mut edges = Vec::new();
@@ -156,7 +157,8 @@ impl Engine {
         }
     }
 
-    /// Records that grants by the current event order other threads after it, for data races.
+    /// Stores the clock of the current event, so that threads to which the event grants a place are
+    /// ordered after it. Only the detection of data races needs this.
     pub(crate) fn may_grant(&mut self, event: EventId) {
         if self.watch.races {
             self.guests.happens_before.leave(self.running, event);

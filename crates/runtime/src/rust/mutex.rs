@@ -38,8 +38,8 @@ mirror! {
 
 impl Mutex {
     /// Waits for the mutex.
-    // Numbers of places and events differ from round to round, so they must not lie in a frame of
-    // the program (await rule).
+    // Not inlined: the await rule compares the program's frames between the rounds of a loop, and
+    // the numbers of places and events differ in each round.
     #[inline(never)]
     #[track_caller]
     pub fn lock(&self) {
@@ -55,7 +55,7 @@ impl Mutex {
     }
 
     /// Takes the mutex if no thread holds it.
-    // Numbers of places and events must not lie in a frame of the program; see `lock`.
+    // Not inlined, for the same reason as `lock`.
     #[inline(never)]
     #[track_caller]
     pub fn try_lock(&self) -> bool {
@@ -87,7 +87,7 @@ impl Mutex {
     }
 
     /// Releases the mutex, which the thread holds.
-    // Numbers of places and events must not lie in a frame of the program; see `lock`.
+    // Not inlined, for the same reason as `lock`.
     #[inline(never)]
     #[track_caller]
     pub fn unlock(&self) {
@@ -145,7 +145,8 @@ impl Engine {
     }
 }
 
-/// Counts an expired timed operation of the thread. Halts the thread if it exceeds the limit.
+/// Counts an expired timed operation of the running thread. Halts the thread if the count exceeds
+/// the limit.
 pub fn expire() {
     if silently(Engine::expire) {
         perform::halt(Halt::Bound(Bound::Timeouts));

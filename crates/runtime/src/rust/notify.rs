@@ -34,8 +34,8 @@ impl Notify {
 
     /// Waits for the token at the given place of the program. Returns whether the thread had given
     /// the token to itself since it last waited for it.
-    // Numbers of events differ from round to round, so they must not lie in a frame of the program
-    // (await rule).
+    // Not inlined: the await rule compares the program's frames between the rounds of a loop, and
+    // the numbers of events differ in each round.
     #[inline(never)]
     pub fn wait_at(&self, location: &'static Location<'static>) -> bool {
         let own_round = perform(Order::REQUEST.on(self.object), location, |engine| {
@@ -57,7 +57,8 @@ impl Notify {
                     .happens_before
                     .load(engine.running, self.object, Acquire);
             }
-            // In general, a wait is an effect, but this wait is not.
+            // A wait for a token that the thread gave to itself does not count as an effect for the
+            // await rule, unlike other waits.
             if let Some(had_effect) = own_round {
                 engine.thread().life.guests.round.set_effect(had_effect);
             }
@@ -83,8 +84,8 @@ impl Notify {
     }
 
     /// Gives the token at the given place of the program.
-    // Numbers of events differ from round to round, so they must not lie in a frame of the program
-    // (await rule).
+    // Not inlined: the await rule compares the program's frames between the rounds of a loop, and
+    // the numbers of events differ in each round.
     #[inline(never)]
     pub fn notify_at(&self, location: &'static Location<'static>) {
         perform(Order::UNPARK.on(self.object), location, |engine| {

@@ -1,4 +1,5 @@
-//! Concurrent objects, whose tasks run as one event from one release point to the next.
+//! Concurrent objects. A task of an object runs in *segments*, from one release point to the next.
+//! Each segment is one event.
 //!
 //! The front-end holds the state of an object. This module only controls when its tasks may access
 //! it. A segment that touches several objects merges them permanently: they are accessed as one
@@ -12,13 +13,13 @@ use std::hash::Hash;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-/// An object whose tasks access it in turn.
+/// An object that is accessed by one task at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Object {
     object: ObjectId,
 }
 
-/// A condition that did not hold where a thread awaited it.
+/// A condition that did not hold when a thread waited for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Condition {
     /// The object of the condition.

@@ -30,7 +30,7 @@ pub enum Entry {
 }
 
 mirror! {
-    /// Creates a once of the execution.
+    /// Creates an object of the execution that no thread has entered.
     Once: Order,
     new() => (),
     at() => (), 4 bytes,
@@ -39,7 +39,7 @@ mirror! {
 }
 
 impl Once {
-    /// Enters the once. Waits for the initialiser if there is one.
+    /// Enters, and waits for the initialiser if there is one. Returns what the thread must do.
     #[track_caller]
     pub fn enter(&self) -> Entry {
         let location = Location::caller();
@@ -80,7 +80,7 @@ impl Once {
         silently(|engine| ask(engine).1 == failures || self.order(engine).is_done())
     }
 
-    /// Waits until another thread has initialised, even if other threads fail before.
+    /// Waits until another thread has initialised, even if earlier initialisers fail.
     #[track_caller]
     pub fn wait_force(&self) {
         self.wait_for(u32::MAX, Location::caller());

@@ -1,6 +1,6 @@
 //! Objects outside of models. Without the feature `enforce`, their use outside is an error. With
-//! the feature, the objects are real: atomics of the processor, threads of the system, and objects
-//! that block with the policy of the model (`enforce::blocking`).
+//! the feature, the objects are real: hardware atomics, threads of the system, and objects that
+//! really block but choose the next thread as in the model (`enforce::blocking`).
 //!
 //! Each operation performs the same events as in a model, in the same order, so that verified
 //! schedules can be enforced outside.
@@ -24,7 +24,7 @@ macro_rules! outside {
 
 pub(crate) use outside;
 
-/// Checks whether a program outside of a model calls this. Returns false without the feature
+/// Checks whether the caller runs outside of a model. Always returns false without the feature
 /// `enforce`.
 #[inline(always)]
 pub fn is_outside() -> bool {

@@ -1,4 +1,5 @@
-//! Memory that must be freed before an execution ends, whose owners are counted or recorded.
+//! Memory and values that must be freed or dropped before an execution ends, and the numbers of
+//! their owners.
 
 use crate::engine::Engine;
 use crate::engine::place::Place;
@@ -16,7 +17,7 @@ pub(crate) struct Owned {
     /// The number of weak shares added since creation minus those removed. It is counted only where
     /// these changes are events.
     pub(crate) weak_shares: usize,
-    /// The threads that gave up shares. Two different threads may do so in either order.
+    /// The threads that gave up shares. If there are several, the order of the drops may matter.
     droppers: Droppers,
     /// The object of its counter, if it has one.
     pub(crate) counter: ObjectId,
@@ -33,17 +34,17 @@ enum Droppers {
     Many,
 }
 
-/// The operations at a counter of owners that are events, as far as they are known to be
-/// observable.
+/// The operations on a counter of owners that are events, because they are known to be observable.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct CounterEvents {
-    /// Whether giving up a share is a write, because the last owner has an effect that other
-    /// threads observe.
+    /// Whether giving up a share is a write access, because other threads observe effects of the
+    /// last owner's drop.
     pub(crate) drops: bool,
-    /// Whether giving up and taking shares are reads, which commute, because a thread reads the
-    /// number of shares, which is a write.
+    /// Whether giving up and taking shares are events, because a thread reads the number of shares.
+    /// The changes commute, so they are read accesses, and the read of the number is a write
+    /// access.
     pub(crate) counts: bool,
-    /// Whether changes of weak shares are reads, for the same reason.
+    /// Whether changes of weak shares are events (read accesses), for the same reason.
     pub(crate) weak: bool,
 }
 

@@ -11,8 +11,8 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::panic::Location;
 
-/// A detector of data races at one piece of plain memory. Accesses are not events: races follow
-/// from the order that C11 guarantees, whatever the interleaving.
+/// A detector of data races at one piece of plain memory. Accesses are not events, because whether
+/// two accesses race depends on the happens-before relation of C11 and not on the interleaving.
 #[derive(Debug)]
 pub struct Plain {
     pub(crate) number: u32,
@@ -28,7 +28,7 @@ pub(crate) struct State {
     lasting: Vec<Open>,
 }
 
-/// An access with a duration.
+/// An access in progress (see [`Lasting`]).
 #[derive(Clone, Copy)]
 struct Open {
     number: u32,
@@ -72,15 +72,15 @@ impl State {
 
 /// An access that lasts until this is dropped.
 ///
-/// While it lasts, a second access of which one is a write is a data race. In the same thread, it
-/// violates Rust's rules for references.
-// Values that differ from round to round of a loop must not lie in a frame of the program (await
-// rule).
+/// While it lasts, another access is a data race if at least one of the two is a write. If both
+/// accesses are by the same thread, they violate Rust's aliasing rules.
+// This value lies in frames of the program, which the await rule compares between the rounds of a
+// loop. So it has no fields that differ in each round.
 #[derive(Debug)]
 pub struct Lasting {
     memory: u32,
     number: u32,
-    /// Whether the memory may be accessed up to the end.
+    /// Whether the end counts as an access, because the memory may be accessed up to the end.
     is_access_at_end: bool,
 }
 
@@ -125,7 +125,7 @@ impl Lasting {
 }
 
 impl Plain {
-    /// Creates memory that is not checked, because a program with data races is not verified.
+    /// Creates memory that is not checked: a verified program has no data races.
     #[cfg(feature = "enforce")]
     fn outside() -> Plain {
         Plain { number: u32::MAX }
@@ -207,7 +207,7 @@ impl Plain {
 /// unordered and not both reads are a data race. The race is reported but does not really occur,
 /// because the threads of a model take turns.
 ///
-/// A variable belongs to the execution that created it, and panics when it is used elsewhere.
+/// A variable belongs to the execution that created it. Its use elsewhere panics.
 pub struct PlainCell<T> {
     plain: Plain,
     value: UnsafeCell<T>,
@@ -255,7 +255,7 @@ impl<T> fmt::Debug for PlainCell<T> {
 }
 
 impl Engine {
-    /// Searches for data races from now on. The exploration restarts if some may have occurred.
+    /// Searches for data races from now on. The exploration restarts if it may have missed a race.
     pub(crate) fn look_for_races(&mut self) {
         if self.watch.races {
             return;
@@ -401,7 +401,7 @@ impl Engine {
         }
     }
 
-    /// Reports two unordered accesses. The failure is the same in either order.
+    /// Reports two unordered accesses. The report is the same for both orders of the accesses.
     #[cold]
     fn race(&mut self, earlier: Touch, later: Touch) {
         if self.is_tearing_down {

@@ -1,6 +1,6 @@
-//! Pointers to plain memory that report when they are used: when they are created, and each time
-//! that the value is accessed through them. A guard that releases its lock and has such a pointer
-//! in a field drops the pointer afterwards, so the end of a pointer is not an access.
+//! Pointers to plain memory that report an access when they are created, and each time that the
+//! value is accessed through them. The drop of a pointer is not an access: a guard with such a
+//! pointer in a field drops the pointer only after it has released its lock.
 
 use crate::{Lasting, Plain};
 use std::fmt;

@@ -34,8 +34,8 @@ impl RefUnwindSafe for Poison {}
 /// The name of the flag among the parts of the lock.
 const FLAG: u64 = 0;
 
-/// The refused use. After this use, the holders of the lock perform additional events, which is not
-/// known outside of models.
+/// The use that enforced programs refuse. In a model, this use turns the holders' accesses to the
+/// flag into events. Outside of models, it is not known in advance whether the use occurs.
 const POLLED: &str = "queries or clears the poisoning of a lock that it does not hold";
 
 #[allow(clippy::new_without_default, reason = "only locks create it")]
@@ -77,7 +77,7 @@ impl Poison {
         self.flag.is_settled()
     }
 
-    /// Checks whether the lock is poisoned, for any thread.
+    /// Checks whether the lock is poisoned. The calling thread need not hold the lock.
     #[track_caller]
     pub fn look(&self) -> bool {
         outside!({
@@ -88,7 +88,7 @@ impl Poison {
         self.is_set()
     }
 
-    /// Clears the poison, for any thread.
+    /// Clears the poison. The calling thread need not hold the lock.
     #[track_caller]
     pub fn clear(&self) {
         outside!({
@@ -99,7 +99,7 @@ impl Poison {
         self.change(false);
     }
 
-    /// Checks whether the lock is poisoned, for its holder.
+    /// Checks whether the lock is poisoned. The calling thread holds the lock.
     #[inline(always)]
     #[track_caller]
     pub fn is_set(&self) -> bool {
@@ -117,7 +117,7 @@ impl Poison {
         self.flag.load(Relaxed)
     }
 
-    /// Poisons the lock, for its holder.
+    /// Poisons the lock. The calling thread holds the lock.
     #[track_caller]
     pub fn set(&self) {
         self.change(true);

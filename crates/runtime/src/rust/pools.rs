@@ -1,4 +1,5 @@
-//! The objects of an execution by kind, and the queries of waiting threads to them.
+//! The objects of an execution, with one pool for each kind, and the conditions for which threads
+//! wait.
 
 use crate::engine::life::life;
 use crate::engine::pool::Pool;
@@ -6,7 +7,7 @@ use crate::rust::mailbox::State as MailboxState;
 use explore::{EventId, ThreadId};
 use objects::Object;
 
-/// An object of the list, which has a pool.
+/// An object of the list `objects!`, which has a pool.
 pub(crate) trait Pooled: Object {
     /// Returns the objects of the type.
     fn pool(objects: &mut Objects) -> &mut Pool<Self>;
@@ -26,7 +27,8 @@ macro_rules! pools {
             }
         }
 
-        /// The query of a waiting thread. Objects are identified by their numbers in their pools.
+        /// The condition for which a thread waits. Objects are identified by their numbers in their
+        /// pools.
         #[derive(Clone, Copy, Debug)]
         pub(crate) enum Wait {
             $($Object(u32, <objects::$Object as Object>::Wait),)*
@@ -88,7 +90,8 @@ macro_rules! pools {
 objects::objects!(pools);
 
 impl Wait {
-    /// Checks whether the wait is for a lock, which may be released in the same round.
+    /// Checks whether the wait is for a lock. A thread may release a lock in the same round of a
+    /// loop, so that the wait has no lasting effect.
     pub(crate) fn is_for_lock(self) -> bool {
         matches!(self, Wait::Mutex(..) | Wait::RwLock(..))
     }

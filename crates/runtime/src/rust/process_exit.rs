@@ -2,7 +2,7 @@
 //! process, it would end the check, regardless of its findings and of the executions left to
 //! explore.
 //!
-//! Handlers for the end of a process run too late: the thread-local variables of the thread no
+//! An `atexit` handler would run too late, because the thread-local variables of the thread no
 //! longer exist then. So this library defines `exit`, which the standard library calls. In the
 //! standard library, only one thread of a process can call `exit`; other threads wait in `pause`
 //! forever. If that thread belonged to a model, the other threads end the process here, as a

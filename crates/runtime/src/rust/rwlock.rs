@@ -21,8 +21,8 @@ pub struct RwLock {
     prefers_readers: bool,
 }
 
-/// The right of a holder, which `release` gives back. The lock stores the place that belongs to
-/// this right.
+/// The right of a holder to read or to write, up to its [`release`](RwLock::release). The lock
+/// itself stores the tickets of its holders.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     is_writer: bool,
@@ -40,9 +40,10 @@ impl Place {
 }
 
 impl Engine {
-    /// Checks whether a reader waits after a waiting writer at a lock where readers pass. The
-    /// execution in which the reader comes first covers the continuation. At locks of enforced
-    /// programs, readers do not pass, so the wait is a deadlock.
+    /// Checks whether a reader waits behind a waiting writer at a lock whose readers may overtake
+    /// writers. This wait is not a deadlock, because another execution, in which the reader comes
+    /// first, covers the continuation. In enforced programs, readers do not overtake, so the wait
+    /// is a deadlock.
     pub(crate) fn is_passed_over(&self) -> bool {
         if self.config.conditions.is_enforceable {
             return false;
@@ -91,8 +92,8 @@ mirror! {
 
 impl RwLock {
     /// Waits to read.
-    // Numbers of places and events differ from round to round, so they must not lie in a frame of
-    // the program (await rule).
+    // Not inlined: the await rule compares the program's frames between the rounds of a loop, and
+    // the numbers of places and events differ in each round.
     #[inline(never)]
     #[track_caller]
     pub fn read(&self) -> Place {
@@ -109,7 +110,7 @@ impl RwLock {
     }
 
     /// Waits to write.
-    // Numbers of places and events must not lie in a frame of the program; see `read`.
+    // Not inlined, for the same reason as `read`.
     #[inline(never)]
     #[track_caller]
     pub fn write(&self) -> Place {
@@ -131,7 +132,7 @@ impl RwLock {
     }
 
     /// Takes a reader's place if no thread writes.
-    // Numbers of places and events must not lie in a frame of the program; see `read`.
+    // Not inlined, for the same reason as `read`.
     #[inline(never)]
     #[track_caller]
     pub fn try_read(&self) -> Option<Place> {
@@ -150,7 +151,7 @@ impl RwLock {
     }
 
     /// Takes the writer's place if no other thread reads or writes.
-    // Numbers of places and events must not lie in a frame of the program; see `read`.
+    // Not inlined, for the same reason as `read`.
     #[inline(never)]
     #[track_caller]
     pub fn try_write(&self) -> Option<Place> {
@@ -169,7 +170,7 @@ impl RwLock {
     }
 
     /// Gives up a place.
-    // Numbers of places and events must not lie in a frame of the program; see `read`.
+    // Not inlined, for the same reason as `read`.
     #[inline(never)]
     #[track_caller]
     pub fn release(&self, place: &Place) {
@@ -190,7 +191,7 @@ impl RwLock {
     }
 
     /// Turns a writer into a reader, with no other writer in between.
-    // Numbers of places and events must not lie in a frame of the program; see `read`.
+    // Not inlined, for the same reason as `read`.
     #[inline(never)]
     #[track_caller]
     pub fn downgrade(&self, place: &mut Place) {
@@ -209,7 +210,7 @@ impl RwLock {
         place.is_writer = false;
     }
 
-    /// Records that tries are used. From then on releases must have an access.
+    /// Records that the lock is used with try operations. From then on, a release is an access.
     fn note_try(&self) {
         if !self.is_tried {
             silently(|engine| engine.coarsen_object(self.object, Coarsening::Tried));

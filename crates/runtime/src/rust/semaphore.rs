@@ -66,8 +66,8 @@ impl Semaphore {
     }
 
     /// Takes a permit if there is one.
-    // The place number differs from round to round, so it must not lie in a frame of the program
-    // (await rule).
+    // Not inlined: the await rule compares the program's frames between the rounds of a loop, and
+    // the number of the place differs in each round.
     #[inline(never)]
     #[track_caller]
     pub fn try_acquire(&self) -> bool {
@@ -120,7 +120,8 @@ impl Semaphore {
         perform(self.op(Order::RELEASE), Location::caller(), |engine| {
             let event = engine.event();
             let semaphore = self.order(engine);
-            // Far below the limit requests and releases are not ordered, so the number is unknown.
+            // If permits are not counted, requests and releases are not ordered, so their number is
+            // unknown. It is far below the limit in that case.
             let is_full = self.is_counted && semaphore.available() >= most;
             if !is_full {
                 semaphore.release(event);

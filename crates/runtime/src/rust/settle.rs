@@ -26,8 +26,8 @@ pub trait Settle {
     fn settle(&self, settling: &Settling);
 }
 
-/// Proof that an object in the model's memory settles. Only the model's operating-system thread has
-/// access to that memory.
+/// Proof that an object in the model's memory is being settled. Only the model's operating-system
+/// thread has access to that memory.
 #[derive(Debug)]
 pub struct Settling {
     start: usize,
@@ -75,7 +75,7 @@ impl<T> Placed<T> {
 
 impl<T: Settle> Placed<T> {
     /// Settles at once, in the current execution. The name consists of the running thread and the
-    /// value's number there.
+    /// value's number among the objects of that thread.
     ///
     /// # Panics
     ///
@@ -120,7 +120,7 @@ impl<T: Settle + ?Sized> Placed<T> {
     }
 }
 
-/// A part of the model that belongs to a mirror object.
+/// The model's part of a mirror of `std`, such as the lock in `mazurka::sync::Mutex`.
 pub trait Inborn: Copy {
     /// The parameters of its creation.
     type Size: Copy;
@@ -140,7 +140,7 @@ pub trait Inborn: Copy {
     fn begin(object: ObjectId, size: Self::Size, location: &'static Location<'static>) -> Self;
 }
 
-/// A part of the model that is created when its owner settles.
+/// The model's part of a mirror, which is created when the mirror settles.
 pub struct Born<O: Inborn> {
     made: Cell<Option<O>>,
     #[cfg(feature = "enforce")]
@@ -219,8 +219,8 @@ impl<O: Inborn> Settle for Born<O> {
 #[track_caller]
 pub(crate) fn settled<T: Settle + ?Sized>(value: &T) -> &T {
     let mut here = value;
-    // This code is inlined into the program, whose stack must look the same whichever thread
-    // settles the object. So this code checks the object again.
+    // This code is inlined into the program. The program's stack must look the same whichever
+    // thread settled the object, so the loop always ends with a check that succeeds.
     while !here.is_settled() {
         here = settle(here);
         clean_after_first_use();

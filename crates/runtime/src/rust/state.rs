@@ -10,7 +10,8 @@ use std::panic::Location;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, PoisonError};
 
-/// A value that is an object: reading it is one event, changing it is another.
+/// A value that is an object of the exploration: each read and each change of the value is one
+/// event.
 ///
 /// Accesses to the value do not run code of the program under test.
 pub struct State<T> {

@@ -8,12 +8,12 @@ use explore::{MemoryOrder, OpKind, Request};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-/// An ordering in the program.
+/// The place of an ordering in the program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Site {
     /// The place of the operation.
     pub spot: Spot,
-    /// Whether it is the ordering of a compare-exchange that fails.
+    /// Whether the ordering is the failure ordering of a compare-exchange.
     pub is_of_failure: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct Written {
 
 impl Written {
     /// Returns the orderings weaker than `SeqCst` that the operation can have instead, the weakest
-    /// first. The first one stands for the ordering that is written.
+    /// first. The first one, `Relaxed`, stands for the program's own ordering.
     pub fn candidates(self) -> impl Iterator<Item = MemoryOrder> {
         let all: &[MemoryOrder] = match self.kind {
             OpKind::Load => &[MemoryOrder::Acquire],
@@ -50,12 +50,12 @@ impl Written {
 pub(crate) struct Strengthening {
     /// The weakest ordering that each site may have. Other sites have `SeqCst`.
     least: BTreeMap<Site, MemoryOrder>,
-    /// The weaker orderings of the program that were met.
+    /// The orderings of the program weaker than `SeqCst` that executions have used.
     met: BTreeMap<Site, Written>,
 }
 
 impl Strengthening {
-    /// Returns the ordering to use at a site instead of the one that is written.
+    /// Returns the ordering to use at a site instead of the program's own ordering.
     fn strengthened(&self, site: Site, order: MemoryOrder) -> MemoryOrder {
         let least = self.least.get(&site).copied();
         order.at_least(least.unwrap_or(MemoryOrder::SeqCst))
@@ -90,13 +90,14 @@ impl Engine {
         }
     }
 
-    /// Returns the ordering that the current operation has instead of this one.
+    /// Returns the strengthened ordering of the current operation, for which the program requests
+    /// `order`.
     pub(crate) fn strengthened(&mut self, order: Ordering) -> Ordering {
         self.strengthened_if(false, order)
     }
 
-    /// Returns the ordering that the current operation has instead of this one, which may be that of
-    /// a compare-exchange that fails.
+    /// Returns the strengthened ordering of the current operation. `is_of_failure` selects the
+    /// failure ordering of a compare-exchange.
     pub(crate) fn strengthened_if(&mut self, is_of_failure: bool, order: Ordering) -> Ordering {
         if self.guests.strengthening.is_none() || order == Ordering::SeqCst {
             return order;
@@ -125,14 +126,14 @@ impl Model {
         strengthening.get_or_insert_default().least = least;
     }
 
-    /// Uses the orderings of the program again. Returns the weaker ones that were met since the
-    /// first call of [`strengthen`](Model::strengthen).
+    /// Uses the orderings of the program again. Returns those weaker than `SeqCst` that executions
+    /// have used since the first call of [`strengthen`](Model::strengthen).
     pub fn stop_strengthening(&mut self) -> BTreeMap<Site, Written> {
         let strengthening = self.engine_mut().guests.strengthening.take();
         strengthening.map_or_else(BTreeMap::new, |own| own.met)
     }
 
-    /// Returns the weaker orderings that were met so far.
+    /// Returns the orderings weaker than `SeqCst` that executions have used so far.
     pub fn weak_orderings(&self) -> BTreeMap<Site, Written> {
         let strengthening = self.engine().guests.strengthening.as_ref();
         strengthening.map_or_else(BTreeMap::new, |own| own.met.clone())

@@ -17,8 +17,8 @@ use explore::{ObjectId, Request, ThreadId};
 use objects::{Coarsening, Park, Thread};
 use std::panic::Location;
 
-/// Starts a thread. It returns its results through the closure's captures. A panic is passed to the
-/// joining thread, and is a failure if no thread joins.
+/// Starts a thread. The thread returns its results through the closure's captures. A panic is
+/// passed to the joining thread, and is a failure if no thread joins.
 #[inline(always)]
 #[track_caller]
 pub fn spawn(name: Option<String>, body: impl FnOnce() + 'static) -> ThreadId {
@@ -64,7 +64,8 @@ pub fn call_at(
     child
 }
 
-/// Starts a thread. `admit` returns the code that it runs when it starts.
+/// Starts a thread. `admit` is called with the new thread and `body`, and returns the code that the
+/// thread runs.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn start(
@@ -173,7 +174,8 @@ pub fn panics_fail() -> bool {
     silently(|engine| engine.config.conditions.panics_fail)
 }
 
-/// Marks the current thread as a server, whose wait for letters at the end is not a deadlock.
+/// Marks the current thread as a server. If the thread still waits for letters at the end of the
+/// execution, this is not a deadlock.
 pub fn serve() {
     silently(|engine| engine.thread().life.guests.serves = true);
 }
@@ -195,7 +197,7 @@ pub fn place(caller: &'static Location<'static>) -> &'static Location<'static> {
     silently(|engine| engine.thread().life.place).unwrap_or(caller)
 }
 
-/// Checks whether the current thread is unwinding by a panic (or by the end of the execution).
+/// Checks whether the current thread is unwinding because of a panic or the end of the execution.
 #[track_caller]
 pub fn panicking() -> bool {
     outside!(std::thread::panicking());
@@ -216,7 +218,8 @@ pub fn park() {
         Wait::Unpark(thread),
         location,
         |engine| {
-            // A wait is an effect, unless it is for a token that the thread gave to itself.
+            // A wait for a token that the thread gave to itself does not count as an effect for the
+            // await rule, unlike other waits.
             if let Some(had_effect) = own_round {
                 engine.thread().life.guests.round.set_effect(had_effect);
             }
@@ -254,9 +257,10 @@ fn park_some_time(location: &'static Location<'static>) -> bool {
 }
 
 /// Requests the park token of the current thread. Returns the thread and the token. If the thread
-/// gave the token to itself, also returns whether it had an effect in its round so far.
-// Numbers of events differ from round to round, so they must not lie in a frame of the program
-// (await rule).
+/// gave the token to itself, also returns whether the thread had an effect so far in its round of a
+/// loop.
+// Not inlined: the await rule compares the program's frames between the rounds of a loop, and the
+// numbers of events differ in each round.
 #[inline(never)]
 #[track_caller]
 fn request_token(location: &'static Location<'static>) -> (ThreadId, ObjectId, Option<bool>) {
@@ -275,8 +279,8 @@ fn request_token(location: &'static Location<'static>) -> (ThreadId, ObjectId, O
 }
 
 /// Gives a thread its park token.
-// Numbers of events differ from round to round, so they must not lie in a frame of the program
-// (await rule).
+// Not inlined: the await rule compares the program's frames between the rounds of a loop, and the
+// numbers of events differ in each round.
 #[inline(never)]
 #[track_caller]
 pub fn unpark(thread: ThreadId) {

@@ -1,6 +1,6 @@
 //! The values that atomic variables have had in an execution. Under a weak memory model, a read may
-//! get an old one if the model permits it. The memory of a variable holds the newest one in coherence order, so that code
-//! with exclusive access finds it there.
+//! return an old value (a stale read). The memory of a variable holds the last value in coherence
+//! order, so that code with exclusive access finds this value there.
 
 use crate::engine::Engine;
 use crate::engine::model::Model;
@@ -18,12 +18,12 @@ use std::sync::atomic::Ordering;
 /// The bytes of a value. All types of atomic variables have at most this size.
 type Bytes = [MaybeUninit<u8>; 16];
 
-/// The sort of an access to memory that is an event.
+/// The kind of a memory access that is an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sort {
     Atomic,
     Volatile,
-    /// Of the checker's own words. All accesses to a word are in one order.
+    /// An access to a word of the checker. All accesses to a word are ordered with each other.
     Own,
 }
 
@@ -40,8 +40,8 @@ pub(crate) struct Versions {
 struct Variable {
     initial: Option<Bytes>,
     newest: Option<EventId>,
-    /// For memory that was written plainly after atomic accesses: its present object, and how often
-    /// the object was replaced. This is known at its first object.
+    /// For memory that was written plainly after atomic accesses: its current object, and how often
+    /// its object was replaced. This is stored with the memory's first object.
     renewed: Option<(ObjectId, u32)>,
     /// The sort of the accesses to memory of native programs.
     sort: Option<Sort>,
@@ -87,7 +87,7 @@ impl Versions {
         Some(value(bytes))
     }
 
-    /// Returns what the event has written to the object, if it has.
+    /// Returns the value that the event wrote to the object, if it wrote to the object.
     fn written_by(&self, write: EventId, object: ObjectId) -> Option<&Bytes> {
         let (written, bytes) = self.written.get(write.index())?.as_ref()?;
         (*written == object).then_some(bytes)
@@ -99,7 +99,7 @@ impl Versions {
     }
 }
 
-/// Converts an ordering of `std` into one of the core.
+/// Converts an ordering of `std` into one of `explore`.
 pub(crate) fn memory_order(order: Ordering) -> MemoryOrder {
     match order {
         Ordering::Relaxed => MemoryOrder::Relaxed,
@@ -201,9 +201,9 @@ impl Engine {
         is_newest
     }
 
-    /// Returns the object of a variable in memory that holds `found` now. Memory that was written
-    /// plainly since its last atomic access is another object from then on: without a data race,
-    /// all earlier accesses happen before all later ones, so none of the old values can be read.
+    /// Returns the current object of a variable whose memory holds `found`. Memory that was written
+    /// plainly since its last atomic access becomes a new object: without a data race, all earlier
+    /// accesses happen before all later ones, so none of the old values can be read.
     pub(crate) fn renewed<V: Value>(&mut self, first: ObjectId, found: V) -> ObjectId {
         let versions = &self.guests.versions;
         let known = versions.variables.get(first.index());
@@ -244,8 +244,9 @@ impl Engine {
         }
     }
 
-    /// Notes an ordering that is about to be announced, if the memory model depends on it, and
-    /// strengthens it if a repair is looked for. `None` stands for the current place of the thread.
+    /// Processes the ordering of an operation before its announcement. Records the ordering if the
+    /// choice of the memory model depends on it, and strengthens it during the search for a repair.
+    /// A `place` of `None` stands for the current place of the thread.
     #[inline(always)]
     pub(crate) fn meet_ordering(&mut self, request: &mut Request, place: Option<Place>) {
         if request.order.is_weaker() || request.on_failure.is_weaker() {
@@ -301,8 +302,9 @@ impl Model {
         self.engine().ordering_name(order)
     }
 
-    /// Returns the place of an access with an ordering weaker than `SeqCst` to an object that threads
-    /// share in this execution. There is one only under [`MemoryModel::Auto`].
+    /// Returns the place of an access with an ordering weaker than `SeqCst`, if several threads
+    /// access its object in this execution. Always returns `None` unless the model is
+    /// [`MemoryModel::Auto`].
     pub fn weak_ordering(&self, execution: &Execution) -> Option<String> {
         let weak = &self.engine().guests.weak_orderings;
         if weak.is_empty() {
@@ -320,7 +322,7 @@ impl Model {
         Some(place.unwrap_or_else(|| "a place without a name".to_owned()))
     }
 
-    /// Chooses the memory model, and gives the reason. A search under another model must start again.
+    /// Chooses the memory model and records the reason. The search starts again.
     pub fn choose_memory(&mut self, memory: MemoryModel, why: String) {
         let engine = self.engine_mut();
         engine.names.choose_memory(memory, why);

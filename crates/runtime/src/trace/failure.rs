@@ -25,10 +25,10 @@ const EXIT: &str = "calls std::process::exit, which would end the process and wi
 /// The panic of a second call of `std::process::exit`, which occurs when the execution is recorded.
 const EXIT_AGAIN: &str = "std::process::exit called re-entrantly";
 
-/// The limit below which addresses are null pointers plus the offset of a field.
+/// Addresses below this limit are taken for null pointers plus the offset of a field.
 const NULL_PAGE: usize = 4096;
 
-/// The properties that distinguish a failure from other failures of the same execution.
+/// A description of a failure that distinguishes it from other failures of the same execution.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The kind of the failure.
@@ -55,18 +55,19 @@ impl Failures {
         self.shown.clear();
     }
 
-    /// Checks whether any suppressions exist.
+    /// Checks whether the user has given any suppressions.
     pub(crate) fn may_suppress(&self) -> bool {
         !self.suppressions.is_empty()
     }
 
-    /// Checks whether the user has suppressed this failure. `names` are its places, functions and
-    /// variables.
+    /// Checks whether the user has suppressed this failure, and records it if so. `names` are its
+    /// places, functions and variables.
     pub(crate) fn suppresses(&mut self, shown: &Shown, names: &[String]) -> bool {
         let place = shown.location.as_deref().unwrap_or_default();
         let mut texts = vec![place];
         texts.extend(names.iter().map(String::as_str));
-        // The message of a race contains words that would match many patterns: write, main.
+        // The message of a race is not matched, because it contains words that match many patterns,
+        // such as `write` or `main`.
         if shown.kind != FailureKind::DataRace {
             texts.push(&shown.message);
         }
@@ -100,7 +101,7 @@ impl Failures {
             }
             Some(_) | None => 0,
         };
-        // The first of several failures that match equally well.
+        // `rev` selects the first of several failures that match equally well.
         self.shown
             .iter()
             .rev()
@@ -134,7 +135,7 @@ impl Engine {
         Pending::Finished
     }
 
-    /// Records that the running thread misused an object. The thread stops.
+    /// Records that the running thread misused an object, which is a failure.
     #[cold]
     pub(crate) fn misuse(&mut self, message: &str) {
         if self.is_tearing_down {
@@ -150,14 +151,15 @@ impl Engine {
         });
     }
 
-    /// Records a use that cannot be enforced as a failure, if the program must be enforceable.
+    /// If the program must be enforceable, records a failure: the program does something that
+    /// cannot be enforced.
     pub(crate) fn refuse_to_enforce(&mut self, what: &str) {
         if self.config.conditions.is_enforceable {
             self.refuse_event(format!("the program {what}, which cannot be enforced"));
         }
     }
 
-    /// Records that the current event cannot be checked.
+    /// Records that the current event cannot be checked, which is a failure.
     #[cold]
     pub(crate) fn refuse_event(&mut self, message: String) {
         if self.is_tearing_down {
@@ -172,8 +174,8 @@ impl Engine {
         });
     }
 
-    /// Returns the panic that probably caused this one: if a thread unwraps a failed join, its own
-    /// message does not include the message of the joined thread.
+    /// Returns the panic of another thread that probably caused this panic. If a thread unwraps a
+    /// failed join, its message does not contain the message of the joined thread.
     fn cause_of(&self, shown: &Shown, id: ThreadId) -> Option<String> {
         let is_unwrapped = shown.message.ends_with("Any { .. }");
         let mut others = self
@@ -298,21 +300,22 @@ impl Engine {
             return Outcome::Failed;
         }
         match self.outcome_but_for_panics() {
-            // In another execution, a polling thread may continue and join the thread that
-            // panicked.
+            // A halted thread continues in another execution, and may join the thread that panicked
+            // there.
             Outcome::Halted if !self.is_cut() => Outcome::Halted,
             _ if self.is_panic_left() => Outcome::Failed,
             outcome => outcome,
         }
     }
 
-    /// Returns how the current execution ended, without panics of threads that were not joined.
+    /// Returns how the current execution ended, ignoring panics of threads that were not joined.
     fn outcome_but_for_panics(&self) -> Outcome {
         if self.is_quiet() {
             return self.completed();
         }
         let outcome = match Outcome::of(&self.life.pending, |thread| self.goes_on(thread)) {
-            // Tasks whose conditions never become true wait for each other and do not spin.
+            // Threads that stopped at a condition of an object do not spin. They wait for each
+            // other.
             Outcome::Stuck if !self.spins() => Outcome::Deadlock,
             other => other,
         };
@@ -327,8 +330,8 @@ impl Engine {
         }
     }
 
-    /// Checks whether the program has ended, so that threads that still wait do not matter. The
-    /// main thread of a native program may end before the program does.
+    /// Checks whether the program has ended, even if threads still wait. The main thread of a
+    /// native program may end before the program does.
     pub(crate) fn has_program_ended(&self) -> bool {
         match self.config.native {
             Some(_) => self.guests.native.life.has_exited,
@@ -345,8 +348,8 @@ impl Engine {
         self.started().iter().any(spins)
     }
 
-    /// Returns the outcome if there are no other failures: completed, unless letters or values
-    /// remain.
+    /// Returns the outcome of an execution without other failures. It is completed unless letters
+    /// or undropped values remain.
     fn completed(&self) -> Outcome {
         let goes_on = |pending: &Pending| pending.enabled().is_some();
         if (self.life.objects.mailboxes.is_empty() && self.guests.owned.is_empty())
@@ -360,7 +363,7 @@ impl Engine {
         }
     }
 
-    /// Returns the failure for letters and undropped values that remain, if there are any.
+    /// Returns the failure for undropped values or letters that remain, if there are any.
     fn left_behind(&self) -> Option<Shown> {
         let letters = || self.left_letters();
         self.is_quiet()
@@ -383,7 +386,8 @@ impl Engine {
             })
     }
 
-    /// Checks whether a thread of a native program waits, but its wait ends in another execution.
+    /// Checks whether a waiting thread of a native program is excused: in another execution,
+    /// something else ends its wait.
     fn is_excused(&self) -> bool {
         let waits =
             |thread: &ThreadId| matches!(self.life.pending[thread.index()], Pending::Waiting(_));
@@ -416,7 +420,7 @@ impl Engine {
         threads
     }
 
-    /// Returns a thread that panicked and was not joined.
+    /// Returns the first thread by name that panicked and was not joined.
     fn unjoined_panic(&self) -> Option<ThreadId> {
         let panicked = |thread: &ThreadId| self.threads[thread.index()].panic.is_some();
         self.by_name().into_iter().find(panicked)

@@ -18,10 +18,10 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(crate) struct Recorder {
     pub(crate) events: Vec<Recorded>,
-    /// The accesses to plain memory, which are not events, each with the number of events before
-    /// it.
+    /// The *touches*: accesses to plain memory, which are not events. Each has the number of events
+    /// before it.
     pub(crate) touches: Vec<(usize, Recorded)>,
-    /// Indices of entries in `touches` that are not accesses, but messages of the program.
+    /// Indices of entries in `touches` that are not accesses, but messages (notes) of the program.
     pub(crate) notes: Vec<u32>,
     /// The touches of the first data race, in order.
     pub(crate) race: Option<[u32; 2]>,
@@ -29,9 +29,9 @@ pub(crate) struct Recorder {
     objects: BTreeMap<ObjectId, String>,
     /// Names of pieces of plain memory by their numbers.
     memory: BTreeMap<u32, String>,
-    /// The tokens of the addresses that were shown, in order of appearance.
+    /// The ids of the addresses that were shown, in order of appearance.
     pointers: Vec<ValueId>,
-    /// The touches since the last event of the thread that touched memory last.
+    /// Touches since the last event, by the thread that touched memory last. Loops repeat them.
     repeatable: FxHashMap<NativeTouch, u32>,
     thread: Option<(ThreadId, Spot)>,
     text: Option<String>,
@@ -44,13 +44,16 @@ pub(crate) struct Recorder {
     sent_in: Option<EventId>,
     /// The events that sent the letters of the networks, by network and letter.
     sends: BTreeMap<(u32, Ticket), EventId>,
-    /// The events of calls (`call_at`) whose threads have no events yet.
+    /// For each thread that a call (`call_at`) has started and that has no events yet: the event of
+    /// the call.
     calls: BTreeMap<ThreadId, EventId>,
-    /// The place where a thread took a lock. Most releases, by the end of a guard, have no line.
+    /// The place where each thread took each lock. A release is shown with this place, because most
+    /// releases are the drop of a guard, which has no line.
     taken: BTreeMap<(ThreadId, ObjectId), Spot>,
 }
 
-/// A touch of memory by address: the place in the code, granule, bytes, and kind of access.
+/// A touch of memory by address: the address of the code, the granule (eight aligned bytes), the
+/// touched bytes in it, and the kind of access.
 type NativeTouch = (usize, usize, u8, &'static str);
 
 pub(crate) struct Recorded {
@@ -79,8 +82,8 @@ impl Recorder {
         self.events.len() + usize::from(self.thread.is_some())
     }
 
-    /// Returns the number of an equal touch since the last event, if only this thread has touched
-    /// memory since then. Loops repeat touches.
+    /// Returns the number of an equal touch since the last event. Returns `None` if there is none,
+    /// or if another thread has touched memory since.
     fn repeated(&mut self, thread: ThreadId, touch: NativeTouch) -> Option<u32> {
         let (position, last) = self.touches.last()?;
         if *position != self.position() || last.thread != thread {
@@ -107,8 +110,8 @@ impl Recorder {
         self.calls.insert(callee, call);
     }
 
-    /// Records that the current event gets the result of `callee`. If no message was sent, the last
-    /// event of `callee` leads to the current event.
+    /// Records that the current event gets the result of `callee`. The last event of `callee` is
+    /// shown as the one that sent the result.
     pub(crate) fn note_return(&mut self, callee: ThreadId) {
         let awaiting = self.thread.map(|(thread, _)| thread);
         let last = self
@@ -170,7 +173,8 @@ impl Recorder {
         });
     }
 
-    /// Returns the place, if known, where the lock that the event releases was taken.
+    /// Records where a lock is taken. For the release of a lock, returns a text with the line where
+    /// the lock was taken, if known.
     fn taken_in(&mut self, op: Op, thread: ThreadId, location: Spot) -> String {
         use OpKind::{
             MutexRequest, MutexTryPlace, MutexUnlock, ReadRelease, ReadRequest, TryRead, TryWrite,
@@ -199,7 +203,7 @@ impl Recorder {
         }
     }
 
-    /// Records that a failure appears in the current event.
+    /// Marks the current event as one in which a failure appears.
     pub(crate) fn mark_failed(&mut self) {
         self.failed = true;
     }
@@ -212,7 +216,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the events in which failures showed.
+    /// Returns the events in which failures appeared.
     pub(crate) fn failed(&self) -> impl DoubleEndedIterator<Item = EventId> {
         let events = self.events.iter().enumerate();
         events
@@ -394,7 +398,7 @@ impl Engine {
         }
     }
 
-    /// Names an object of a library that was created.
+    /// Names an object that a library created.
     pub(crate) fn name_internal(&mut self, object: ObjectId, name: &str) {
         if self.watch.records {
             let objects = &mut self.guests.recorder.objects;
@@ -421,7 +425,7 @@ impl Engine {
         }
     }
 
-    /// Names an object that belongs to another object.
+    /// Names an object that is a part of another object.
     pub(crate) fn name_part(&mut self, part: ObjectId, whole: ObjectId, name: &str) {
         if self.watch.records {
             let objects = &mut self.guests.recorder.objects;

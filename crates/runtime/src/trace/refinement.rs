@@ -1,5 +1,5 @@
-//! Schedules of all operations. Traces for users show spawns and waits, which searches perform as
-//! parts of other steps: [`Model::refine`] turns a schedule of accesses into one of all operations.
+//! Turns schedules of accesses into schedules of all operations ([`Model::refine`]). Traces for
+//! users show spawns and waits, which searches perform as parts of other steps.
 
 use crate::engine::Engine;
 use crate::engine::granularity::StepGranularity;
@@ -10,14 +10,14 @@ use explore::{
 use report::FailureKind;
 
 impl Model {
-    /// Makes every operation a step from the next execution on. This includes operations that
-    /// commute with all others, which by default are performed with the step before.
+    /// Makes every operation a step from the next execution on, including operations that commute
+    /// with all others. By default, these are parts of the step before.
     pub fn step_by_operations(&mut self) {
         self.engine_mut().granularity = StepGranularity::Operations;
     }
 
     /// Restores the default from the next execution on: operations that commute with all others are
-    /// performed with the step before.
+    /// parts of the step before.
     pub fn step_by_accesses(&mut self) {
         let engine = self.engine_mut();
         engine.granularity = StepGranularity::of_search(&engine.config);
@@ -36,7 +36,8 @@ impl Model {
             let mut refined = Schedule::new();
             match self.refine_into(&mut refined, schedule) {
                 Err(Interrupt::Diverged(_)) if self.has_raced() => return Ok(refined),
-                // The objects are coarser than the search assumed, which no longer matters here.
+                // The program has coarser objects than the search assumed. This does not matter for
+                // a single schedule, so run it again.
                 Err(Interrupt::Coarsened) => {}
                 result => return result.map(|()| refined),
             }
@@ -49,7 +50,8 @@ impl Model {
         schedule: &Schedule,
     ) -> Result<(), Interrupt> {
         self.step_through(refined, ThreadId::MAIN)?;
-        // The positions of the steps among all operations, because reads name writes by position.
+        // For each step of `schedule`, its position in `refined`. Steps name the write that they
+        // read from by its position.
         let mut places: Vec<EventId> = Vec::new();
         for &step in schedule {
             let source = step.reads_from.event();
@@ -75,9 +77,9 @@ impl Model {
         failures.any(|shown| shown.kind == kind)
     }
 
-    /// Performs all possible operations that commute with all others, in the order in which they
-    /// belong to the step: first the operations of its thread, then those of threads that the step
-    /// has started, then those of threads whose waits the step has ended.
+    /// Performs all enabled operations that commute with all others, in the order in which a search
+    /// performs them within the step: first those of the step's thread, then those of threads that
+    /// the step has started, then those of threads whose waits the step has ended.
     fn step_through(&mut self, steps: &mut Schedule, thread: ThreadId) -> Result<(), Interrupt> {
         let mut granted = std::mem::take(&mut self.engine_mut().life.woken);
         let mut next = Some(thread);

@@ -18,7 +18,7 @@ impl Model {
         self.engine().failure()
     }
 
-    /// Returns, for users, a thread that has reached the limit of operations, and the place of its
+    /// Describes for users a thread that has reached the limit of operations, with the place of its
     /// last operation.
     pub fn thread_at_limit(&self) -> Option<String> {
         let engine = self.engine();
@@ -87,7 +87,7 @@ impl Model {
         self.engine().guests.has_left_out
     }
 
-    /// Returns the observations in the executions so far that are not failures.
+    /// Returns the warnings: observations in the executions so far that are not failures.
     pub fn warnings(&self) -> Vec<String> {
         self.engine()
             .guests
@@ -103,7 +103,8 @@ impl Model {
         self.engine_mut().guests.warnings.get_mut().extend(warnings);
     }
 
-    /// Returns the known parts of the program that the executions so far have left out.
+    /// Returns the parts of the program's behaviour that the executions so far are known to have
+    /// left out.
     pub fn left_out(&self) -> Vec<LeftOut> {
         self.engine()
             .guests
@@ -141,8 +142,9 @@ impl Model {
         Ok(described)
     }
 
-    /// Runs a schedule of operations and records it. All memory is watched, so the program may turn
-    /// out to have coarser objects than in the search. The steps are the same.
+    /// Runs a schedule of operations and records it. All memory is watched meanwhile, so the
+    /// program may turn out to have coarser objects than in the search. This does not change the
+    /// steps.
     fn record(&mut self, schedule: &Schedule) -> Result<Execution, Interrupt> {
         self.step_by_operations();
         let engine = self.engine_mut();
@@ -167,7 +169,7 @@ impl Model {
         self.engine().life.coarsened
     }
 
-    /// Returns the goals, each with whether an execution so far has reached it.
+    /// Returns the goals. Each records whether an execution so far has reached it.
     pub fn goals(&self) -> &[Goal] {
         &self.engine().guests.goals
     }
@@ -177,7 +179,7 @@ impl Model {
         self.engine_mut().guests.goals = goals;
     }
 
-    /// Runs a schedule as far as it fits.
+    /// Runs a schedule, up to its end or the first step that does not fit.
     fn replay(&mut self, schedule: &Schedule) -> Result<Execution, Interrupt> {
         let mut execution = Execution::default();
         self.reset();

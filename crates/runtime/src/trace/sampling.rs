@@ -7,7 +7,7 @@ use crate::engine::place::Place;
 use crate::trace::source::Spot;
 use explore::{EventId, ObjectId};
 
-/// The places noted for an execution.
+/// The places noted in an execution.
 #[derive(Default)]
 pub(crate) struct Sampled {
     /// Indexed by event.
@@ -15,7 +15,7 @@ pub(crate) struct Sampled {
     made: Vec<(ObjectId, Place)>,
 }
 
-/// The places of an execution.
+/// Access to the places noted in an execution.
 pub struct Sample<'m> {
     engine: &'m Engine,
 }

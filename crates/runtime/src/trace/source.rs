@@ -5,8 +5,8 @@ use crate::engine::{Engine, Thread};
 use explore::ThreadId;
 use std::panic::Location;
 
-/// The place of something in an execution. [`Model::place`](crate::Model::place) formats it for
-/// users.
+/// The place of an event, or of the creation of an object, in an execution.
+/// [`Model::place`](crate::Model::place) formats it for users.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Spot {
     /// A place in Rust source.
@@ -26,8 +26,8 @@ impl Thread {
 }
 
 impl Engine {
-    /// Returns the place of the running thread in the program's own source. This is called only
-    /// where an execution is shown.
+    /// Returns the place of the running thread in the program's own source. Called only for
+    /// executions that are shown to users.
     #[cold]
     pub(crate) fn own_spot(&mut self) -> Spot {
         let spot = self.thread().spot();

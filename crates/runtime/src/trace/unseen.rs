@@ -1,18 +1,19 @@
-//! Reads of old values in an execution under a weak memory model.
+//! Finds stale reads in an execution under a weak memory model.
 
 use explore::{Access, EventId, Execution, ReadsFrom};
 
-/// A write that a read did not see although it came before the read.
+/// A stale read, and a newer write that came before the read in the execution but was not read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Unseen {
     pub(crate) write: EventId,
     pub(crate) read: EventId,
-    /// A later write by the thread of `write`, and a read of that write by the thread of `read`,
+    /// A later write by the thread of `write`, and an event by the thread of `read` that read it
     /// before `read`.
     pub(crate) through: Option<(EventId, EventId)>,
 }
 
-/// Returns the source of a read: a write, or `None` for the initial value.
+/// Returns the source of a read: a write, or `Some(None)` for the initial value. Returns `None` if
+/// the event does not name its source.
 fn source(execution: &Execution, read: EventId) -> Option<Option<EventId>> {
     let event = execution.event(read);
     match event.step.reads_from {
@@ -22,7 +23,7 @@ fn source(execution: &Execution, read: EventId) -> Option<Option<EventId>> {
     .filter(|_| event.op.is_access())
 }
 
-/// Returns the last unseen write of each read, in the order of the reads.
+/// Returns the stale reads in order, each with the last newer write before it.
 pub(crate) fn unseen(execution: &Execution) -> Vec<Unseen> {
     let reads = execution.events().filter_map(|(read, event)| {
         let source = source(execution, read)?;
@@ -43,8 +44,8 @@ pub(crate) fn unseen(execution: &Execution) -> Vec<Unseen> {
     reads.collect()
 }
 
-/// Returns a write by the thread of `write` after it, and the last read of such a write by the thread
-/// of `read` before it.
+/// Finds the last event before `read`, in the thread of `read`, that reads from a later write by
+/// the thread of `write`. Returns that write and that event.
 fn through(execution: &Execution, write: EventId, read: EventId) -> Option<(EventId, EventId)> {
     let [writer, reader] = [write, read].map(|event| execution.event(event).thread());
     let before = (write.index() + 1..read.index()).rev().map(EventId::at);

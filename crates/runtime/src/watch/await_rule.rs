@@ -1,26 +1,27 @@
 //! The await rule: a thread whose spin loop makes no progress stops.
 //!
-//! A thread makes no progress if it returns to a state of its own in which it was before, and since
-//! then has only read, failed a try, or written values that were already there. Then the thread
-//! would repeat this round until another thread writes a value that it reads, so the thread stops.
-//! The executions in which it reads later are explored anyway. The values that it read are kept. If
-//! the thread would read another value at the end of the execution, it is only halted. If not, its
-//! loop never ends, which is a bug.
+//! A thread makes no progress if it returns to an earlier private state and, in between, has only
+//! read, failed a try, or written values that were already there. The thread would repeat this
+//! round until another thread changes a value that the round reads. So the thread stops. Executions
+//! in which the thread reads later are explored anyway. The values that the round read are kept,
+//! and compared at the end of the execution. If one of them has changed by then, the thread is only
+//! halted. Otherwise its loop never ends, which is a bug.
 //!
 //! The record of a thread is the same for all programs ([`round`]): visits with states, effects and
 //! observations. Two front-ends supply the facts:
 //!
 //! | | Rust programs ([`hints`]) | machine code ([`places`](crate::native)) |
 //! | --- | --- | --- |
-//! | a round begins | at a hint | at a place that reads, if threads return to it |
-//! | state | registers and stack | these, arguments of hooks, data of the front-end |
-//! | effects that do not count | those that the thread undoes unobserved | none |
-//! | memory ([`segment`]) | the heap by byte, for it may be undone | what threads share |
-//! | kept visits | the last, and one that grows older | few for each place |
+//! | beginning of a round | a hint | a place that reads, if threads return to it |
+//! | state | registers and stack | also arguments of hooks and data of the front-end |
+//! | effects that do not count | effects undone before other threads observe them | none |
+//! | compared memory ([`segment`]) | the heap, to see what is undone | what threads share |
+//! | kept visits | the last ones and one older visit | a few for each place |
 //!
-//! The bounds on rounds (`--unroll`) are different algorithms. At hints, the bound is on returns to
-//! a state after other threads have observed effects. In machine code, where no effect is undone,
-//! the bound is on the rounds of a loop in any state (`native::unrolling`).
+//! The bound on rounds (`--unroll`) means different things in the two front-ends. At hints, it
+//! limits the returns to an earlier state after other threads have observed effects of the round.
+//! In machine code, where no effect counts as undone, it limits the rounds of a loop, whatever the
+//! state (`native::unrolling`).
 
 pub(crate) mod heap_changes;
 pub(crate) mod hints;
@@ -34,8 +35,8 @@ use crate::watch::undone::is_of_lock;
 use explore::{Access, OpKind, ThreadId};
 
 impl Engine {
-    /// Returns the stack of the running thread from this address on. It is empty if the program
-    /// runs on a stack of its own, which is memory like any other.
+    /// Returns the stack of the running thread from this address on. The result is empty if the
+    /// program runs on a stack that it has allocated itself, because that stack is ordinary memory.
     ///
     /// # Safety
     ///
@@ -68,7 +69,8 @@ impl Engine {
         }
     }
 
-    /// Records that an operation that might have changed nothing has changed something.
+    /// Records that an operation has had an effect, if operations of this kind do not always have
+    /// one.
     pub(crate) fn take_effect(&mut self) {
         self.thread().life.guests.round.take_effect();
     }
@@ -141,7 +143,7 @@ impl Engine {
                 let is_gift = op.kind == OpKind::Unpark;
                 round.token.is_own_affair(op.object, is_gift)
             }
-            // Locks count at their release.
+            // An operation on a lock counts when the lock is released.
             kind => is_of_lock(kind),
         };
         if !may_change_nothing {

@@ -2,10 +2,10 @@
 //!
 //! Programs in safe Rust have no data races. So if two threads write to the same memory, and no
 //! operation in the model orders the writes ([`order`]), something outside the model synchronizes
-//! the threads, and interleavings are left out. Between two switches only one thread runs, so every
-//! difference afterwards ([`copy`]) is a write by that thread. Memory is compared in some
-//! executions of a search, while they run. Reads, and memory that is not compared, are left to
-//! [`reordered`].
+//! the threads, and the search misses interleavings. Between two switches only one thread runs, so
+//! every difference afterwards ([`copy`]) is a write by that thread. Memory is compared in some
+//! executions of a search, while they run. Reads, and accesses to memory that is not compared, are
+//! left to [`reordered`].
 //!
 //! The compared memory is the heap of the model except blocks above 63 KiB, the stacks of suspended
 //! threads, and copies of statics. Allocated memory is fresh, because memory is not reused within
@@ -41,7 +41,7 @@ const COMPARISON: usize = 1024;
 /// The maximum number of blocks that are reported.
 const MOST_REPORTED: usize = 3;
 
-/// The upper bound of counts of owners.
+/// The upper bound of values that can be counts of owners.
 const LARGEST_COUNT: u64 = 1 << 20;
 
 /// The data of the current execution, if it is compared.
@@ -308,7 +308,8 @@ impl Engine {
         }
     }
 
-    /// Returns whether the threads are in states that the program cannot reach.
+    /// Returns whether the threads may be in states that the program cannot reach, because the
+    /// execution is being ended.
     fn is_torn(&self) -> bool {
         self.is_tearing_down || self.is_run_out || self.guests.ending.is_some()
     }
@@ -387,7 +388,7 @@ impl Engine {
         };
         if (thread.fibre.lowest()..base).contains(&in_use.start) {
             let length = in_use.len().saturating_sub(LINK);
-            // SAFETY: the thread is suspended, or runs in here, in frames below those in use.
+            // SAFETY: the thread is suspended, or runs this function, in frames below those in use.
             unsafe { copy.compare(base, (in_use.start, length), report) };
         }
     }
@@ -459,7 +460,8 @@ impl Engine {
 mod tests {
     use super::*;
 
-    /// The words of a block while its shares and weak shares are given up one by one.
+    /// Values of the strong and weak counts of an `Arc` whose shares are cloned and dropped one by
+    /// one.
     #[test]
     fn counts_of_an_arc_are_known_by_their_values() {
         let strong = |values, weak| are_counts(0, values, weak);

@@ -14,14 +14,15 @@ use std::hash::Hash;
 /// A function that returns the state of a thread or an object.
 type ReadState = Box<dyn Fn() -> Fingerprint>;
 
-/// Declares that the current thread is a state machine. `read_state` returns all of its local state.
+/// Declares that the current thread is a state machine. `read_state` returns all of its local
+/// state.
 ///
-/// Call this at the start of the thread, before its first operation. From then on, `read_state` is called
-/// while the thread waits at an operation. Two runs in which the thread waits at the same operation
-/// and reported equal states must continue in the same way. So the state includes the thread's
-/// position, and all values that the code keeps from one operation to a later operation. It must
-/// not contain addresses, counters of steps of other threads, or anything else that depends on the
-/// schedule.
+/// Call this at the start of the thread, before its first operation. From then on, `read_state` is
+/// called while the thread waits at an operation. Two runs in which the thread waits at the same
+/// operation and reported equal states must continue in the same way. So the state includes the
+/// thread's position, and all values that the code keeps from one operation to a later operation.
+/// It must not contain addresses, counters of steps of other threads, or anything else that depends
+/// on the schedule.
 ///
 /// `read_state` is called outside of the program, so it must not perform operations of a model.
 ///
@@ -71,8 +72,8 @@ pub fn report_state<S: Eq + Hash + 'static>(read_state: impl Fn() -> S + 'static
     });
 }
 
-/// Registers `read_state`, which returns all state on which an object's operations depend. The model
-/// itself tracks the threads that wait for the object.
+/// Registers `read_state`, which returns all state on which an object's operations depend. The
+/// model itself tracks the threads that wait for the object.
 ///
 /// A model has a fingerprint only if every object that was created in the execution reports its
 /// state.

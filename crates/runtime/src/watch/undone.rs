@@ -2,11 +2,11 @@
 //! released, or a variable gets its old value back. Without the round, all other threads would
 //! observe the same values. So the await rule treats this round as a round without effect.
 //!
-//! An effect is *open* from the event that has it to the event that undoes it. Whether another
-//! thread has observed the effect depends only on the trace, because the observation happens
-//! between these two events. An observation is an access to the variable, or a try that fails
-//! because of the lock. For memory that is not a variable of the model, a chain of conflicts has to
-//! lead from a write of the thread to another thread and back.
+//! Whether another thread has observed an effect depends only on the trace: the observation happens
+//! between the event that has the effect and the event that undoes it. An observation is an access
+//! to the variable, or a try that fails because of the lock. For memory that is not a variable of
+//! the model, a chain of conflicts has to lead from a write of the thread to another thread and
+//! back.
 
 use crate::engine::Engine;
 use crate::engine::life::life;
@@ -241,7 +241,8 @@ impl Engine {
         }
     }
 
-    /// Records that the thread has performed an event while memory is changed.
+    /// Records that the thread has performed an event while it has changed memory and not restored
+    /// it.
     pub(crate) fn note_publication(&mut self, thread: ThreadId) {
         let event = self.event();
         let round = &mut self.threads[thread.index()].life.guests.round;

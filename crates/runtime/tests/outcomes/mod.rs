@@ -1,4 +1,4 @@
-//! Shared by the tests: explores a program and counts the outcomes of its executions.
+//! Helpers for tests: explore a program and count the outcomes of its executions.
 
 use explore::{Algorithm, Interrupt, Observer, Options, Outcome, Strategy, explore};
 use runtime::{Config, Model};

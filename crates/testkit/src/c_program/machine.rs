@@ -1,5 +1,5 @@
-//! Runs programs in every interleaving. This is naive: all states are stored, and each enabled
-//! thread is tried.
+//! Runs programs in every interleaving, naively: stores each reachable state and tries each enabled
+//! thread.
 
 mod compile;
 mod order;
@@ -21,7 +21,8 @@ pub struct Behaviour {
     pub has_race: bool,
     /// Whether an execution destroys an object while other threads use it or could use it.
     pub has_race_of_objects: bool,
-    /// Whether an execution can only continue because a timed operation expires, in the year 2100.
+    /// Whether an execution can continue only because a timed operation expires. (All deadlines are
+    /// in the year 2100.)
     pub waits_for_time: bool,
     /// The number of states.
     pub states: usize,

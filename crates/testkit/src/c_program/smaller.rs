@@ -1,4 +1,4 @@
-//! Programs that are smaller by one step.
+//! Shrinks failing programs.
 
 use super::{CProgram, Home, RegisterHome, Statement};
 

@@ -1,5 +1,5 @@
-//! Prints programs as C: many programs in one file, whose executable runs the program with a given
-//! number.
+//! Prints programs as C. One file contains many programs, and an argument of its executable selects
+//! the program to run.
 //!
 //! The text is also C++. In C++, `head.hpp` overloads POSIX functions for types of the C++ library.
 //!

@@ -21,15 +21,15 @@ const EMPTY: u64 = 1;
 const NO_SENDER: u64 = 2;
 const MESSAGE: u64 = 10;
 
-/// The behaviour of an operation that cannot be performed at once.
+/// What an operation does if it cannot be performed at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Patience {
     /// Waits until the operation can be performed.
     Waits,
     /// Gives up at once.
     Tries,
-    /// Waits, possibly visible to others, until the operation can be performed, or gives up at any
-    /// time.
+    /// Waits until the operation can be performed, but may give up at any time. Others may see it
+    /// wait.
     Expires,
 }
 
@@ -406,7 +406,8 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// Receives at a rendezvous: waits, visible to tries, and accepts from a waiting sender.
+    /// Receives at a rendezvous: waits, so that tries find a receiver, and accepts from a waiting
+    /// sender.
     fn accept(&mut self, patience: Patience) {
         let is_waiting = self.thread().stage == Stage::Waiting;
         if patience != Patience::Tries && !is_waiting {

@@ -10,7 +10,7 @@ use testkit::c_program::machine::Behaviour;
 pub struct Difference(pub String);
 
 impl Difference {
-    /// Checks whether the check reports an endless wait or spin, unlike the interpreter.
+    /// Checks whether the check reports an endless wait or spin that the interpreter does not find.
     pub fn waits_for_ever(&self) -> bool {
         self.0.starts_with("false deadlock") || self.0.starts_with("endless")
     }
@@ -36,7 +36,8 @@ impl fmt::Display for Difference {
 /// Prefix of the difference that a reported race does not exist in the program.
 pub const FALSE_RACE: &str = "false race";
 
-/// Returns the extent of the comparison. Optimising compilers may drop or move racing accesses.
+/// Compares a check with the interpreter. Returns what was compared: optimising compilers may drop
+/// or move racing accesses, so some comparisons are left out.
 pub fn compare(
     behaviour: &Behaviour,
     checked: &Checked,

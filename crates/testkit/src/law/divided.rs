@@ -1,16 +1,17 @@
-//! The law of divided searches: parts that are given away are searched separately, in any order.
-//! Together they perform the executions of an undivided search.
+//! The law of divided searches. Parts of a search are given away and searched separately, in any
+//! order. Together, all parts perform the executions of an undivided search.
 
 use super::{Laws, resumed};
 use crate::random::Random;
 use explore::{Algorithm, End, Options, Strategy};
 
-/// Limits: executions between two divisions, and parts given away at each.
+/// The maximum number of executions between two divisions, and of parts given away at each.
 const EXECUTIONS: u64 = 6;
 const PARTS: u64 = 3;
 
 impl Laws<'_> {
-    /// Checks that divided searches execute each trace (exhaustive: each interleaving) once.
+    /// Checks that a divided search executes each trace once (an exhaustive search: each
+    /// interleaving).
     pub(super) fn can_be_divided(
         &self,
         algorithm: Algorithm,

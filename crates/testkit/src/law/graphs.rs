@@ -1,4 +1,4 @@
-//! The search over execution graphs under sequential consistency: a graph is a trace there.
+//! The law of the search over execution graphs: under sequential consistency, graphs are traces.
 
 use super::Expected;
 use crate::entry::Act;
@@ -8,8 +8,8 @@ use explore::{End, GraphSearch, MemoryModel, Observer, Outcome, Strategy, explor
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// Operations that read an object without changing it. In a graph they are ordered with each other,
-/// so that there are more graphs than traces.
+/// Operations that may only read an object. A graph orders them with each other, a trace does not.
+/// So there may be more graphs than traces.
 const READS: [Verb; 12] = [
     Verb::ReadLock,
     Verb::TryRead,
@@ -44,8 +44,8 @@ impl Observer for Counted {
     }
 }
 
-/// Checks that the search has as many executions of each outcome as there are traces, or the same
-/// outcomes if the program has operations that only read an object.
+/// Checks that the search has as many executions of each outcome as there are traces. If the
+/// program has operations of `READS`, only the set of outcomes must be the same.
 pub(super) fn are_traces(program: &Program, expected: &Expected) -> Result<(), String> {
     let mut outcomes: BTreeMap<Outcome, u64> = BTreeMap::new();
     for &outcome in expected.traces.values() {

@@ -48,8 +48,9 @@ impl Laws<'_> {
         }
     }
 
-    /// Checks that a bound growing from 0 finally gives all traces, and each for the first time at
-    /// the smallest bound that allows it. At a random point the search is saved and resumed.
+    /// Checks that a bound that grows from 0 finally gives all traces. Each trace must be found
+    /// first at the smallest bound that allows it. The search is saved and resumed at a random
+    /// point.
     pub(super) fn grows_preemptions(
         &self,
         algorithm: Algorithm,
@@ -92,7 +93,7 @@ impl Laws<'_> {
     }
 }
 
-/// The bound with which each trace was found first.
+/// The bound at which the search first found each trace.
 struct Met<'a> {
     order: &'a [usize],
     bound: usize,

@@ -163,7 +163,8 @@ fn has_performed(machine: &Machine, point: Point) -> bool {
     records.any(|record| record.step.thread == point.thread && record.index == point.index)
 }
 
-/// `None` if a thread must not perform its event yet, `Some` with its alternative otherwise.
+/// Returns `None` if a thread must not perform its event yet. Otherwise returns the required
+/// alternative, if there is one.
 type Permission<'p> = dyn Fn(&Machine, Point) -> Option<Option<u32>> + 'p;
 
 /// The behaviour of a machine whose steps wait for constraints.

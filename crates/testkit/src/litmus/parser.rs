@@ -217,8 +217,9 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Adds a compare-exchange: the action's result is the old value, which C writes where the
-    /// expected value was. The result in C is whether they are equal.
+    /// Adds a compare-exchange. The result of the abstract action is the old value, and C writes
+    /// this value to the variable with the expected value. The result in C is whether the two
+    /// values were equal.
     fn compare_exchange(
         &mut self,
         mut action: Action,

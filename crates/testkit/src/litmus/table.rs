@@ -9,7 +9,7 @@ pub struct Row {
     pub name: String,
     /// Whether the models of [`MODELS`] allow what the test asks for.
     pub is_allowed: [bool; MODELS.len()],
-    /// Where the verdicts are from.
+    /// The source of the verdicts.
     pub source: String,
 }
 

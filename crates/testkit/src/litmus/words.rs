@@ -77,7 +77,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Takes what `read` makes of the next word.
+    /// Takes the next word if `read` accepts it. Returns the result of `read`.
     pub(super) fn read<T>(
         &mut self,
         expected: &str,
@@ -97,7 +97,7 @@ impl<'a> Words<'a> {
         self.read(expected, |word| is_name(word).then_some(word))
     }
 
-    /// Returns the error that the next word is not as expected.
+    /// Returns the error for a next word that is not as expected.
     pub(super) fn refuse<T>(&self, expected: &str) -> Result<T, NotALitmusTest> {
         let (line, found) = self.words[self.next];
         Err(unexpected(line, expected, found))

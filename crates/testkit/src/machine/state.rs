@@ -6,8 +6,8 @@ use crate::trace::{Record, orders};
 use explore::{Fingerprint, Footprint, Pending, ThreadId};
 use objects::Object;
 
-/// The full state. Objects other than variables and mutexes are compared by their history. This is
-/// exact, but may distinguish equal states.
+/// The full state. Variables and mutexes are compared by state, other objects by their history.
+/// States that compare as equal are equal, but equal states may compare as different.
 #[derive(PartialEq, Eq, Hash)]
 struct State {
     variables: Vec<u64>,

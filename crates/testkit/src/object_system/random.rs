@@ -18,9 +18,9 @@ impl System {
 }
 
 impl System {
-    /// Generates a system with restrictions on all tasks except the main task. Each of these tasks
-    /// accesses one object at a time, and the same object after an await as before. It begins with
-    /// a segment, and ends with a segment or with calls.
+    /// Generates a system in which all tasks but the main task are restricted, as for actors that
+    /// are state machines. A restricted task accesses one object at a time, and the same object
+    /// before and after an await. It begins with a segment, and ends with a segment or with calls.
     pub fn random_of_state_machines(random: &mut Random) -> System {
         let objects = 1 + random.index(3);
         let methods = 2 + random.index(3);

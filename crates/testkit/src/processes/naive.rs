@@ -1,9 +1,9 @@
 //! The meaning of a system of processes: every statement is one step on the whole state.
 //!
-//! Exit signals are asynchronous. So before a statement that other processes can observe, a process
-//! checks in a separate step whether an exit signal has ended it. A receive needs no such step: the
-//! process ends there only if the signal is in the mailbox before a fitting message. The actions of
-//! a process at its end are also separate steps.
+//! Exit signals are asynchronous. So a process checks for exit signals in a separate step before
+//! each statement that other processes can observe. A receive needs no separate step: a signal ends
+//! the process there only if it is in the mailbox before a matching message. The actions of a
+//! process at its end are also separate steps.
 
 use super::program::{Statement, System};
 use objects::Delivery;
@@ -112,7 +112,7 @@ enum Content {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Parcel {
     from: usize,
-    /// Number among the parcels of its sender.
+    /// The position among the messages of its sender.
     number: u32,
     to: usize,
     content: Content,
@@ -222,7 +222,7 @@ impl State {
         }
     }
 
-    /// Ends the process: by itself, or because of an exit signal.
+    /// Ends the process, normally or because of an exit signal.
     fn ends(&self, index: usize, reason: Reason, is_at_end: bool) -> State {
         let mut state = self.clone();
         let process = &mut state.processes[index];
@@ -398,7 +398,7 @@ impl State {
         Some(state)
     }
 
-    /// Adds a received parcel, and the past of its sender, to the past of a process.
+    /// Adds a received message, and the messages that its sender knew of, to the past of a process.
     fn learn(&mut self, index: usize, parcel: Parcel) {
         let all = self.under_way.iter().chain(&self.delivered);
         let known: Vec<Parcel> = all

@@ -145,8 +145,8 @@ pub(super) fn holds(candidate: &Candidate<'_>, memory: MemoryModel, is_c11: bool
     }
 }
 
-/// Checks whether sources and places respect atomicity: the write of a read-modify-write stands
-/// right behind the write that it reads from.
+/// Checks atomicity: the write of a read-modify-write immediately follows, in coherence order, the
+/// write that it reads from.
 pub(super) fn is_atomic(candidate: &Candidate<'_>) -> bool {
     let mut parts = candidate.events.iter().enumerate();
     parts.all(|(index, event)| {

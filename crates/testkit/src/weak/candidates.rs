@@ -1,5 +1,6 @@
-//! All candidates of a program: runs of the threads on all values that are ever written, with all
-//! sources of reads and all coherence orders.
+//! All candidates of a program. A candidate consists of a run of each thread, a source for each
+//! read, and a coherence order for each variable. Reads in runs may return any value that is ever
+//! written.
 
 use super::axioms::{self, Candidate, Event, Kind};
 use super::graph::{Done, Graph};
@@ -44,7 +45,7 @@ pub(super) fn consistent(program: &Program, model: Model, most: u64) -> Option<C
     let mut values = vec![BTreeSet::from([0]); variables];
     let writes = program.actions().len();
     let mut runs: Vec<Vec<Run>> = Vec::new();
-    // A value that depends on others needs as many rounds as there are writes.
+    // A value may depend on values that other writes store, so there are as many rounds as writes.
     for _ in 0..=writes {
         runs = codes.iter().map(|code| runs_of(code, &values)).collect();
         let before = values.clone();
@@ -288,7 +289,7 @@ fn judge(runs: &[&Run], found: &mut Consistent) -> Option<()> {
     }
 }
 
-/// Advances a number with these digits. Returns false after the last one.
+/// Advances the digits to the next combination. Returns false after the last one.
 fn next(digits: &mut [usize], count: impl Fn(usize) -> usize) -> bool {
     let last = (0..digits.len())
         .rev()

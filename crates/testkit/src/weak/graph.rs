@@ -4,7 +4,8 @@ use crate::code::{Code, Local, Stop};
 use crate::program::{Program, Sort};
 use explore::{Access, EventId, ObjectId, OpKind, Point, Strategy};
 
-/// The steps of a graph with what they read and write, rf and co.
+/// A graph: the operations with the values that they read and write, reads-from and coherence
+/// order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Graph {
     /// The operations of each thread.

@@ -15,7 +15,7 @@ pub struct Suite {
     verbs: &'static [Verb],
     /// Whether most orderings are `SeqCst`.
     is_strong: bool,
-    /// How often, in percent, an action is under a condition, or behind an assumption.
+    /// The probability, in percent, that an action is under a condition, or behind an assumption.
     conditions: u64,
     assumptions: u64,
 }

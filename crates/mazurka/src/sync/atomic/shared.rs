@@ -1,14 +1,14 @@
 //! The operations that all atomic types share.
 //!
-//! They are always inlined: an operation switches to another stack and back, after which the
-//! processor mispredicts the return of each function that was called before.
+//! They are always inlined. An operation switches to another stack and back. Afterwards, the
+//! processor mispredicts the returns of all functions that were called before the switch.
 
-/// Implements the operations that do not depend on the kind of value.
+/// Implements the operations that do not depend on the type of the value.
 macro_rules! shared_operations {
     ([$($generics:tt)*] $Atomic:ty, $Value:ty) => {
         impl<$($generics)*> $Atomic {
             constructor! {
-                /// Creates a variable. A static is new in each execution.
+                /// Creates a variable. A static starts with its initial value in each execution.
                 pub fn new(value: $Value) -> Self {
                     Self(runtime::Atomic::new(value))
                 }
@@ -20,8 +20,8 @@ macro_rules! shared_operations {
                 Self(self.0.settled())
             }
 
-            /// Sets the name of the variable in traces, which otherwise show the place of its
-            /// creation. The name costs nothing in executions that are not shown.
+            /// Sets the name of the variable in traces, which otherwise show where it is created.
+            /// Naming costs nothing in executions that the report does not show.
             #[track_caller]
             pub fn named(self, name: &str) -> Self {
                 self.0.call(name);
@@ -157,18 +157,20 @@ macro_rules! shared_operations {
                 self.0.as_ptr()
             }
 
-            /// Returns the value, which no other thread can access.
+            /// Returns a reference to the value. The exclusive borrow shows that no other thread
+            /// has access.
             pub fn get_mut(&mut self) -> &mut $Value {
                 self.0.get_mut()
             }
 
-            /// Passes the value, which no other thread can access, to the closure; as in loom.
+            /// Passes a reference to the value to the closure, as in loom. The exclusive borrow
+            /// shows that no other thread has access.
             pub fn with_mut<R>(&mut self, change: impl FnOnce(&mut $Value) -> R) -> R {
                 change(self.0.get_mut())
             }
 
-            /// Returns the value without an event; unsafe in loom. The value must not be written
-            /// concurrently.
+            /// Returns the value without an event. No other thread may write the value
+            /// concurrently. (In loom, this function is unsafe.)
             pub fn unsync_load(&self) -> $Value {
                 self.0.peek()
             }

@@ -1,8 +1,9 @@
-//! Objects that are named by their address: those of native programs, whose statics, stacks and
-//! heaps are at the same addresses in every execution and every process.
+//! Names of objects after their address. Native programs use these names, because their statics,
+//! stacks and heaps are at the same addresses in every execution and every process.
 //!
 //! Memory is divided into disjoint ranges, each of which is one object. If an access overlaps
-//! several ranges, or a part of one, they are merged into one range: the objects were too fine.
+//! several ranges, or only a part of a range, everything that it overlaps becomes one range and so
+//! one object.
 
 use super::Names;
 use explore::{ObjectId, ThreadId};
@@ -16,33 +17,37 @@ pub(super) struct Addresses {
     ranges: BTreeMap<u64, Range>,
     /// Synchronization objects by address and number of parts.
     objects: BTreeMap<(u64, u32), ObjectId>,
-    /// Code to which threads have returned without an effect in between.
+    /// Addresses of code to which a thread has returned without an effect in between.
     loops: BTreeSet<u64>,
-    /// Code to which threads return in the same state.
+    /// Addresses of code to which a thread has returned in the same state.
     spins: BTreeSet<u64>,
-    /// Whether hooks wipe the stack below them, because threads have repeated a read or a try.
+    /// Whether hooks zero the stack below them, because the stacks of threads that repeat a read or
+    /// a try are compared.
     #[serde(default)]
     has_wiped_stacks: bool,
-    /// Whether a round of `std::lock` has failed and the rest of its loop was left out.
+    /// Whether a round of `std::lock` of C++ has failed and the rest of its loop was left out (see
+    /// `native::lock_several`).
     #[serde(default)]
     has_left_out_rounds: bool,
     /// Whether a try to lock outside `std::lock` has failed, so that no rounds are left out.
     #[serde(default)]
     keeps_rounds: bool,
-    /// Objects of memory that was written plainly between atomic accesses, by the first object
-    /// there and the number of such writes.
+    /// Under weak memory models, memory that is written plainly between atomic accesses becomes a
+    /// new object each time. The key is the first object of the memory and the number of these
+    /// changes.
     #[serde(default)]
     renewed: BTreeMap<(ObjectId, u32), ObjectId>,
-    /// For each thread, the bytes of its stack, from the base, that comparisons have reached. The
-    /// number is 0 or missing if they are few.
+    /// For each thread, the number of bytes of its stack, from the base, that comparisons may
+    /// reach. A number that is 0 or missing stands for `USUAL_DEPTH`.
     #[serde(default)]
     compared_depths: Vec<u32>,
 }
 
-/// Bytes of a stack that count as reached by comparisons from the beginning.
+/// The number of bytes of each stack that comparisons may reach from the beginning.
 const USUAL_DEPTH: usize = 2048;
 
-/// The maximum size in bytes of stacks that are compared. No spin loop is found on larger stacks.
+/// The maximum size in bytes of a stack that is compared. Spin loops on larger stacks are not
+/// detected.
 pub(crate) const MOST_COMPARED: usize = 1 << 20;
 
 /// A range of memory that is one object.
@@ -162,8 +167,8 @@ impl Names {
         object
     }
 
-    /// Returns the object of memory that plain writes have renewed `count` times between atomic
-    /// accesses. `first` is the object that the memory had at first.
+    /// Returns the object of memory that plain writes have changed `count` times between atomic
+    /// accesses. `first` is the memory's first object.
     pub(crate) fn renewed(&mut self, first: ObjectId, count: u32) -> ObjectId {
         if let Some(&object) = self.addresses.renewed.get(&(first, count)) {
             return object;
@@ -173,37 +178,37 @@ impl Names {
         object
     }
 
-    /// Returns whether threads are known to return here without an effect in between.
+    /// Returns whether a thread has returned to this address of code without an effect in between.
     pub(crate) fn is_loop(&self, code: u64) -> bool {
         self.addresses.loops.contains(&code)
     }
 
-    /// Returns whether any code of this kind is known.
+    /// Returns whether a thread has returned to any address of code without an effect in between.
     pub(crate) fn has_loops(&self) -> bool {
         !self.addresses.loops.is_empty()
     }
 
-    /// Records that a thread returned here without an effect in between.
+    /// Records that a thread returned to this address of code without an effect in between.
     pub(crate) fn meet_loop(&mut self, code: u64) {
         self.addresses.loops.insert(code);
     }
 
-    /// Returns whether threads are known to return here in the same state.
+    /// Returns whether a thread has returned to this address of code in the same state.
     pub(crate) fn is_spin(&self, code: u64) -> bool {
         self.addresses.spins.contains(&code)
     }
 
-    /// Records that a thread returned here in the same state.
+    /// Records that a thread returned to this address of code in the same state.
     pub(crate) fn meet_spin(&mut self, code: u64) {
         self.addresses.spins.insert(code);
     }
 
-    /// Returns whether hooks wipe the stack below them.
+    /// Returns whether hooks zero the stack below them.
     pub(crate) fn has_wiped_stacks(&self) -> bool {
         self.addresses.has_wiped_stacks
     }
 
-    /// Makes hooks wipe the stack below them in the next executions.
+    /// Makes hooks zero the stack below them from the next execution on.
     pub(crate) fn wipe_stacks(&mut self) {
         self.addresses.has_wiped_stacks = true;
     }
@@ -215,7 +220,7 @@ impl Names {
         known.clamp(USUAL_DEPTH, MOST_COMPARED)
     }
 
-    /// Lets comparisons reach this many bytes of the thread's stack in the next executions.
+    /// Lets comparisons reach this many bytes of the thread's stack from the next execution on.
     pub(crate) fn compare_to_depth(&mut self, thread: ThreadId, depth: usize) {
         let depths = &mut self.addresses.compared_depths;
         if depths.len() <= thread.index() {

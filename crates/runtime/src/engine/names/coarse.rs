@@ -1,8 +1,9 @@
-//! Known coarsenings, as text that does not depend on the process. A schedule fits only if the same
-//! objects are coarse.
+//! Known coarsenings, as text that does not depend on the process. An object is *coarse* if more of
+//! its operations count as dependent than usual, because of how the program uses it
+//! ([`Coarsening`]). A schedule fits only if the same objects are coarse.
 //!
-//! `tried 0.1#3/2` is object number 3 (counted from 0) that thread `0.1` created, of two parts.
-//! `polled 0.1` is the end of that thread. `ordered 0@stack:64.0/1` is an object named by its
+//! `tried 0.1#3/2` is the object with two parts that thread `0.1` created as number 3 (counted from
+//! 0). `polled 0.1` is the end of that thread. `ordered 0@stack:64.0/1` is an object named by its
 //! location in memory. `merged 0#0/1 0#2/1` are two objects that are accessed as one.
 
 use super::{Created, Names, UnknownThread};
@@ -47,7 +48,8 @@ impl Names {
         saved
     }
 
-    /// Objects without names are merged again by the call that uses them together.
+    /// Returns the merged pairs in which threads created both objects. Other pairs are merged again
+    /// when the program uses them together.
     fn save_merged(&self) -> impl Iterator<Item = String> {
         self.merged.iter().filter_map(|(&object, &other)| {
             let (object, other) = (self.path_of(object)?, self.path_of(other)?);
@@ -55,7 +57,7 @@ impl Names {
         })
     }
 
-    /// Returns the name of an object that a thread created, if one has.
+    /// Returns the name of an object that a thread created. Returns `None` for other objects.
     fn path_of(&self, object: ObjectId) -> Option<String> {
         let threads = (0..self.threads.len()).map(ThreadId::from_index);
         let mut named = threads.flat_map(|thread| {
@@ -111,7 +113,8 @@ impl Names {
         Some(self.object(thread, u32::from(number), u32::from(parts)))
     }
 
-    /// Makes room for the objects before this object, whose numbers of parts are not known yet.
+    /// Adds placeholders for the objects that the thread created before this number. Their parts
+    /// are not known yet.
     fn skip_objects(&mut self, thread: ThreadId, number: usize) {
         let objects = &mut self.threads[thread.index()].objects;
         while objects.len() < number {

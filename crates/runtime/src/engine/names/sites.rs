@@ -1,10 +1,10 @@
-//! Objects that are named by the memory in which they were first used.
+//! Names of objects after the location in memory where they were first used.
 //!
 //! A thread's heap, its stack and the program's statics have the same layout in every execution,
-//! relative to their beginnings. The contents of a location depend on the past of the thread that
-//! owns the memory: an object can replace another object only when no thread uses the other object
-//! any more. So neither the location nor the number of earlier objects there depends on the order
-//! of independent operations.
+//! relative to their beginnings. Which objects a location has held depends only on the past of the
+//! thread that owns the memory: an object can replace an earlier one only when no thread uses the
+//! earlier one any more. So neither the location nor the number of earlier objects there depends on
+//! the order of independent operations.
 
 use super::Names;
 use explore::{ObjectId, ThreadId};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) enum Region {
     Heap,
-    /// A heap block that is too large for the arenas. Its offset is its number.
+    /// A heap block that is too large for the arenas. The offset of its site is its number.
     Large,
     Stack,
     /// Belongs to no thread.

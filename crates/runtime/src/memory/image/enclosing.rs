@@ -1,6 +1,6 @@
 //! Statics that contain plain data besides an object of the model, for example a lazy value with a
-//! function and a state. Each execution needs its own copy, so the plain data is reset when the
-//! first of the objects is used.
+//! function and a state. Each execution must find the initial content, so the plain data is reset
+//! when the first of the objects is used.
 
 use object::read::ReadCache;
 use object::{Object, ObjectSymbol, SymbolKind};
@@ -25,7 +25,7 @@ pub(crate) fn static_around(object: &Range<usize>) -> Option<Range<usize>> {
     (whole.len() > object.len() && object.end <= whole.end).then_some(whole)
 }
 
-/// Resets the static to its initial content.
+/// Resets the static to its initial content. The first call only records this content.
 ///
 /// # Safety
 ///

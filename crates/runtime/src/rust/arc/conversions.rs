@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc as Shared;
 
 impl<T> Arc<T> {
-    /// Creates a value that is written later.
+    /// Creates an uninitialised value.
     #[track_caller]
     pub fn new_uninit() -> Arc<MaybeUninit<T>> {
         Arc::new(MaybeUninit::uninit())
     }
 
-    /// Creates a value that is written later and whose bytes are 0 until then.
+    /// Creates an uninitialised value whose bytes are 0.
     #[track_caller]
     pub fn new_zeroed() -> Arc<MaybeUninit<T>> {
         Arc::new(MaybeUninit::zeroed())
@@ -56,13 +56,13 @@ impl<T> Arc<T> {
 }
 
 impl<T> Arc<[T]> {
-    /// Creates values that are written later.
+    /// Creates uninitialised values.
     #[track_caller]
     pub fn new_uninit_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
         Arc::from_std(Shared::new_uninit_slice(len))
     }
 
-    /// Creates values that are written later and whose bytes are 0 until then.
+    /// Creates uninitialised values whose bytes are 0.
     #[track_caller]
     pub fn new_zeroed_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
         let zeroes = (0..len).map(|_| MaybeUninit::zeroed());
@@ -97,8 +97,8 @@ impl<T> Arc<[MaybeUninit<T>]> {
 }
 
 impl<T: ?Sized> Arc<T> {
-    /// Takes over the value of an `Arc` of `std`, like `loom::sync::Arc::from_std`. An `Arc` of
-    /// `std` coerces to unsized types, which only types of the standard library can do.
+    /// Takes over the value of an `Arc` of `std`, like `loom::sync::Arc::from_std`. This is a way
+    /// to an `Arc` of an unsized type, because only the `Arc` of `std` coerces to one.
     ///
     /// ```
     /// # use runtime::{Arc, Config, Model};
@@ -143,8 +143,8 @@ impl<T: ?Sized> Arc<T> {
     ///
     /// # Safety
     ///
-    /// Like for `std::sync::Arc::from_raw`, the pointer must come from `into_raw` (or `as_ptr`) in
-    /// this execution, and must stand for a share that exists.
+    /// As for `std::sync::Arc::from_raw`, the pointer must come from `into_raw` (or `as_ptr`) in
+    /// this execution, and must represent a share that exists.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! The counter of owners, and which of its changes are operations of the model.
+//! The counter of the owners of an `Arc`. Only some of its changes are operations of the model.
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, silently, visible};
@@ -94,8 +94,8 @@ impl Counter {
         }
     }
 
-    /// Removes a share as an operation. The caller may depend on the result: whether it was the
-    /// last.
+    /// Removes a share as an operation. Returns whether the share was the last one, on which the
+    /// caller may depend.
     #[track_caller]
     pub fn give_up_and_check(self) -> bool {
         self.coarsen(Coarsening::Polled);
@@ -116,7 +116,7 @@ impl Counter {
         is_last
     }
 
-    /// Removes a share by the current event.
+    /// Removes a share as a part of the current event.
     fn end_share_as_event(self, engine: &mut Engine) -> bool {
         let is_last = self.end_share(engine);
         if engine.is_weak() {
@@ -183,8 +183,8 @@ impl Counter {
         self.read("strong_count", |engine| self.see_shares(engine))
     }
 
-    /// Reads whether there is one owner and no weak reference. If so, the ends of the other shares
-    /// happen before this.
+    /// Records a check for exactly one owner and no weak reference. Orders the check after the ends
+    /// of the other shares.
     #[track_caller]
     pub fn look_if_unique(self) {
         self.coarsen(Coarsening::Polled);
@@ -196,7 +196,7 @@ impl Counter {
         });
     }
 
-    /// Returns the number of weak references, by `count`.
+    /// Returns the number of weak references, which `count` reads.
     #[track_caller]
     pub fn look_at_weak(self, count: impl Fn() -> usize) -> usize {
         self.coarsen(Coarsening::Scanned);
@@ -248,7 +248,8 @@ impl Counter {
     }
 
     /// Reads the counter. The read changes nothing, but is a write access for the exploration,
-    /// because changes of shares are read accesses. As in `std`, it orders nothing by itself.
+    /// because changes of shares are read accesses. As in `std`, the read creates no
+    /// synchronization edge.
     #[track_caller]
     fn read(self, what: &'static str, count: impl FnOnce(&mut Engine) -> usize) -> usize {
         let op = self.op(OpKind::Load, Access::Write);
@@ -285,8 +286,9 @@ impl Counter {
     }
 }
 
-/// Returns what announces an access to a counter. Its ordering matters to execution graphs, but
-/// does not choose the memory model: only accesses of the program itself do.
+/// Returns a closure that announces a relaxed access to a counter. Execution graphs use this
+/// ordering. It does not influence which memory model is chosen: only the program's own accesses
+/// do.
 fn announced(op: Op, location: Place) -> impl FnOnce(&mut Engine) {
     let request = Request {
         order: MemoryOrder::Relaxed,

@@ -90,8 +90,8 @@ impl<T: ?Sized> Weak<T> {
     ///
     /// # Safety
     ///
-    /// Like for `std::sync::Weak::from_raw`, the pointer must come from `into_raw` in this
-    /// execution, and must stand for a reference that exists.
+    /// As for `std::sync::Weak::from_raw`, the pointer must come from `into_raw` in this execution,
+    /// and must represent a reference that exists.
     #[track_caller]
     pub unsafe fn from_raw(pointer: *const T) -> Weak<T> {
         #[cfg(feature = "enforce")]

@@ -1,5 +1,5 @@
-//! Atomic variables outside of models: atomics of the processor, sequentially consistent regardless
-//! of the orderings that the program requests.
+//! Atomic variables outside of models: hardware atomics, sequentially consistent whatever orderings
+//! the program requests.
 
 use super::{Atomic, Value};
 use explore::OpKind;
@@ -74,7 +74,7 @@ real! {
     [T] *mut T, std::sync::atomic::AtomicPtr<T>;
 }
 
-/// The lock for accesses for which the processor has no atomic instructions.
+/// Protects accesses to values that are too large for the atomics of `std`.
 static LARGE: Mutex<()> = Mutex::new(());
 
 impl Real for u128 {

@@ -1,5 +1,5 @@
-//! The threads of the mirrors: threads of the model or, with the feature `enforce` and outside of a
-//! model, threads of the system.
+//! The threads behind the mirror of `std::thread`: threads of the model or, with the feature
+//! `enforce` and outside of a model, threads of the system.
 
 #[cfg(feature = "enforce")]
 use super::system::SystemThread;

@@ -1,4 +1,5 @@
-//! Threads outside of models: threads of the system that store the path by which they were started.
+//! Threads outside of models. They are threads of the system, and know their place in the tree of
+//! spawns if the program is enforced.
 
 use super::Panic;
 use crate::rust::local::drop_locals;

@@ -7,18 +7,18 @@ use std::fmt::Write;
 /// The state of an object according to its events so far.
 #[derive(Default)]
 struct Known {
-    /// The threads that hold a lock, or that initialise a once.
+    /// The threads that hold a lock or run the initialisation of a `Once`.
     holders: Vec<ThreadId>,
     /// The threads that wait for the object.
     waiting: Vec<ThreadId>,
     /// The number of messages that were sent and not received.
     count: usize,
-    /// The content of the object.
+    /// The content of the object as text, such as `2 permits`.
     stock: String,
     is_over: bool,
 }
 
-/// All objects, by their first ids and names.
+/// The states of all objects, by their first ids and names.
 #[derive(Default)]
 pub(crate) struct States(BTreeMap<(ObjectId, String), Known>);
 

@@ -1,8 +1,8 @@
-//! Descriptions of kinds of operations and objects, used when nothing else is known.
+//! Default descriptions of operations and objects, by their kinds.
 
 use explore::OpKind;
 
-/// Returns the description of an event without a text of its own.
+/// Returns the description of an event for which no text was recorded.
 pub(super) fn plain_text(name: &str, kind: OpKind) -> String {
     let what = match kind {
         OpKind::MutexRequest => "lock() requested",

@@ -12,8 +12,8 @@ use std::slice;
 #[derive(Default)]
 pub(super) struct HeapInUse {
     spans: Vec<Span>,
-    /// The number of spans that are large objects. Other threads may free these objects, so they
-    /// are not read again.
+    /// The number of spans that are large objects. These spans come first. Every change of a large
+    /// object is an effect.
     large: usize,
     /// The number of objects that have not been freed.
     live: u32,

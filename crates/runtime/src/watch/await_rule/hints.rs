@@ -1,14 +1,14 @@
 //! The await rule at the hints of Rust programs.
 //!
-//! A hint names a spin loop, so every hint is compared, and the state is the stack with the
-//! registers. Effects that the thread has [undone](crate::watch::undone) before other threads
+//! A spin hint marks a spin loop, so states are compared at every hint. A state is the stack with
+//! the registers. Effects that the thread has [undone](crate::watch::undone) before other threads
 //! observed them do not count. If other threads have observed an effect before it was undone, the
 //! thread continues. Two threads may observe each other's rounds forever, so the thread stops at a
 //! bound.
 //!
-//! A comparison of bytes must cover only the state of the thread. So its stack begins clean in each
-//! execution, the remains of the model's own calls below the frames of the program are zeroed, and
-//! registers that a switch leaves undefined are cleared.
+//! The compared bytes must depend only on the state of the thread. So its stack begins clean in
+//! each execution, the remains of the model's own calls below the frames of the program are zeroed,
+//! and registers that a switch leaves undefined are cleared.
 //!
 //! The rule at hints exists only on x86-64. On other machines, these loops run into the bound on
 //! events.
@@ -43,7 +43,8 @@ life! {
         hints: u32,
         /// The number of times that the state recurred after other threads had observed an effect.
         returns: u32,
-        /// The number of rounds without progress after which the thread, being alone, continued.
+        /// The number of rounds without progress after which the thread continued because it was
+        /// alone.
         alone: u32,
         /// The bytes of the heap that the thread has changed since the last hint, with their values
         /// before and after.
@@ -76,8 +77,8 @@ impl AtHints {
 }
 
 impl Round {
-    /// Compares a thread at a hint, with this stack from `pointer` on, with its earlier visits.
-    /// `most` is the number of times that a state may recur.
+    /// Compares the state of a thread at a hint with those of its earlier visits. `stack` is its
+    /// stack from `pointer` on. `most` is the number of times that a state may recur.
     fn arrive(&mut self, pointer: usize, stack: &[u8], most: u32) -> RoundResult {
         if !self.effects.are_undone() || self.at_hints.has_changed_heap() {
             self.has_effect = true;
@@ -103,8 +104,8 @@ impl Round {
             self.at_hints.returns += 1;
             self.forget(index);
         } else if self.visits.len() == MOST_VISITS {
-            // The first visit is kept twice as long each time, so that the first visit finally lies
-            // in the loop, however long a round is (Brent).
+            // As in Brent's cycle detection, the oldest visit is kept twice as long each time, so
+            // that it finally lies in the cycle, however long a round is.
             match self.at_hints.hints.is_power_of_two() {
                 true => self.visits.clear(),
                 false => self.forget(1),
@@ -152,8 +153,8 @@ impl Engine {
         result
     }
 
-    /// Makes the stacks of threads begin clean and observations be recorded from now on. The
-    /// executions so far had neither property, so the exploration starts again.
+    /// From now on, the stacks of threads begin clean and observations are recorded. Neither was
+    /// the case in executions so far, so the exploration starts again.
     fn look_at_reads(&mut self) {
         if !self.watch.stacks {
             self.names.meet_hint();

@@ -1,5 +1,5 @@
-//! The token of a thread that wakes itself. Rounds in which a thread gives a token to itself and
-//! takes it again have no effect.
+//! The token by which a thread wakes itself, such as its park token. A round in which a thread
+//! gives a token to itself and takes it again has no effect.
 
 use crate::engine::life::life;
 use explore::{EventId, ObjectId};

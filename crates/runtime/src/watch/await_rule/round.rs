@@ -1,9 +1,9 @@
 //! What a thread has done since its last effect: the visits of the places at which it might begin
 //! a round, its states there, and its observations.
 //!
-//! A *visit* is a hint in a Rust program and a place that reads in machine code. If a thread is
-//! there in the state of an earlier visit, the events in between are a round without effect. The
-//! front-ends decide what belongs to the state, and which visits are kept.
+//! A thread makes a *visit* when it reaches a spin hint in a Rust program, or a place that reads in
+//! machine code. If it has the state of an earlier visit, the events in between are a *round*
+//! without effect. The front-ends decide what belongs to the state, and which visits are kept.
 
 use super::hints::AtHints;
 use super::own_token::OwnToken;
@@ -25,7 +25,7 @@ pub(crate) struct Round {
     pub(super) has_effect: bool,
     /// Whether changes of memory are found by comparison, until the thread's next effect.
     pub(crate) is_watched: bool,
-    /// The thread's observations. When the thread has stopped, those of its last round.
+    /// The thread's observations. If the thread has stopped, only those of its last round.
     pub(crate) seen: Vec<Seen>,
     /// The lock that the thread did not get in a round of `std::lock`. It is kept until the
     /// beginning of the next round.
@@ -45,7 +45,8 @@ pub(crate) struct Round {
 pub(crate) struct Visit {
     /// The stack pointer at a hint, or the code at a place that reads.
     pub(crate) place: usize,
-    /// The mark of the kept state, the start of its stack if it is raw, or 0 if no state is kept.
+    /// The digest of the kept state ([`mark_of`]), the start of its stack if the state is raw, or 0
+    /// if no state is kept.
     pub(crate) mark: u64,
     /// The number of observations made before the visit.
     pub(crate) seen: u32,
@@ -139,8 +140,8 @@ impl Round {
         self.has_effect = has_effect;
     }
 
-    /// Checks whether changes of memory matter: the thread might return to a state, and has had no
-    /// effect since.
+    /// Checks whether changes of memory matter: the thread might return to an earlier state, and
+    /// has had no effect since that state.
     #[inline(always)]
     pub(crate) fn is_watched(&self) -> bool {
         self.is_watched && !self.has_effect
@@ -174,7 +175,7 @@ impl Round {
         })
     }
 
-    /// Records a visit, instead of the visit with this index if there is one. Returns the room for
+    /// Records a visit at this index, and replaces an existing visit there. Returns the buffer for
     /// its state.
     pub(crate) fn keep(&mut self, index: usize, visit: Visit) -> &mut Vec<u8> {
         let seen = self.seen.len() as u32;

@@ -1,10 +1,10 @@
 //! Finds changes that a thread makes to memory, by comparing values.
 //!
-//! Between two switches only one thread runs. So every difference between the beginning and the end
-//! of this segment is a change by that thread. Segments are compared only for threads that are
-//! watched: they might return to a state, and have had no effect since. For a Rust program the
-//! memory is its heap ([`heap_changes`](super::heap_changes)). For a native program it is all
-//! memory that threads share, and each change is an effect.
+//! Only one thread runs between two switches, in a *segment*. So every difference between the
+//! beginning and the end of a segment is a change by that thread. Segments are compared only for
+//! *watched* threads, which might return to an earlier state and have had no effect since. For a
+//! Rust program the memory is its heap ([`heap_changes`](super::heap_changes)). For a native
+//! program it is all memory that threads share, and each change is an effect.
 
 use super::heap_changes::HeapInUse;
 use super::round::forget_unknown_calls;
@@ -36,7 +36,7 @@ impl Segment {
 }
 
 impl Engine {
-    /// Records that the running thread continues with its code.
+    /// Begins a segment, because the running thread continues with its code.
     #[cold]
     #[inline(never)]
     pub(crate) fn begin_segment(&mut self) {
@@ -53,7 +53,7 @@ impl Engine {
         self.guests.segment = segment;
     }
 
-    /// Records that another thread may run next, or that a round is over.
+    /// Ends the segment, because another thread may run next or a round is over.
     #[cold]
     #[inline(never)]
     pub(crate) fn end_segment(&mut self) {

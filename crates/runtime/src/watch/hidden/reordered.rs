@@ -34,8 +34,8 @@ pub enum Beginning {
 
 impl Model {
     /// Runs the events of an execution, which ended with `outcome`, in an equivalent order. Returns
-    /// the difference. Returns `None` if nothing differs, or if a thread cannot continue, for
-    /// instance because it waits for a thread that moves.
+    /// the first difference. Returns `None` if nothing differs, or if a thread cannot continue, for
+    /// instance because it waits for a thread whose events come later in this order.
     pub fn run_reordered(
         &mut self,
         execution: &Execution,
@@ -81,8 +81,8 @@ impl Model {
             let event = execution.event(id);
             let Step { thread, choice, .. } = event.step;
             self.begin_late(|late| late == thread);
-            // The thread's parent may have no event before, and the thread may wait for the end of
-            // a thread without events.
+            // Other started threads may have to run first: they may start this thread, or end so
+            // that it can continue, without an earlier event.
             while !self.is_enabled(thread) && self.begin_late(|_| true) {}
             match self.pending().get(thread.index()) {
                 Some(Pending::Enabled(request)) if choice < request.alternatives => {}
@@ -114,8 +114,8 @@ impl Model {
         }
     }
 
-    /// Runs the last of these threads that has been started but has not begun, up to its first
-    /// step. Returns whether there was such a thread.
+    /// Of the threads that have been started but have not begun, runs the last one for which
+    /// `begins` holds, up to its first step. Returns whether there was such a thread.
     fn begin_late(&mut self, begins: impl Fn(ThreadId) -> bool) -> bool {
         let late = self.engine_mut().late.as_mut();
         let late = late.and_then(|late| {

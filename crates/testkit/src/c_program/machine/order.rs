@@ -1,15 +1,17 @@
 //! Happens-before by vector clocks, as C11 defines it if all atomics are sequentially consistent.
 //!
-//! Two accesses may race although they are never adjacent: an atomic store acquires nothing, so the
-//! store does not order its thread's later accesses. Finding these races takes far more states.
-//! Objects order more here than they must, so every race found is real.
+//! Two accesses may race although they are never adjacent. For example, an atomic store acquires
+//! nothing, so it does not order its thread's later accesses. Finding these races takes far more
+//! states. Objects create more happens-before edges here than the standards require, so every race
+//! that is found is real.
 
 use super::State;
 use super::compile::{Access, Code, Instruction};
 use crate::c_program::{Object, REGION};
 use std::collections::BTreeMap;
 
-/// For each thread, the number of its segments that happen before a point.
+/// For each thread, the number of its segments that happen before a point. A segment ends at each
+/// operation that may release.
 type Clock = Vec<u8>;
 
 /// The happens-before order of an execution.
@@ -154,7 +156,8 @@ impl Order {
         }
     }
 
-    /// Begins a new segment. The thread has not released the operations of the new segment.
+    /// Begins a new segment. Its operations do not belong to the release that ended the last
+    /// segment.
     fn advance(&mut self, thread: usize) {
         self.threads[thread][thread] += 1;
     }

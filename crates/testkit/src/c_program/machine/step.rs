@@ -368,7 +368,7 @@ fn signal(mut state: State, condvar: usize, is_broadcast: bool) -> Vec<State> {
     (0..waiting.len()).map(wake).collect()
 }
 
-/// Returns the results of a timed wait's end: by a signal, by the deadline, or spuriously.
+/// Returns the results when a timed wait ends: by a signal, by its deadline, or spuriously.
 fn wake_in_time(mut state: State, condvar: usize, thread: usize) -> Vec<State> {
     let waiting = &mut state.condvars[condvar];
     let position = waiting.iter().position(|&other| other == thread as u8);
