@@ -425,6 +425,44 @@ int main(void) { both(one, two); return 0; }",
     assert!(refusal.contains("choose the memory model sc"), "{refusal}");
 }
 
+/// `check` passes `--keep-going`. A refused access ends the search all the same.
+#[test]
+fn a_refusal_ends_a_search_that_keeps_going() {
+    let folder = tempfile::tempdir().unwrap();
+    let [source, executable] = ["program.c", "program"].map(|name| folder.path().join(name));
+    let program = "static union { uint64_t whole; uint32_t half[2]; } u;
+static void wait_at_half(int half, uint32_t value) {
+    syscall(SYS_futex, &u.half[half], FUTEX_WAIT, value, NULL, NULL, 0);
+}
+static void *one(void *p) { wait_at_half(0, 0); __atomic_store_n(&u.half[1], 2, 5); return p; }
+static void *two(void *p) { wait_at_half(1, 0); wait_at_half(0, 0); return p; }
+static void *three(void *p) {
+    __atomic_fetch_add(&u.whole, 0, 5);
+    wait_at_half(0, 1);
+    wait_at_half(1, 0);
+    return p;
+}
+int main(void) {
+    void *(*const bodies[])(void *) = {one, two, three};
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, bodies[i], NULL);
+    syscall(SYS_futex, &u.half[0], FUTEX_WAKE, 1, NULL, NULL, 0);
+    for (int i = 2; i >= 0; i--) pthread_join(threads[i], NULL);
+    return 0;
+}";
+    fs::write(
+        &source,
+        format!("#define _GNU_SOURCE\n{HEAD}{FUTEX}{program}"),
+    )
+    .unwrap();
+    Toolchain::first().build(&source, &[], &executable).unwrap();
+    for jobs in ["1", "2"] {
+        let options = ["--memory", "tso", "--jobs", jobs];
+        let refusal = check(&options, &executable, &[]).unwrap_err();
+        assert!(refusal.contains("different sizes"), "{refusal}");
+    }
+}
+
 /// The start of programs with futexes.
 const FUTEX: &str = "
 #include <linux/futex.h>

@@ -132,7 +132,7 @@ impl Ledger {
         names: Arc<Names>,
         (mut found, numbering): (Found, Option<Numbering>),
     ) -> Ledger {
-        let is_over = !found.met.is_empty() && !settings.keeps_going;
+        let is_over = found.ends_search(settings);
         let numbering = numbering.unwrap_or_else(|| Numbering {
             earlier: found.tally.runs(),
             ..Numbering::default()
@@ -429,7 +429,7 @@ impl Task<'_> {
             state.halt = Some(limit);
             ledger.end(state);
         }
-        if !state.found.met.is_empty() && !ledger.settings.keeps_going {
+        if state.found.ends_search(&ledger.settings) {
             ledger.end(state);
         }
     }

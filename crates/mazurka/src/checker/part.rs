@@ -234,6 +234,12 @@ impl Shown {
 }
 
 impl Found {
+    /// Checks whether one of the failures ends the search.
+    pub fn ends_search(&self, settings: &Settings) -> bool {
+        let mut met = self.met.iter();
+        met.any(|met| settings.ends_after(met.shown.symptom.kind))
+    }
+
     /// Adds the results of another part.
     pub fn add(&mut self, other: Found) {
         self.tally.add(&other.tally);

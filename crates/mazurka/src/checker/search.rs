@@ -245,9 +245,10 @@ impl Search {
         }
     }
 
-    /// Checks whether a bug was found and the search does not continue after bugs.
+    /// Checks whether a failure was found that ends the search.
     pub(super) fn is_done_with_bugs(&self) -> bool {
-        !self.failures.is_empty() && !self.settings.keeps_going
+        let mut sightings = self.failures.sightings.iter();
+        sightings.any(|sighting| self.settings.ends_after(sighting.symptom.kind))
     }
 
     /// Checks whether no limit is reached. If a limit is reached, sets `halt`.

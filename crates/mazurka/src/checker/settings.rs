@@ -2,7 +2,7 @@
 
 use super::CheckError;
 use explore::{Algorithm, MemoryModel, Options};
-use report::{Conditions, LeftOut, Omission, Suppression};
+use report::{Conditions, FailureKind, LeftOut, Omission, Suppression};
 use runtime::{Config, Names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,6 +54,12 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// Checks whether a failure of this kind ends the search. After an unsupported operation, the
+    /// program may behave differently from what the search expects.
+    pub fn ends_after(&self, kind: FailureKind) -> bool {
+        !self.keeps_going || kind == FailureKind::Unsupported
+    }
+
     /// Creates the default settings.
     pub fn new() -> Settings {
         Settings {
