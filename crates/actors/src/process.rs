@@ -46,7 +46,8 @@ impl<M: Message> Process<M> {
         Arc::clone(&self.pid.inbox) as Address
     }
 
-    /// Runs the code of the process from start to end. Reports show the end at `start`.
+    /// Runs the code of the process from start to end. Reports show the operations of the end at
+    /// `start`, the place in the source that started the process.
     pub(crate) fn run(
         pid: Pid<M>,
         body: impl FnOnce(&Process<M>),

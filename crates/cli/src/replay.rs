@@ -48,7 +48,8 @@ pub fn replay(options: &ReplayOptions) -> Done {
     Ok(exit_code(report.verdict))
 }
 
-/// Returns the part of a recipe that a stranger could abuse, relative to the current directory.
+/// Describes the first part of a recipe that is not known to be harmless, if there is one. Files
+/// are harmless only beneath the current directory.
 pub fn foreign_part(recipe: &Recipe) -> Option<String> {
     let folder = std::env::current_dir().unwrap_or_default();
     native::foreign_part(recipe, &folder)

@@ -255,7 +255,7 @@ fn slow_plain(kind: OpKind) {
     }
 }
 
-/// Begins an event that is a stop.
+/// Begins an event whose number has reached `next`: a stop, or any event while `next` is 0.
 #[cold]
 #[inline(never)]
 fn begins(own: &'static Own, kind: OpKind) {

@@ -282,7 +282,8 @@ impl<T: Task> Running<T> {
         for task in awaited.tasks {
             runtime::await_end(self.location, task);
         }
-        // The lock is not held here: there may be no value while the execution is torn down.
+        // `resume` runs without the lock. It reads the values of the awaited futures, and may not
+        // return if one has no value because the execution is torn down.
         let mut task = lock(&self.local).task.clone();
         (awaited.resume)(&mut task);
         let mut local = lock(&self.local);

@@ -29,7 +29,8 @@ pub(super) struct Covered {
     before: u64,
     executions: u64,
     looked_at: u64,
-    /// Races that occurred first in a sampled execution.
+    /// The number of races in the sampled executions, except races among the events that an execution
+    /// shares with the previous one.
     races: u64,
     /// The largest number of races in an execution, over all executions.
     most_races: usize,

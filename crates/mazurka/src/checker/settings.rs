@@ -48,8 +48,10 @@ pub(crate) struct Settings {
     pub stops: Vec<Arc<AtomicBool>>,
     /// Checks whether a slice should end soon, because other jobs have nothing to do.
     pub asks_for_haste: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+    /// The file in which the search records its progress for the process that started it
+    /// (`report::Trail`).
     pub trail: Option<PathBuf>,
-    /// The memory of the trail, if it is already mapped.
+    /// This file, if it is already mapped into memory.
     pub trail_words: Option<&'static [AtomicU64]>,
 }
 

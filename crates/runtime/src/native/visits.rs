@@ -77,8 +77,9 @@ impl Round {
     /// was recorded.
     #[inline(always)]
     pub(super) fn passes_simply(&mut self, code: usize) -> bool {
-        // Clearing foreign bytes frees memory, which must not happen while code of the program
-        // runs. For a watched thread, memory has to be compared.
+        // The caller must take the slow path in two cases. If other threads have written to the
+        // stack (`foreign`), forgetting may free memory, which must not happen while code of the
+        // program runs. If changes of memory matter (`is_watched`), memory has to be compared.
         if !self.foreign.is_known() || self.is_watched() {
             return false;
         }
