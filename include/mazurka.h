@@ -8,10 +8,11 @@
 extern "C" {
 #endif
 
-/* Returns a number from 0 to alternatives - 1. A check tries all these numbers. */
+/* Returns a number from 0 to alternatives - 1, or 0 if alternatives is less than 1. A check tries
+   all these numbers. */
 __attribute__((weak)) int mazurka_choose(int alternatives);
 
-/* Discards an execution if the condition does not hold. */
+/* Discards the current execution of a check if the condition is 0. */
 __attribute__((weak)) void mazurka_assume(int condition);
 
 /* Declares a goal: in at least one execution, a call with this name must have a nonzero
@@ -23,9 +24,10 @@ __attribute__((weak)) void mazurka_goal(const char *name, int is_reached);
    the lowest value if the variable is not set. */
 __attribute__((weak)) long long mazurka_input(const char *name, long long lowest, long long highest);
 
-/* Starts the safe trace again: from here, the trace is enforced from its beginning, until the next
-   call or the end of the program. Only the main thread may call this function, and only when all
-   other threads have ended. Otherwise the process ends with a message. */
+/* Starts the safe trace again (see `mazurka run --safe`): from this call, the trace is enforced from
+   its beginning, until the next call or the end of the program. Only the main thread may call this
+   function, and only when all other threads have ended. Otherwise the process ends with a
+   message. */
 __attribute__((weak)) void mazurka_again(void);
 
 #ifdef __cplusplus

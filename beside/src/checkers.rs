@@ -1,5 +1,5 @@
-//! Checks a program with one of the libraries, until the check is complete or a time limit is
-//! reached.
+//! Checks a program with one of the libraries until the check is complete. Checks with loom and
+//! Shuttle have a time limit.
 
 use cpu_time::ProcessTime;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,14 +9,17 @@ use std::time::Duration;
 
 /// The cost of a check.
 pub struct Measured {
+    /// Number of executions in one check.
     pub executions: u64,
-    /// The CPU time in seconds; `None` if the library refuses the program.
+    /// The CPU time in seconds (for Mazurka, the mean of the checks). `None` if the library refuses
+    /// the program.
     pub seconds: Option<f64>,
+    /// Whether the time limit has stopped the check.
     pub is_stopped: bool,
 }
 
-/// Short checks are repeated until they have taken this number of CPU seconds in total, so that the
-/// measurement is precise.
+/// Short checks with Mazurka are repeated until they have taken this number of CPU seconds in
+/// total, so that the measurement is precise.
 const LONG_ENOUGH: f64 = 0.5;
 
 /// Verifies the program with Mazurka.
@@ -61,7 +64,7 @@ pub fn shuttle(program: fn(), limit: Duration) -> Measured {
 const LOOK: u64 = 64;
 
 /// Measures a check. When the check reaches the limit of CPU time, a panic in the program stops it.
-/// Any other panic means that the library refuses the program, because the programs have no bugs.
+/// The programs have no bugs, so any other panic means that the library refuses the program.
 fn measured(limit: Duration, check: impl FnOnce(Arc<dyn Fn(fn()) + Send + Sync>)) -> Measured {
     let executions = Arc::new(AtomicU64::new(0));
     let is_stopped = Arc::new(AtomicBool::new(false));

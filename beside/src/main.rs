@@ -5,8 +5,9 @@
 //! Shuttle are stopped after this number of CPU seconds (default: 10). With NAME, only the programs
 //! whose names begin with NAME are checked.
 //!
-//! Exits with code 1 if for some program loom or Shuttle takes less than 100 times the CPU time of
-//! Mazurka, until it finishes or is stopped.
+//! Exits with code 1 if loom or Shuttle uses less than 100 times the CPU time of Mazurka for some
+//! program, up to the end of its check or the time limit. A library that refuses a program does not
+//! count for this program.
 
 #![forbid(unsafe_code)]
 

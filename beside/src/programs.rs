@@ -1,5 +1,5 @@
-//! The programs. The macro defines them once. Each module contains all of them, with the types of
-//! one library.
+//! The programs that are checked. The macro defines them once, and each module contains all of them
+//! with the types of one library.
 
 macro_rules! programs {
     ($module:ident, $library:ident) => {

@@ -1,7 +1,7 @@
 //! The speed of the command against a saved baseline. Both run in turn, so that a busy machine
 //! slows both.
 //!
-//! The baseline is a command that was built before, saved in `target/baseline`. If valgrind is
+//! The baseline is an earlier build of the command, saved in `target/baseline`. If valgrind is
 //! installed, the instructions of the programs in Rust are also counted; these numbers repeat
 //! exactly.
 
@@ -48,7 +48,7 @@ fn built() -> Result<PathBuf, Box<dyn Error>> {
     Ok(target().join("release").join("mazurka"))
 }
 
-/// Saves the most recent build of the command.
+/// Builds the command and saves it as the baseline.
 pub fn save() -> Done {
     let file = baseline();
     fs::create_dir_all(file.parent().expect("the file has a directory"))?;
@@ -58,6 +58,7 @@ pub fn save() -> Done {
 }
 
 /// Prints the time of the current command for each program, as a multiple of the baseline's time.
+/// With valgrind, also prints the numbers of instructions.
 pub fn compare() -> Done {
     let (old, new) = (baseline(), built()?);
     if !old.is_file() {
@@ -114,7 +115,8 @@ pub fn compare() -> Done {
     Ok(())
 }
 
-/// Prints the median of the ratios of CPU times.
+/// Prints the last CPU time of the new command, and the median of the ratios of CPU times of the
+/// pairs.
 fn print_ratio(name: &str, old: &Path, before: &[String], new: &Path, after: &[String]) -> Done {
     let mut ratios = Vec::new();
     let mut last = 0.0;

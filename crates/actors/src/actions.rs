@@ -22,6 +22,7 @@ pub struct Actions<M> {
 pub(crate) struct Action<M> {
     /// Identifies the action in the state of the process.
     pub(crate) fingerprint: Fingerprint,
+    /// The place in the source that added the action.
     pub(crate) location: &'static Location<'static>,
     /// Performs the action. Returns the answer if the action is an [`ask`](Actions::ask).
     pub(crate) perform: Perform<M>,

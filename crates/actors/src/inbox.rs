@@ -13,9 +13,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A letter that has arrived at a position of the mailbox and is not yet received.
 pub(crate) struct Letter<M> {
     pub(crate) content: Content<M>,
-    /// The handle of the network, if the network delivered the letter.
+    /// The network's handle of the letter, if the network delivered it.
     pub(crate) posted: Option<Posted>,
-    /// The identity of the letter, if it is part of the state.
+    /// The identity of the letter, if it matters after the arrival ([`Posted::name`]). It is then
+    /// part of the state of the mailbox.
     pub(crate) name: Option<(ThreadId, u32)>,
 }
 
@@ -177,8 +178,8 @@ impl<M> Inbox<M> {
         self.letters().known = count;
     }
 
-    /// Drops all letters, and later ones when they arrive. Otherwise process ids in letters could
-    /// keep inboxes alive in a cycle.
+    /// Drops all letters and relations, and later letters when they arrive. Otherwise process ids
+    /// in letters could keep inboxes alive in a cycle.
     pub(crate) fn close(&self) {
         let mut letters = self.letters();
         letters.is_closed = true;
@@ -212,7 +213,7 @@ impl<M: Message> Inbox<M> {
         letters.report_contents(self.control.mailbox.object());
     }
 
-    /// Takes the letter at this position; `None` if it was received before.
+    /// Takes the letter at this position; `None` if it has been received before or has not arrived.
     pub(crate) fn take(&self, position: usize) -> Option<Letter<M>> {
         let mut letters = self.letters();
         let taken = letters.there.get_mut(position)?.take();

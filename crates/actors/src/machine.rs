@@ -1,8 +1,8 @@
 //! Runs a process that is a state machine.
 //!
-//! Its state consists of its behaviour, the actions left from its last reaction, and how it
-//! continues. The state does not contain messages already received; the mailbox reports the
-//! messages still to come.
+//! The state of the process consists of its behaviour, the actions left from its last reaction, the
+//! answers that it has not reacted to, and how it continues. The state does not contain messages
+//! already received; the mailbox reports the messages still to come.
 
 use crate::{Actions, Behaviour, Input, Next, Process};
 use runtime::Fingerprint;
@@ -24,6 +24,7 @@ struct Local<B: Behaviour> {
     actions: VecDeque<Fingerprint>,
     /// The answers to which the process has not reacted yet.
     answers: VecDeque<B::Message>,
+    /// How the process continues after its actions.
     next: Next,
 }
 
@@ -33,7 +34,7 @@ struct Running<'p, B: Behaviour> {
     local: Rc<RefCell<Local<B>>>,
 }
 
-/// Returns the code of a process that is started at this place.
+/// Returns the code of a process. `start` is the place in the source that starts the process.
 pub(crate) fn body<B: Behaviour>(
     behaviour: B,
     start: Place,
@@ -117,8 +118,8 @@ impl<B: Behaviour> Running<'_, B> {
         actions
     }
 
-    /// Performs the actions. The values that an action has read are part of the state until the
-    /// answer of the action replaces them.
+    /// Performs the actions. The values that an action reads are part of the state until the action
+    /// is done. After that, only its answer (if it has one) is part of the state.
     fn perform(&self, actions: Actions<B::Message>) {
         for action in actions.actions {
             let start = runtime::stand_at(Some(action.location));

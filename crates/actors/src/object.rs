@@ -278,7 +278,7 @@ impl<S> Object<S> {
 const NESTED: &str = "an operation inside the closure of a segment: a segment is one event, so calls, gets and other \
                       segments must come before or after it";
 
-/// `alloc::vec::Vec<u8>` → `Vec<u8>`
+/// Removes the paths from the name of a type: `alloc::vec::Vec<u8>` becomes `Vec<u8>`.
 fn short(name: &str) -> String {
     let mut short = String::new();
     for letter in name.chars() {

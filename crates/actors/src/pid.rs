@@ -7,19 +7,21 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The address of a process that receives messages of type `M`. It can be copied, compared and
+/// The address of a process that receives messages of type `M`. It can be cloned, compared and
 /// sent.
 pub struct Pid<M> {
     pub(crate) inbox: Arc<Inbox<M>>,
 }
 
-/// The identity of a process of any message type. In every schedule, ids are ordered by spawn path.
+/// The identity of a process of any message type. The order of ids is the same in every schedule:
+/// it depends on the threads that started the processes, not on time.
 #[derive(Clone)]
 pub struct ProcessId {
     /// The mailbox of the process. Its id is the same in all executions.
     object: runtime::ObjectId,
-    /// The spawn path of the thread that started the process, and the number of objects that this
-    /// thread had created before.
+    /// The spawn path of the thread that started the process (for each ancestor of the thread and
+    /// the thread itself, its number among the threads of its parent), and the number of objects
+    /// that this thread had created before.
     birth: (Arc<[u32]>, u32),
     name: Arc<str>,
 }

@@ -92,7 +92,8 @@ impl<M: Message> Process<M> {
         }
     }
 
-    /// Ends the process after its code has returned or a signal has ended it.
+    /// Ends the process after its code has returned, or was unwound by [`Process::exit`] or a
+    /// signal.
     fn end(&self, exit: Exit) {
         let exit = match self.is_ended_by_signal(&exit) {
             true => exit,

@@ -172,7 +172,8 @@ impl<M: Message> Process<M> {
         message
     }
 
-    /// Ends the process that a letter has woken, unless its code is being unwound already.
+    /// Ends the process that a letter has woken. Returns `None` if the code of the process is
+    /// already being unwound.
     fn end_by(&self, exit: Exit) -> Option<M> {
         if self.control().is_unwinding() {
             return None;

@@ -70,7 +70,7 @@ impl System {
         had
     }
 
-    /// Returns the process that has the name.
+    /// Returns the process that has the name, if there is one.
     ///
     /// # Panics
     ///

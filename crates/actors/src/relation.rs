@@ -116,7 +116,7 @@ impl<M: Message> Process<M> {
         self.control().relations.write(|of| of.unlink(id), text);
     }
 
-    /// Records that each process gets a signal when the other ends.
+    /// Records, for the whole search, that each process gets a signal when the other ends.
     fn becomes_linked(&self, other: &Control) {
         for control in [self.control(), other] {
             control.is_related(true);
@@ -331,8 +331,9 @@ fn send_down(watcher: &Address, down: Down) {
     });
 }
 
-/// Performs `act` at once, or when the network delivers the signal. `fingerprint` represents the
-/// signal in the state.
+/// Performs `act`, which brings a signal or a notice to a process: at once, or when the network
+/// delivers it. `text` describes the signal or notice, and `fingerprint` represents it in the
+/// state.
 #[track_caller]
 fn carry(
     to: &Address,
@@ -359,7 +360,7 @@ fn carry(
     posted.sent(|| text);
 }
 
-/// Puts a notice into the mailbox.
+/// Puts a notice into the mailbox, unless the mailbox is closed.
 #[track_caller]
 fn bring(to: &Address, notice: Notice, posted: Option<Posted>) {
     let control = to.control();

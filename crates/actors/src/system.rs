@@ -14,7 +14,7 @@ pub struct System {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// A process id of any type.
+/// A [`Pid`] for any type of messages.
 pub(crate) type AnyPid = Arc<dyn Any + Send + Sync>;
 
 /// The data that the processes of a system share.
@@ -230,7 +230,7 @@ impl System {
 
 impl Shared {
     /// Returns how many messages of the current thread the network may still lose or duplicate,
-    /// after `change`.
+    /// after `change` has changed these numbers.
     pub(crate) fn budget(&self, change: impl FnOnce(&mut Budget)) -> Budget {
         let thread = runtime::current();
         let mut budgets = self.budgets();
@@ -249,7 +249,7 @@ impl Shared {
         running.get(&runtime::current()).cloned()
     }
 
-    /// Records the process that the current thread runs, or that it no longer runs one.
+    /// Records which process the current thread runs. `None` means that it no longer runs one.
     pub(crate) fn run(&self, process: Option<Address>) {
         let thread = runtime::current();
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);

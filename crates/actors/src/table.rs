@@ -1,7 +1,8 @@
 //! Tables that processes share (Erlang/OTP, `ets`: public tables of type `set`).
 //!
-//! An operation first reads whether the table exists, and then accesses only its key. So operations
-//! on different keys are independent. A table that any operation scans counts as one object.
+//! An operation on a key first reads whether the table exists, and then accesses only the key. So
+//! operations on different keys are independent. A table that any operation scans counts as one
+//! object.
 
 use crate::inbox::contents;
 use crate::ties::Ties;
@@ -111,7 +112,7 @@ impl<K: Key, V: Value> Table<K, V> {
     ///
     /// # Errors
     ///
-    /// Returns [`TableGone`], like all other operations.
+    /// Returns [`TableGone`] if the table no longer exists. All other operations do the same.
     #[track_caller]
     pub fn insert(&self, key: K, value: V) -> Result<(), TableGone> {
         let text = format!("insert({key:?}, {value:?})");

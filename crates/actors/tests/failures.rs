@@ -10,7 +10,8 @@ fn system() -> System {
     System::new(Delivery::MailboxOrder)
 }
 
-/// Returns the failure of a program after replaying its schedule.
+/// Returns the first failure of a program. Checks that replaying its schedule shows the same
+/// failure.
 fn failure(program: impl Fn() + Clone + 'static) -> Failure {
     let report = Checker::new().check(program.clone());
     let failure = report.errors.into_iter().next().expect("it has a bug");

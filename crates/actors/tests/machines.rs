@@ -13,8 +13,8 @@ fn explored(algorithm: Algorithm, body: impl Fn(&Window) + 'static) -> (Finals, 
     window::explored(Checker::new().algorithm(algorithm), body)
 }
 
-/// Returns the numbers of complete and cut executions of `context-sensitive`, and of executions of
-/// `optimal`. Both must find the final states of brute force.
+/// Returns the numbers of complete and blocked (redundant) executions of `context-sensitive`, and
+/// the number of executions of `optimal`. Both must find the final states of brute force.
 fn counts(body: impl Fn(&Window) + Clone + 'static) -> ((u64, u64), u64) {
     let (optimal, all) = explored(Algorithm::Optimal, body.clone());
     let (brute, _) = explored(Algorithm::Exhaustive, body.clone());

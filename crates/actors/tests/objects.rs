@@ -329,8 +329,8 @@ impl Task for Unset {
     }
 }
 
-/// The first execution succeeds. The other order fails in the probe that compares the states after
-/// both orders.
+/// The first execution succeeds. The other order fails in a probe, an extra run that compares the
+/// states after both orders.
 #[test]
 fn a_failure_of_a_run_outside_of_the_exploration_is_reported_with_a_schedule() {
     let program = || {

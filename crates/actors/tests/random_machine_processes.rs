@@ -214,7 +214,7 @@ fn use_table(table: &Table<u32, u32>, statement: Statement) -> Message {
     Message::Note(result.unwrap_or_else(|_| "gone".to_owned()))
 }
 
-/// `p2` → 2.
+/// Returns the number in the name of a process: 2 for `p2`.
 fn process_number(name: &str) -> usize {
     let number = name[1..].parse();
     number.expect("processes are called p and a number")

@@ -176,7 +176,7 @@ impl Runner<'_> {
     }
 }
 
-/// `p2` → 2.
+/// Returns the number in the name of a process: 2 for `p2`.
 fn process_number(name: &str) -> usize {
     name[1..]
         .parse()

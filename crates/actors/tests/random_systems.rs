@@ -161,7 +161,7 @@ fn check(system: &System, style: Style, expected: &BTreeSet<Final>) -> Option<Fo
     Some(optimal)
 }
 
-/// Checks the laws of an algorithm that needs no states.
+/// Checks the laws of an algorithm that does not compare states.
 fn agrees(
     found: &Found,
     optimal: &Found,

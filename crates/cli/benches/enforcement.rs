@@ -134,7 +134,8 @@ impl Built {
         Ok(built)
     }
 
-    /// Measures with all constraints down to none, as far as one minute of verification gets.
+    /// Measures with all constraints, then with three quarters, half and a quarter of them, and
+    /// with none, as far as one minute of verification gets each time.
     fn measure(&self, pairs: usize) -> Result<Vec<Overhead>, Box<dyn Error>> {
         let all = self.verify(usize::MAX)?;
         let wanted: BTreeSet<usize> = (0..=4).map(|quarter| all * quarter / 4).collect();
@@ -156,7 +157,8 @@ impl Built {
         Ok(overheads)
     }
 
-    /// Verifies until at most `most` constraints are left. Returns their number.
+    /// Verifies until at most `most` constraints are left, or for a minute. Returns the number of
+    /// constraints that are left.
     fn verify(&self, most: usize) -> Result<usize, Box<dyn Error>> {
         let mut command = mazurka();
         command.args(["verify", "--format", "json", "--stop-when", "time=60s"]);

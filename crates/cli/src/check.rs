@@ -134,7 +134,8 @@ fn save_schedules(report: &mut Report, path: &Path) {
     }
 }
 
-/// `a.schedule.json` → `a-2.schedule.json` for the second bug.
+/// Adds the number of a bug to a file name, unless it is the first bug: `a.schedule.json` →
+/// `a-2.schedule.json` for the second bug.
 fn numbered(path: &Path, number: usize) -> PathBuf {
     if number == 1 {
         return path.to_owned();
@@ -171,7 +172,7 @@ pub fn is_writable(path: &Path) -> Result<Option<File>, Refusal> {
     })
 }
 
-/// Checks whether the directory of a file exists.
+/// Checks that the directory of a file exists, and that the file itself is not a directory.
 pub fn has_directory(path: &Path) -> Result<(), Refusal> {
     if path.is_dir() {
         return Err(Refusal::Directory(path.to_owned()));

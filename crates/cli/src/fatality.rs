@@ -83,7 +83,7 @@ fn length(trailed: &Trailed) -> usize {
     trailed.steps.iter().map(|run| run.choices.len()).sum()
 }
 
-/// Repeats the schedule of the order.
+/// Starts a process that repeats the schedule of the order. Returns `None` if it cannot be started.
 pub fn repeat(order: &Order, start: &dyn Fn(&Order) -> Option<Worker>) -> Option<Guard> {
     let order = Order {
         checkpoint: None,
@@ -250,7 +250,7 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
 
 /// Describes the last execution begun, if there is one.
 fn under_way(trailed: &Trailed) -> Option<String> {
-    /// The number of turns shown.
+    /// The number of turns (consecutive steps of one thread) that are shown.
     const LAST: usize = 12;
     let steps = &trailed.steps;
     let hidden = steps.len().saturating_sub(LAST);

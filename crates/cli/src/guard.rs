@@ -159,7 +159,8 @@ impl Guard {
         report
     }
 
-    /// Returns the interleaving before the last step of a schedule, which the process reports.
+    /// Waits until the process reports the interleaving before the last step of a schedule. Returns
+    /// `None` if the process ends without this report.
     pub fn interleaving(mut self, stops: impl Fn() -> bool) -> Option<Interleaving> {
         loop {
             match self.listen(&stops) {
@@ -170,7 +171,8 @@ impl Guard {
         }
     }
 
-    /// Waits for the end of the process and ignores its answers. `None` if it had to be killed.
+    /// Waits for the end of the process and ignores its answers. Returns `None` if the process had
+    /// to be killed, or if an error occurred.
     pub fn end(&mut self, stops: impl Fn() -> bool) -> Option<ExitStatus> {
         loop {
             match self.listen(&stops) {

@@ -34,8 +34,9 @@ pub fn at_end_of_input(interrupted: &Arc<AtomicBool>) {
     });
 }
 
-/// Returns a flag that the signals set. A second signal does not end the process: these commands
-/// poll the flag and end soon.
+/// Returns a flag that the signals set. A second signal does not end the process, because commands
+/// with this flag poll it and end soon. If `is_leashed` is true, the end of standard input also
+/// sets the flag.
 pub fn gentle_flag(is_leashed: bool) -> Result<Arc<AtomicBool>, Refusal> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

@@ -33,8 +33,9 @@ impl Jobs {
         }
     }
 
-    /// Divides the search of the checker. If the search cannot be divided, returns the warning for
-    /// the report.
+    /// Divides the search of the checker among the jobs. The inner error is returned if there is
+    /// only one job, or if the search cannot be divided. It is the warning for the report, if one
+    /// is needed.
     pub fn divide(self, checker: &Checker) -> Result<Result<Division, Option<String>>, CheckError> {
         if self.number() == 1 {
             return Ok(Err(None));

@@ -118,7 +118,8 @@ fn table(programs: &[Listed], style: Style) -> String {
     text
 }
 
-/// `traces: (N + 3) * 2^(N - 2): 5 → 64, 10 → 3,328`, if numbers are known.
+/// Formats the known numbers of traces: `traces: (N + 3) * 2^(N - 2): 5 → 64, 10 → 3,328`. Returns
+/// `None` if the program has no size, or if no numbers are known.
 fn known_counts(program: &Listed) -> Option<String> {
     if program.sizes.is_empty() || program.counts.is_empty() {
         return None;

@@ -36,6 +36,7 @@ struct Task<'a> {
     program: &'a NativeProgram,
     order: Order,
     line: ProgressLine,
+    /// Whether the search also ends when standard input ends.
     is_leashed: bool,
     jobs: Jobs,
     server: Option<Server>,
@@ -320,7 +321,8 @@ impl Task<'_> {
         arguments
     }
 
-    /// Divides the search. If the search cannot be divided, returns the warning for the report.
+    /// Divides the search. The inner error is returned if the search is not divided. It is the
+    /// warning for the report, if one is needed.
     fn divided(
         &self,
         order: &Order,

@@ -40,7 +40,7 @@ pub fn prepare_page(page: Option<&Path>, other: &Path) -> Result<Option<File>, R
     }
 }
 
-/// Writes the page of safe schedules with all versions of the file.
+/// Writes a page that shows the safe schedules, in all versions of their file.
 pub fn write_safe(versions: &[SafeTrace], path: &Path) -> Result<(), Refusal> {
     let folder = std::env::current_dir().unwrap_or_default();
     let cases = versions.iter().flat_map(|trace| &trace.cases);

@@ -145,7 +145,8 @@ impl Runner<'_> {
     }
 }
 
-/// Returns the result of the errand, or the exit status of the process if it ended by itself.
+/// Returns the result of the errand. The inner error is the exit status of the process if it ended
+/// by itself, or `None` if it had to be killed.
 fn heard(
     guard: &mut Guard,
     order: &Order,

@@ -16,7 +16,7 @@ pub enum Subject {
     Native(NativeProgram),
 }
 
-/// A program in C or C++.
+/// A program in machine code, written in C, C++ or Rust.
 pub struct NativeProgram {
     /// How the program is obtained.
     pub origin: Origin,

@@ -1,4 +1,5 @@
-//! Files, which are objects of an object store.
+//! Files, which are objects of an object store. The store keeps a file as messages of a stream: a
+//! description and the content, under two different subjects.
 
 use crate::{ATTEMPT, Cluster, ClusterError, FILES, said, subjects, within};
 use async_nats::jetstream::object_store;
@@ -48,7 +49,8 @@ impl Cluster {
         })
     }
 
-    /// Removes a file, if it exists. `ObjectStore::delete` would leave a marker for each file.
+    /// Removes a file, if it exists. This does not use `ObjectStore::delete`, which leaves a marker
+    /// for each removed file.
     ///
     /// # Errors
     /// Returns an error if the server cannot be queried.
@@ -83,7 +85,7 @@ impl Cluster {
     }
 }
 
-/// Returns the subject of a file's content.
+/// Returns the subject of a file's content. `nuid` is the id of the content.
 fn content_of(nuid: &str) -> String {
     format!("$O.{FILES}.C.{nuid}")
 }
@@ -93,7 +95,8 @@ fn description_of(name: &str) -> String {
     format!("$O.{FILES}.M.{}", URL_SAFE.encode(name))
 }
 
-/// Returns the name of the file with this description.
+/// Returns the name of the file whose description has this subject, or `None` if the subject
+/// contains no valid name.
 fn name_of(subject: &str) -> Option<String> {
     let (_, encoded) = subject.rsplit_once('.')?;
     String::from_utf8(URL_SAFE.decode(encoded).ok()?).ok()

@@ -2,10 +2,10 @@
 //! results.
 //!
 //! This crate knows nothing about searches. Its functions block; the connection has a thread of its
-//! own. While the server is away, every operation is retried for a minute.
+//! own. While the server is away, most operations are retried for a minute.
 //!
-//! * A **record** is an entry of a key-value bucket. Replacing a record requires its current
-//!   revision.
+//! * A **record** is an entry of a key-value bucket. [`Cluster::replace`] requires the current
+//!   revision of the record, so a worker that does not know the latest content cannot replace it.
 //! * A **file** is an object of an object store: programs, saved searches, reports.
 //! * An **errand** is a task for a worker. It waits in a stream until a worker takes it. If this
 //!   worker reports no progress for the duration [`LEASE`], another worker gets the errand. Results
@@ -39,6 +39,7 @@ use tokio::time::timeout;
 
 /// The time for which operations are retried while the server is away.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The pause between two attempts, and between two looks at the flag `stop`.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The time that a running operation still gets after the command has been asked to end.
@@ -66,7 +67,7 @@ pub struct Cluster {
     stop: Arc<AtomicBool>,
 }
 
-/// Returns a URL without its password.
+/// Returns a URL without its user name, password or token.
 #[must_use]
 pub fn without_password(url: &str) -> String {
     match url.split_once("://") {
@@ -168,8 +169,8 @@ impl Cluster {
         Cluster { stop, ..self }
     }
 
-    /// Returns the result of a future. Returns `None` if the future is not ready soon after the
-    /// flag is set.
+    /// Returns the result of a future, or `None` if the flag `stop` is set and the future is not
+    /// ready soon afterwards.
     async fn until_stopped<T>(&self, done: impl Future<Output = T>) -> Option<T> {
         let stopped = async {
             while !self.stop.load(Relaxed) {
@@ -183,7 +184,8 @@ impl Cluster {
         }
     }
 
-    /// Retries until the operation succeeds, an error is final, or `PATIENCE` has passed.
+    /// Performs an operation. Repeats failed attempts until one succeeds, an error is final,
+    /// `PATIENCE` has passed, or the command is asked to end.
     fn done<T, E: Display>(
         &self,
         what: &'static str,
@@ -233,7 +235,7 @@ async fn subjects(stream: &Stream, filter: &str) -> Result<Vec<String>, String> 
     found.try_collect().await.map_err(said)
 }
 
-/// Returns the result of a future that is ready within this time.
+/// Returns the result of a future, or an error if the future is not ready within this time.
 async fn within<T>(time: Duration, done: impl Future<Output = T>) -> Result<T, String> {
     let done = timeout(time, done).await;
     done.map_err(|_| "it does not answer".to_owned())
@@ -244,7 +246,7 @@ fn said(error: impl Display) -> String {
     error.to_string().replace('\n', " ")
 }
 
-/// Checks whether a retry is useless.
+/// Checks whether a retry after this error is useless.
 fn is_final(reason: &str) -> bool {
     let reason = reason.to_lowercase();
     [

@@ -1,4 +1,5 @@
-//! Queues of messages: errands for workers, and results for the leader of a job.
+//! Queues of messages: *errands* (tasks) for workers, and results for the *leader*, the worker that
+//! leads a job. A worker gets only errands for its own version of Mazurka.
 
 use crate::{ATTEMPT, Cluster, ClusterError, PAUSE, said, within};
 use async_nats::HeaderMap;
@@ -30,8 +31,9 @@ pub struct Message {
     pub job: String,
     /// The number of times that the message was delivered, including this time.
     pub delivered: u64,
-    /// Its content.
+    /// Its content. Empty if the file that held the content no longer exists.
     pub content: Vec<u8>,
+    /// The name of the file that holds the content, if the content was too large for a message.
     file: Option<String>,
     inner: async_nats::jetstream::Message,
 }
@@ -55,7 +57,7 @@ pub struct Load {
 /// A place where messages of a job wait.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
-    /// Errands for workers of this version.
+    /// Errands, for workers of the given version.
     Errand,
     /// Results for the leader of the job.
     Result,
@@ -71,8 +73,8 @@ impl Place {
 }
 
 impl Cluster {
-    /// Puts messages, each with its name, into their place. A message with the name of another
-    /// message from the last two minutes counts as the same message.
+    /// Puts messages, each with its name, into a place of the job. If a message of this name was
+    /// put there in the last two minutes, the new message counts as the same one and is dropped.
     ///
     /// # Errors
     /// Returns an error if the server refuses a message.
@@ -151,8 +153,8 @@ impl Cluster {
         })
     }
 
-    /// Reopens a queue, so that all its messages are delivered again. After a server was killed, a
-    /// queue may fail to deliver existing messages.
+    /// Reopens a queue, so that all messages that are not acknowledged are delivered again. This is
+    /// needed after a server was killed: the queue may then fail to deliver existing messages.
     ///
     /// # Errors
     /// Returns an error if the server cannot be queried.
@@ -163,15 +165,16 @@ impl Cluster {
     }
 
     fn close(&self, name: &str) {
-        // The queue may not exist.
+        // An error does not matter: the queue may not exist.
         let deleted = self.stream.delete_consumer(name);
         let _ = self
             .runtime
             .block_on(async { within(ATTEMPT, deleted).await });
     }
 
-    /// Waits for a message, at most for `wait`. Also takes other available messages, up to `most`
-    /// in all. May return no message.
+    /// Waits for a message, usually at most for `wait`. Also takes other available messages, up to
+    /// `most` in all. Returns no message if none has arrived, the server is away, or the command
+    /// was asked to end.
     ///
     /// # Errors
     /// Returns an error if the content of a message is in a file that cannot be read.
@@ -206,7 +209,7 @@ impl Cluster {
         wait: Duration,
     ) -> Vec<async_nats::jetstream::Message> {
         let mut received = Vec::new();
-        // There are no messages while the server is away.
+        // The request fails while the server is away.
         let Ok(Ok(mut messages)) = within(ATTEMPT, request).await else {
             tokio::time::sleep(PAUSE).await;
             return received;
@@ -245,10 +248,11 @@ impl Cluster {
         })
     }
 
-    /// Acknowledges a message, so that the message is not delivered again.
+    /// Acknowledges a message, so that the message is not delivered again, and removes the file of
+    /// its content, if there is one.
     ///
     /// # Errors
-    /// Returns an error if the server cannot be notified.
+    /// Returns an error if the server cannot be notified, or cannot remove the file.
     pub fn settle(&self, message: &Message) -> Result<(), ClusterError> {
         self.done("acknowledge a message", async || message.inner.ack().await)?;
         match &message.file {
@@ -267,7 +271,8 @@ impl Cluster {
             .block_on(async { within(ATTEMPT, renewed).await });
     }
 
-    /// Returns the number of busy and of idle workers.
+    /// Returns the number of messages of the queue that workers are processing, and the number of
+    /// workers that wait for one.
     ///
     /// # Errors
     /// Returns an error if the server cannot be queried.
@@ -281,7 +286,7 @@ impl Cluster {
         })
     }
 
-    /// Returns the versions of the connected workers.
+    /// Returns the versions of the workers that wait for errands or process them.
     ///
     /// # Errors
     /// Returns an error if the server cannot be queried.
@@ -299,7 +304,7 @@ impl Cluster {
         })
     }
 
-    /// Removes the messages of a job.
+    /// Removes the messages of a job: its errands for workers of this version, and its results.
     ///
     /// # Errors
     /// Returns an error if the server refuses.

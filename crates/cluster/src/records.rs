@@ -1,12 +1,13 @@
-//! Records, which are entries of a key-value bucket. Replacing a record requires its current
-//! revision.
+//! Records, which are entries of a key-value bucket. Each change of a record gives it a new
+//! *revision*. [`Cluster::replace`] requires the current revision, and [`Cluster::write`] does not.
 
 use crate::{Cluster, ClusterError, RECORDS, subjects};
 use async_nats::jetstream::kv::{self, CreateErrorKind, UpdateErrorKind};
 use async_nats::jetstream::stream::{self, DiscardPolicy};
 
 impl Cluster {
-    /// Returns the record of this name and its revision.
+    /// Returns the content and the revision of the record with this name, or `None` if there is no
+    /// such record.
     ///
     /// # Errors
     /// Returns an error if the server cannot be queried.
@@ -62,7 +63,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Removes a record. `Store::purge` would leave a marker.
+    /// Removes a record, if it exists. This does not use `Store::purge`, which leaves a marker.
     ///
     /// # Errors
     /// Returns an error if the server refuses.
@@ -74,7 +75,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Returns the names of all records that begin with this word and a full stop.
+    /// Returns all names of records that begin with this word and a full stop.
     ///
     /// # Errors
     /// Returns an error if the server cannot be queried.

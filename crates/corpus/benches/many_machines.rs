@@ -1,13 +1,15 @@
-//! Simulated efficiency of up to 10,000 workers, from measured slices of three programs.
+//! Simulated efficiency of up to 10,000 workers, from measured slices of three programs. A *slice*
+//! is a small piece of a search, which one worker runs without a break. When it ends, it may give
+//! away *parts* of the work that is left.
 //!
 //! `cargo bench -p mazurka-corpus --bench many_machines`; `MAZURKA_PLOT=FILE` draws a plot.
 //!
 //! A search that takes a core-hour or a core-month is simulated by the measured tree with slower
 //! executions. The first slice takes a second: in it, the strategy learns its heuristics, and no
-//! parts are given away. The rest is as in `mazurka worker`: a worker delivers a result, waits
-//! until the server has the result, and asks for the next slice. The leader takes many results and
-//! gives out many slices at once. Slices are so long that this work takes a quarter of the leader's
-//! time.
+//! parts are given away. The other slices run as in `mazurka worker`: a worker delivers a result,
+//! waits until the server has the result, and asks for the next slice. The leader takes many
+//! results and gives out many slices at once. Slices are so long that this work takes a quarter of
+//! the leader's time.
 
 use mazurka::{Checker, Measured};
 use plotters::prelude::*;

@@ -13,7 +13,9 @@ pub struct Entry {
     pub about: &'static str,
     /// Its sizes, in the order in which they are written after the name.
     pub parameters: &'static [Parameter],
+    /// Runs the program with these sizes.
     pub(crate) body: fn(&[u32]),
+    /// The contents of its `expect.toml`.
     pub(crate) expect: &'static str,
 }
 
@@ -125,7 +127,8 @@ impl Instance {
     }
 }
 
-/// Returns the delivery model: 0 mailbox order, 1 causal, 2 FIFO per pair, 3 unordered.
+/// Returns the delivery model with this number: 0 mailbox order, 1 causal, 2 FIFO per pair, 3
+/// unordered.
 pub(crate) fn delivery(number: u32) -> Delivery {
     Delivery::ALL[number as usize]
 }

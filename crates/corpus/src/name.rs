@@ -113,7 +113,8 @@ fn suggestion(nearest: &[&str]) -> String {
     }
 }
 
-/// Returns the Levenshtein distance: the fewest letters inserted, deleted or replaced.
+/// Returns the Levenshtein distance: the smallest number of insertions, deletions and replacements
+/// of letters that turn one text into the other.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

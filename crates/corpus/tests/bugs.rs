@@ -156,7 +156,7 @@ fn extra_executions_show_a_shorter_one_and_change_no_number() {
             shorter += u32::from(switches[1] < switches[0]);
         }
     }
-    // Seqlock and two-phase-commit are among these.
+    // Seqlock and two-phase-commit are among the bugs whose interleaving gets shorter.
     assert!(shorter >= 8, "{shorter}");
 }
 

@@ -12,7 +12,8 @@ use std::process::Command;
 const RUNS: usize = 10;
 
 /// Implements the functions of the checker's header without the checker: atomic blocks use one
-/// lock; integers and choices are 0, booleans are true.
+/// lock, integers and choices are 0, booleans are true, and an assumption that does not hold ends
+/// the program.
 const VERIFIER: &str = "
     #include <pthread.h>
     #include <stdlib.h>

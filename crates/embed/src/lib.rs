@@ -1,8 +1,8 @@
 //! Embeds the shared library of a dependency in a program.
 //!
-//! Cargo builds every crate type of a dependency first, but does not report where the files are.
-//! The compiler's command line shows where they are: a `cdylib` lies next to the `rlib` that
-//! `--extern` names.
+//! Cargo builds all crate types of a dependency before the program that depends on it, but does not
+//! report where the files are. The compiler's command line shows where they are: a `cdylib` lies
+//! next to the `rlib` that `--extern` names.
 #![forbid(unsafe_code)]
 
 use proc_macro::TokenStream;
@@ -33,7 +33,8 @@ pub fn shared_library(name: TokenStream) -> TokenStream {
         .expect("the generated expression consists of valid tokens")
 }
 
-/// Returns the library of a dependency from the compiler's arguments: `--extern NAME=PATH`.
+/// Returns the library of a dependency from the compiler's arguments (`--extern NAME=PATH`), or
+/// `None` if no argument names the dependency.
 fn dependency<'a>(name: &str, arguments: &'a [String]) -> Option<&'a Path> {
     let pairs = arguments.iter().zip(arguments.iter().skip(1));
     let mut named = pairs.filter_map(|(option, value)| {

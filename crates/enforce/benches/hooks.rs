@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 const TIMES: usize = 1_000;
 
 /// Returns a prefix. Every fourth event of the main thread waits for the first event of the child.
-/// The second event of the child waits for the second event of the main thread after each of these.
+/// The second event of the child waits for each event of the main thread that comes two events
+/// after one of these.
 fn prefix() -> SafeTrace {
     let point = |thread, index| Point { thread, index };
     let last = TIMES as u32;

@@ -1,8 +1,11 @@
 //! Blocking objects with the policy of the model: first come, first served; no spurious wakeups;
-//! the plan chooses which waiter is woken. Each object lives in the memory of the corresponding
-//! object of the C library, if it fits there, so that static initialisers work.
+//! the plan (the constraints and choices in force, see `plan.rs`) chooses which waiter is woken. An
+//! object that replaces an object of the C library lives in the memory of that object, if it fits
+//! there, so that static initialisers work.
 //!
-//! A request is an event that ends when its place is taken. The wait for the grant is not an event.
+//! A thread that requests an object takes a *place* in the order of the object. When the thread may
+//! go on, the object *grants* the place. The request is an event, which ends when the place is
+//! taken. The wait for the grant is not an event.
 
 mod barrier;
 mod bell;
@@ -45,7 +48,8 @@ pub struct Deadline {
     pub nanoseconds: i64,
 }
 
-/// Longest wait in nanoseconds. Longer waits are split, because the clock may be set meanwhile.
+/// Longest uninterrupted wait in nanoseconds. Longer waits are split, because the clock may be set
+/// meanwhile.
 const LONGEST: i64 = 1_000_000_000;
 
 impl Deadline {

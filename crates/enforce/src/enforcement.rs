@@ -16,11 +16,13 @@ use std::sync::{LazyLock, OnceLock};
 /// The part of the state that does not change.
 struct Fixed {
     order: Order,
-    /// Checksum of the program, from the file.
+    /// Checksum of the program, from the file of the safe trace.
     program_checksum: String,
+    /// Whether plain accesses are events.
     interleaves_plain: bool,
     /// The safe trace's case for the program's inputs, as it was at the start.
     case: Case,
+    /// Whether every hook is a stop: see [`watches_all`].
     watches_all: bool,
 }
 
@@ -83,8 +85,8 @@ pub(crate) fn order() -> Option<(&'static Order, &'static Case)> {
     FIXED.get().map(|fixed| (&fixed.order, &fixed.case))
 }
 
-/// Returns the inputs' case in another version of the file, or `None` if the file is for another
-/// program.
+/// Returns the case for the inputs in another version of the file. Returns `None` if the file is
+/// for another program, or has no case for these inputs.
 pub(crate) fn another(version: &SafeTrace) -> Option<&Case> {
     let fixed = FIXED.get()?;
     let is_same = version.program_checksum == fixed.program_checksum
@@ -124,7 +126,8 @@ pub(crate) fn take_over(new: Plan) {
     (0..threads).for_each(|number| Gate::of(number).ring());
 }
 
-/// Checks whether every hook is a stop, because records and delays require this.
+/// Checks whether every hook is a stop (an event at which the thread does more than count). Records
+/// and delays require this.
 #[inline]
 pub(crate) fn watches_all() -> bool {
     FIXED.get().is_some_and(|fixed| fixed.watches_all) && !IS_OFF.load(Relaxed)
@@ -159,8 +162,8 @@ pub fn input(name: &str) -> Option<i64> {
     Some(*value.unwrap_or_else(|| failure::unknown_input(name)))
 }
 
-/// Chooses an alternative, as an event: the verified alternative, or any alternative if nothing is
-/// left to be enforced.
+/// Chooses an alternative, as an event: the verified alternative or, if nothing is left to be
+/// enforced, a random one.
 pub fn choose(alternatives: u32) -> u32 {
     crate::begin(OpKind::Choose);
     let (own, plan) = (own(), plan());
@@ -181,16 +184,16 @@ pub(crate) fn alternative() -> u32 {
     alternative.unwrap_or(0)
 }
 
-/// Checks whether the calling thread's next event is enforced. Then the verified order decides the
-/// result of a timed operation, and the time does not matter.
+/// Checks whether the calling thread's next event is in the enforced part of the thread. Then the
+/// verified order decides the result of a timed operation, and the time does not matter.
 pub(crate) fn decides_next() -> bool {
     let own = own();
     let number = own.thread().and_then(Thread::number);
     number.is_some_and(|number| plan().is_inside(number, own.index().saturating_add(1)))
 }
 
-/// Called at the end of the process. Writes the record. Fails if a thread waits for the calling
-/// thread.
+/// Called at the end of the process. Writes the record. Fails if a thread waits for an event of the
+/// calling thread.
 pub fn leave() {
     if IS_OFF.load(Relaxed) {
         return;

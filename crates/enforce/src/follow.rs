@@ -25,7 +25,7 @@ const PERIOD: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Programs that end earlier are not followed: a further thread would make the kernel place their
-/// threads differently, and their events with constraints are soon performed.
+/// threads differently, and they soon perform their events with constraints.
 const SHORT: Duration = Duration::from_millis(100);
 
 /// The attributes of a file that change when another file takes its name.
@@ -35,9 +35,13 @@ struct Follower {
     order: &'static Order,
     /// The case in force.
     case: Case,
+    /// The version of the file at the last attempt to load it.
     seen: Option<Version>,
+    /// The number of events at the last check.
     progress: u64,
+    /// The time since which this number has not changed.
     since: Instant,
+    /// Whether this lack of progress was reported.
     has_reported: bool,
 }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
-/// The published progress of a thread that the file names.
+/// The published progress of a thread that the safe trace names.
 #[repr(align(128))]
 pub(crate) struct Gate {
     /// Number of the thread's last event that is known to be performed.
@@ -32,7 +32,7 @@ pub(crate) struct Gate {
 pub(crate) enum Wait {
     /// The event has happened.
     Reached,
-    /// The wait may no longer be necessary.
+    /// The plan has changed, so the wait may no longer be necessary.
     Changed,
     /// The event will never happen.
     Never,
@@ -107,7 +107,7 @@ impl Gate {
         }
     }
 
-    /// Waits for an event as long as the wait is necessary.
+    /// Waits until the event with this index has happened, as long as the wait is necessary.
     pub(crate) fn wait(&self, index: u32, is_necessary: impl Fn() -> bool) -> Wait {
         // Starting a thread takes too long for spinning.
         let spins = if self.has_begun.load(Relaxed) {

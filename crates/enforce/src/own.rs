@@ -47,6 +47,7 @@ pub(crate) struct Own {
     pub(crate) count: Cell<u64>,
     pub(crate) next: AtomicU64,
     pub(crate) step: Cell<u64>,
+    /// The thread, or null if it is not enforced.
     pub(crate) thread: AtomicPtr<Thread>,
     /// Greater than 0 while Mazurka itself calls the C library.
     internal: Cell<u32>,
@@ -170,7 +171,7 @@ pub fn counts_plain() -> bool {
     own().step.get() > 0
 }
 
-/// Checks whether Mazurka itself makes the current call to the C library.
+/// Checks whether the current call to the C library comes from Mazurka itself.
 #[inline]
 pub fn is_internal() -> bool {
     own().internal.get() > 0
@@ -334,8 +335,8 @@ fn compare(plan: &crate::Plan, expected: Option<OpKind>, point: Point, kind: OpK
     }
 }
 
-/// Returns the thread's next stop: the next hook if all hooks are watched, otherwise the stop of
-/// the plan.
+/// Returns the value of `next` for a thread whose next stop in the plan is `index`. If every hook
+/// is a stop, this is 0, which the next hook reaches.
 fn next_stop(index: u64) -> u64 {
     match enforcement::watches_all() {
         true => 0,

@@ -1,5 +1,5 @@
-//! Spawn paths. The path of the main thread is 0; other paths consist of the parent's path and the
-//! number of the child.
+//! Spawn paths. A spawn path names a thread. The path of the main thread is `0`. The path of any
+//! other thread consists of the path of its parent and its number among the children of the parent.
 
 use smallvec::SmallVec;
 use std::fmt::Write;

@@ -40,7 +40,8 @@ pub struct Plan {
     named: Vec<(Path, usize)>,
     /// The hashes of these paths, sorted, with their positions in `named`.
     hashed: Vec<(u64, usize)>,
-    /// Hashes of parents' paths, sorted, each with the number of children that the file may name.
+    /// Hashes of parents' paths, sorted, each with an upper bound of the children that the file
+    /// names.
     families: Vec<(u64, u32)>,
     threads: Vec<Stops>,
     /// Whether nothing is left to be enforced, alternatives included.
@@ -53,19 +54,22 @@ pub(crate) struct Stops {
     path: String,
     /// Sorted by index.
     stops: Vec<Stop>,
+    /// The alternatives that events must take, by the numbers of the events.
     choices: BTreeMap<u32, u32>,
+    /// The descriptions of events in the file, by the numbers of the events.
     described: BTreeMap<u32, Event>,
 }
 
 /// An event at which a thread stops.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Stop {
+    /// The number of the event in its thread.
     pub(crate) index: u32,
     /// The events that must happen before this event.
     pub(crate) waits: Vec<Point>,
     /// Whether another thread waits for this event.
     pub(crate) is_first: bool,
-    /// The kind of the event, if the file is certain of the kind.
+    /// The kind of the event, if the file determines it: see [`Plan::kind`].
     pub(crate) kind: Option<OpKind>,
 }
 
@@ -153,7 +157,8 @@ impl Plan {
         stops.ok_or(PlanError::Point(point))
     }
 
-    /// Returns the number of the thread with this spawn path.
+    /// Returns the number of the thread with this spawn path, or `None` if the file does not name
+    /// it.
     pub fn number_of(&self, path: &str) -> Option<usize> {
         self.number(&path::parse(path)?)
     }
@@ -164,7 +169,8 @@ impl Plan {
         found.ok().map(|position| self.named[position].1)
     }
 
-    /// Returns the number of the thread whose spawn path has this hash.
+    /// Returns the number of the thread whose spawn path has this hash and satisfies `is_path`, or
+    /// `None` if the file does not name such a thread.
     #[inline]
     pub(crate) fn number_by(&self, hash: u64, is_path: impl Fn(&[u32]) -> bool) -> Option<usize> {
         let from = self.hashed.partition_point(|&(family, _)| family < hash);
@@ -296,7 +302,7 @@ fn families(named: &[(Path, usize)]) -> Vec<(u64, u32)> {
     families.into_iter().collect()
 }
 
-/// Returns the kind with this name in a file.
+/// Returns the kind with this name in a file, or `None` if there is no such kind.
 fn kind(name: &str) -> Option<OpKind> {
     let name: StrDeserializer<'_, Unknown> = name.into_deserializer();
     OpKind::deserialize(name).ok()

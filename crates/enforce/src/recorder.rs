@@ -1,6 +1,6 @@
-//! Records the order of events. For each event a thread notes two numbers from a shared counter,
-//! one before and one after the event. If an event has waited for another event, its first
-//! number is greater than the second number of the other event, whatever the reason for the wait.
+//! Records the order of events. For each event, its thread notes two numbers from a shared counter,
+//! one before and one after the event. If an event has waited for another event, its first number
+//! is greater than the second number of the other event, whatever the reason for the wait.
 
 use crate::blocking::Latched;
 use crate::failure;

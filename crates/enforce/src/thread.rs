@@ -43,6 +43,7 @@ pub(crate) struct Thread {
     carried: [AtomicUsize; 2],
     /// Its number in the file, from 1; 0 as long as the file does not name the thread.
     number: AtomicU64,
+    /// The number of children that it has started.
     children: Cell<u32>,
     /// Held while another thread uses its thread-local memory, and while the thread clears `own`
     /// before this memory is gone.
@@ -58,6 +59,7 @@ pub(crate) struct Thread {
     waits_under: AtomicPtr<Plan>,
     /// State of its random delays.
     pub(crate) random: Cell<u64>,
+    /// Its notes for the record.
     pub(crate) record: UnsafeCell<recorder::Own>,
 }
 
@@ -228,7 +230,7 @@ impl Child {
         ManuallyDrop::new(Child(unsafe { &*pointer.cast::<Thread>() }))
     }
 
-    /// Checks whether the thread has performed its last event.
+    /// Checks whether the thread has performed its last event, which is its end.
     pub fn has_ended(&self) -> bool {
         self.0.has_ended()
     }
@@ -386,9 +388,9 @@ impl Thread {
         }
     }
 
-    /// Returns the name of a thread that waits for an event of this thread, and the event. The
-    /// process ends with this thread, so the event will never happen. A thread does not count if a
-    /// new plan ends its wait.
+    /// Returns the name of a thread that waits for an event of this thread, and the event. Returns
+    /// `None` if there is no such thread. The process ends with this thread, so the event will
+    /// never happen. A thread does not count if a new plan ends its wait.
     pub(crate) fn leaves(&self) -> Option<(String, Point)> {
         let number = self.number()? as u32;
         let unsatisfiable =

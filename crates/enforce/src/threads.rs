@@ -8,6 +8,7 @@ struct Threads {
     /// All threads with memory: living threads, ended threads that are still referred to, and spare
     /// threads.
     all: Vec<&'static Thread>,
+    /// Threads whose memory can be used again.
     spare: Vec<&'static Thread>,
 }
 

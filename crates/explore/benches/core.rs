@@ -94,7 +94,7 @@ fn fib(rounds: usize) -> Straight {
     Straight::new(vec![vec![load(0), load(1)], one, other])
 }
 
-/// One writer, and readers that each also read a variable of their own: 2^n traces.
+/// One writer, and n readers that each also read a variable of their own: 2^n traces.
 fn readers(readers: u32) -> Straight {
     let reader = |n| vec![load(n), load(0)];
     Straight::new(
@@ -105,7 +105,8 @@ fn readers(readers: u32) -> Straight {
     )
 }
 
-/// The wakeup trees of Optimal grow exponentially: 2^(n+1) traces.
+/// A program for which the wakeup trees of Optimal-DPOR grow exponentially: 2^(n+1) traces for n
+/// writers.
 fn expmem(writers: u32) -> Straight {
     let last = (1..=writers).map(load).chain([load(0)]).collect();
     let writer = |n| vec![store(n)];

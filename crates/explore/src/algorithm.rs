@@ -1,4 +1,4 @@
-//! The algorithms by name. This is the only place where a strategy is chosen.
+//! The algorithms by name. Only this module turns a name into a search.
 
 use crate::bounded::Bounded;
 use crate::comparing::Comparing;
@@ -56,7 +56,8 @@ pub struct Options {
 }
 
 impl Algorithm {
-    /// All algorithms, naive algorithms first.
+    /// All algorithms: first those that prove something, from naive to advanced, then the random
+    /// ones.
     pub const ALL: [Algorithm; 9] = [
         Algorithm::Exhaustive,
         Algorithm::Sleep,
@@ -69,7 +70,7 @@ impl Algorithm {
         Algorithm::Pct,
     ];
 
-    /// Returns the algorithms that can search every program, naive algorithms first.
+    /// Returns the algorithms that can search every program, in the order of [`ALL`](Self::ALL).
     pub fn general() -> impl Iterator<Item = Algorithm> {
         let all = Algorithm::ALL.into_iter();
         all.filter(|algorithm| !algorithm.compares_states())
@@ -107,13 +108,13 @@ impl Algorithm {
         panic!("{}", UNKNOWN)
     }
 
-    /// Checks whether a finished search proves the absence of bugs.
+    /// Checks whether a search that has ended without finding a bug proves the absence of bugs.
     pub fn proves(self) -> bool {
         !matches!(self, Algorithm::Random | Algorithm::Pct)
     }
 
-    /// Checks whether the algorithm requires programs that report their state, and skips traces
-    /// that end in the same state as other traces.
+    /// Checks whether the algorithm requires programs that report their state, and may skip traces
+    /// that reach the same states as other traces.
     pub fn compares_states(self) -> bool {
         self == Algorithm::ContextSensitive
     }
@@ -138,7 +139,8 @@ impl Algorithm {
         self == Algorithm::Exhaustive
     }
 
-    /// Checks whether each trace is executed exactly once, without blocked executions.
+    /// Checks whether each trace is executed exactly once, without blocked executions, provided
+    /// that preemptions are not bounded.
     pub fn is_optimal(self) -> bool {
         matches!(self, Algorithm::Optimal | Algorithm::Parsimonious)
     }
@@ -177,7 +179,8 @@ impl FromStr for Algorithm {
 pub struct Unreadable(pub String);
 
 impl Algorithm {
-    /// Returns a new search.
+    /// Returns a new search. With a bound on preemptions, or under a weak memory model, another
+    /// search replaces an algorithm that [proves](Algorithm::proves) something.
     pub fn strategy(self, options: Options) -> Box<dyn Strategy> {
         match options.preemptions.filter(|_| self.proves()) {
             Some(Preemptions::AtMost(bound)) => {
@@ -213,9 +216,10 @@ impl Algorithm {
         FewPreemptions::new(bound, self.is_exhaustive())
     }
 
-    /// Returns a search for a [`Verification`](crate::Verification), or `None` for algorithms
-    /// without a suitable order. Its first execution prefers the threads of `guide`, event by
-    /// event. Executions that share a longer prefix with the first execution are explored earlier.
+    /// Returns a search for a [`Verification`](crate::Verification), or `None` for an algorithm
+    /// that offers none. As event i, its first execution performs a step of the thread `guide[i]`,
+    /// if this thread is enabled. Executions that share a longer prefix with the first execution
+    /// are explored earlier.
     pub fn verifier(self, guide: Vec<ThreadId>) -> Option<Box<dyn Strategy>> {
         match self {
             Algorithm::Source => Some(Box::new(Search::<Source>::guided(guide))),
@@ -274,12 +278,13 @@ impl Algorithm {
 fn bounded(strategy: impl Strategy + 'static, options: Options) -> Box<dyn Strategy> {
     match options.preemptions {
         Some(Preemptions::AtMost(bound)) => Box::new(Bounded::new(strategy, bound)),
-        // Random walks never exhaust a bound, so a growing bound is ignored.
+        // A bound grows when a search ends. Random searches never end, so a growing bound is
+        // ignored.
         Some(Preemptions::From(_)) | None => Box::new(strategy),
     }
 }
 
-/// Decodes a value. Returns an error if bytes are left over.
+/// Decodes a value. It is an error if bytes are left over.
 fn whole<S: DeserializeOwned>(saved: &[u8]) -> postcard::Result<S> {
     let (strategy, rest) = postcard::take_from_bytes(saved)?;
     match rest.is_empty() {

@@ -20,7 +20,8 @@ const MOST: usize = 100_000;
 pub(crate) struct Window {
     straight: Vec<Step>,
     reversed: Vec<Step>,
-    /// The operation and the footprint of each step; `None` if one footprint is unknown.
+    /// The operation and the footprint of each step; `None` if a footprint is unknown or does not
+    /// hold for these steps.
     footprints: Option<Vec<(Op, Footprint)>>,
 }
 
@@ -36,6 +37,7 @@ struct Orders {
 pub(crate) struct Commutations {
     /// The results, by the digest of the situation: `None` if the steps do not commute.
     known: BTreeMap<u128, Vec<(Fingerprint, Option<Orders>)>>,
+    /// The number of stored results.
     number: usize,
 }
 
@@ -90,13 +92,14 @@ impl Window {
         &self.reversed
     }
 
-    /// Checks whether the window is a pair that is stored in reverse, because both orders of a pair
-    /// have the same situation.
+    /// Checks whether the result is stored with its two orders swapped. Both orders of a pair have
+    /// the same situation, so the order that begins with the smaller thread id is stored as the
+    /// straight one.
     fn is_swapped(&self) -> bool {
         self.straight.len() == 2 && self.straight[0].thread > self.straight[1].thread
     }
 
-    /// Returns everything that the result depends on.
+    /// Returns everything that the result depends on, or `None` if a footprint is missing.
     fn situation(&self) -> Option<Fingerprint> {
         let footprints = self.footprints.as_ref()?;
         let steps = self.straight.iter().zip(footprints);
@@ -117,7 +120,8 @@ impl Window {
 }
 
 impl Commutations {
-    /// Returns the steps in the other order if that order leads from `prefix` to the same state.
+    /// Returns the steps in the other order if both orders lead from `prefix` to the same state,
+    /// and `None` otherwise.
     pub(crate) fn reversed(
         &mut self,
         prefix: &[Step],
@@ -173,7 +177,8 @@ impl Orders {
     }
 }
 
-/// Runs both orders. Returns `None` if their states differ or an order is impossible.
+/// Runs both orders. Returns `None` if their states differ, if an order is impossible, or if an
+/// operation has alternatives.
 fn orders(
     prefix: &[Step],
     window: &Window,

@@ -1,5 +1,5 @@
-//! Context-sensitive DPOR: a search whose sleep sequences come from comparing states (Albert et
-//! al., CAV 2017, Algorithm 1).
+//! Context-sensitive DPOR: a search that compares states to find *sleep sequences*, that is,
+//! sequences of steps that need not be explored (Albert et al., CAV 2017, Algorithm 1).
 //!
 //! Deviations: states are compared at the end of an execution, when races are analysed. Runs
 //! outside the exploration ([`Probe`]) compute the states after both orders of a race, once for
@@ -48,7 +48,8 @@ impl Comparing {
         }
     }
 
-    /// Records the footprint of the planned step, and the sleepers that the step leaves asleep.
+    /// Records the footprint of the planned step, and the sleepers that conflict with the step but
+    /// stay asleep.
     fn look_ahead(&mut self, step: Step, probe: &mut dyn Probe) -> Result<(), Interrupt> {
         let footprint = probe.footprint(step.thread);
         self.footprints.resize(self.execution().len(), None);
@@ -82,7 +83,8 @@ impl Comparing {
     }
 
     /// For each new race (f, e): if E.v.e.f leads to the same state as E.f.v.e, and no sequence
-    /// asleep before f is a prefix of v.e.f, then puts v.e.f to sleep before f.
+    /// asleep before f is a prefix of v.e.f, then puts v.e.f to sleep before f. E are the events
+    /// before f, and v are the events between f and e that happen before e.
     fn compare(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
         let schedule = self.execution().schedule();
         let fresh = self.search.fresh();

@@ -31,7 +31,8 @@ pub struct Event {
     pub step: Step,
     /// The number of the event among the events of its thread, from 1.
     pub index: u32,
-    /// The number of ways in which it was possible to perform the operation.
+    /// The number of alternatives of the operation. If the event is fixed, the alternatives after
+    /// the chosen one do not count.
     pub alternatives: u32,
     /// The operation with its actual access.
     pub op: Op,
@@ -48,7 +49,7 @@ pub struct Event {
     pub yields: bool,
     /// Whether the program ruled out all alternatives to the event ([`Performed::is_fixed`]).
     pub is_fixed: bool,
-    /// The last events at the object before this event.
+    /// The last access to the event's object and the last write of it before this event.
     previous: Last,
     /// End of the event's synchronization edges in the column of edges.
     edges_end: u32,
@@ -123,7 +124,8 @@ pub struct Execution {
     races: Vec<Race>,
     /// positions[t][i] is the event of thread t with index i + 1.
     positions: Vec<Vec<EventId>>,
-    /// Indexed by object.
+    /// The last access and the last write of each object, indexed by object. Empty under a weak
+    /// memory model.
     last: Vec<Last>,
     /// Whether the memory model is weak. Then reads may be stale, and there are no clocks and no
     /// races.
@@ -224,7 +226,7 @@ impl Execution {
 
     /// Returns the start of the run (consecutive events of one thread) that contains the event, and
     /// the position of the last yield in the run up to the event. Without a yield, both are the
-    /// start. A switch of threads at either position is not a preemption.
+    /// start. Switching to another thread at either position adds no preemption there.
     pub(crate) fn starts_of_run(&self, position: usize) -> [usize; 2] {
         let thread = self.events[position].thread();
         let before = self.events[..position].iter().rev();
@@ -266,7 +268,7 @@ impl Execution {
         &self.races[start..]
     }
 
-    /// Returns the synchronization edges of an event.
+    /// Returns the sources of the synchronization edges to an event.
     pub fn edges(&self, id: EventId) -> &[EventId] {
         let start = match id.index() {
             0 => 0,
@@ -332,7 +334,8 @@ impl Execution {
         }
     }
 
-    /// Orders the pushed write after the reads since the object's last write, or after that write.
+    /// Orders the pushed write after the reads since the object's last write, or after that write
+    /// if there are no such reads.
     #[inline(never)]
     fn follow_all(&mut self, previous: Last, second: EventId) {
         let Last { access, write } = previous;
@@ -404,7 +407,8 @@ impl Execution {
             .truncate(self.races.partition_point(|race| race.second.index() < len));
     }
 
-    /// Returns the synchronization edges that are already known for the thread's next event.
+    /// Returns the sources of the synchronization edges that are already known for the thread's
+    /// next event.
     pub(crate) fn next_edges_of(&self, thread: ThreadId) -> impl Iterator<Item = EventId> + '_ {
         let previous = self.last_of(thread);
         let known = previous.map_or(0, |previous| self.ends_of_edges(previous.index()).1);
@@ -440,7 +444,7 @@ impl Execution {
             let edges = &old.edges[start..event.edges_end as usize];
             self.edges.extend(edges.iter().map(|&edge| moved(edge)));
             let next = &old.next_edges[next_start..event.next_edges_end as usize];
-            // If the source of an edge is removed, the target does not stay either.
+            // An edge from a removed event is dropped: its target does not stay either.
             let next = next.iter();
             let next = next.filter_map(|&(thread, edge)| Some((thread, place[edge.index()]?)));
             self.next_edges.extend(next);
@@ -476,7 +480,8 @@ impl Execution {
         })
     }
 
-    /// notdep(f, E): the events between `first` and `until` that do not happen after `first`.
+    /// notdep(f, E): the events after `first` and before the position `until` that do not happen
+    /// after `first`.
     pub fn notdep(&self, first: EventId, until: usize) -> impl Iterator<Item = EventId> + '_ {
         (first.index() + 1..until)
             .map(EventId::at)
@@ -496,8 +501,9 @@ impl Execution {
         }
     }
 
-    /// Returns the access of the race's second event when performed without the first. It differs
-    /// only for a conditional operation after a write.
+    /// Returns the access that the race's second event has if it is performed right before the
+    /// first. It differs from the recorded access only if the first event is a write and the second
+    /// event is a conditional operation.
     pub fn reversed_access(&self, race: Race) -> Access {
         let first = self.event(race.first);
         let second = self.event(race.second);
@@ -542,7 +548,8 @@ impl Execution {
     }
 
     /// Writes to `clock` the clock that the race's second event would have as a read right before
-    /// the first event: po ⊔ clk(last write of the object).
+    /// the first event: po ⊔ clk(last write of the object). Here, po is the clock by program order
+    /// and synchronization edges.
     pub(crate) fn clock_as_reversed_read(&self, race: Race, clock: &mut Vec<u32>) {
         let Event { step, index, .. } = *self.event(race.second);
         let events = &self.positions[step.thread.index()];

@@ -6,9 +6,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-/// The full state of a program: the position of each thread with its local state and pending
-/// operation, and every object. The contents are opaque to the core, except that they can be
-/// compared for equality.
+/// The full state of a program, or a part of it ([`Footprint`](crate::Footprint)). The full state
+/// is the position of each thread with its local state and pending operation, and every object. The
+/// contents are opaque to the core, except that they can be compared for equality.
 ///
 /// Equality is exact. The digest has 128 bits and is the same in every process. Different states
 /// have different digests except by coincidence.

@@ -11,9 +11,10 @@ use crate::fingerprint::Fingerprint;
 /// first step that accesses the object.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Footprint {
-    /// The thread, with all threads that continue in the same step.
+    /// The state of the thread, and of all threads that continue in the same step.
     pub thread: Fingerprint,
-    /// The object that the step accesses, with all threads that continue when the object changes.
+    /// The state of the object that the step accesses, and of all threads that continue when the
+    /// object changes.
     pub object: Fingerprint,
     /// Whether independent steps can change the footprint: messages arrive at the thread's process,
     /// or a thread begins to wait for messages at the object. Then the contract holds only for

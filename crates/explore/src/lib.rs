@@ -1,13 +1,18 @@
 //! The core of Mazurka: the record of an execution, and the choice of the next step.
 //!
-//! This crate is pure: it uses no values of the program, threads, time, files, environment or
-//! output. [`explore()`] runs a [`Program`] as a [`Strategy`] decides, while an [`Observer`]
-//! watches.
+//! This crate is pure: it uses no threads, time, files, environment or output, and it sees the
+//! values of the program only as ids. [`explore()`] runs a [`Program`] as a [`Strategy`] decides,
+//! while an [`Observer`] watches.
 //!
 //! Terms: a thread announces an *operation* ([`Op`]). An *event* is a performed operation. A *step*
 //! is one scheduling decision: a thread, and an *alternative* if its operation can be performed in
-//! several ways. A *schedule* is a list of steps. An *execution* is a sequence of events. A *trace*
-//! is an equivalence class of executions that order dependent events in the same way.
+//! several ways. A *schedule* is a list of steps. An *execution* is a sequence of events. Two
+//! events of different threads *conflict* if they access the same object and at least one of them
+//! writes. A *race* is a pair of conflicting events that another schedule can reverse. A
+//! *synchronization edge* is an order of two events that no schedule can reverse, for example
+//! unlock → the wait that it grants. Two events are *dependent* if they belong to one thread, if
+//! they conflict, or if a synchronization edge orders them. A *trace* is an equivalence class of
+//! executions that order dependent events in the same way.
 
 #![forbid(unsafe_code)]
 
@@ -66,7 +71,7 @@ pub enum End {
 }
 
 /// Runs the program repeatedly as the strategy decides, until the strategy has no further execution
-/// or the observer stops the exploration.
+/// or the observer stops the exploration. Returns an error if the exploration cannot continue.
 pub fn explore<P, S, O>(
     program: &mut P,
     strategy: &mut S,

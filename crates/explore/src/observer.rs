@@ -13,15 +13,14 @@ pub trait Observer {
         ControlFlow::Continue(())
     }
 
-    /// Reports the number of executions and the estimated fraction done, when several jobs search.
-    /// Called periodically instead of `ended`.
+    /// Called periodically instead of `ended` when several jobs search. Reports the number of
+    /// executions and the estimated fraction done, or `None` if there is no estimate.
     fn progressed(&mut self, _executions: u64, _done: Option<f64>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    /// Called when the program was run outside the exploration to obtain the state after `prefix`
-    /// and those steps of `more` that can be performed. `has_failed` is true if a thread exposed a
-    /// bug in that run.
+    /// Called after a run of the program outside the exploration. The run has performed the steps
+    /// `prefix` and then the steps `more`. `has_failed` is true if a thread exposed a bug in it.
     fn probed(&mut self, _prefix: &[Step], _more: &[Step], _has_failed: bool) {}
 
     /// Called when the exploration starts again. All earlier results are then invalid.

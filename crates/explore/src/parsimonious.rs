@@ -2,9 +2,10 @@
 //!
 //! Every trace is executed exactly once, no execution is blocked, and memory use is polynomial. A
 //! race is reversed at once, by the shortest schedule that does so. Instead of sleep sets, the
-//! search carries a *characterisation* of the read schedules that were explored before.
+//! search carries a *characterisation* of the read schedules that were explored before. It is a set
+//! of expressions, which the code calls a sleep set, too.
 //!
-//! Terms: a *schedule* is the sequence of events that reverses a race. Its last event is the
+//! Terms: a *schedule* (σ) is the sequence of events that reverses a race. Its last event is the
 //! *head*: the second event of the race, moved before the first. The head of a *read schedule* is a
 //! read. Each schedule leads to a *child* of the current execution. The child keeps the events
 //! before the schedule.
@@ -67,7 +68,8 @@ struct Frame {
     kept: usize,
     suffix: Suffix,
     cursor: Cursor,
-    /// Whether the current child is the last one, so that there is nothing to return to.
+    /// Whether there is nothing to return to: the current child is the last one, or the others were
+    /// given away.
     is_exhausted: bool,
 }
 
@@ -98,9 +100,10 @@ impl Frame {
 /// those from the alternatives of its operations.
 #[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
 struct Cursor {
-    /// Index of the next race. Races with earlier second events belong to ancestors.
+    /// The index of the next race to try.
     race: usize,
-    /// Index of the first race, and the number of all races.
+    /// The index of the first race of this execution, and the number of all races. The races before
+    /// the first one belong to ancestors.
     races: (usize, usize),
     /// Position of the next event that may have alternatives.
     event: usize,
@@ -156,11 +159,12 @@ pub struct Parsimonious {
     /// σ without its head, while a race is analysed.
     #[serde(skip)]
     followers: Vec<EventId>,
+    /// A computed clock. The field only keeps its memory.
     #[serde(skip)]
     clock: Vec<u32>,
     /// Deferred children, if the search prefers those that share most with the first execution.
     deferred: Option<Deferred>,
-    /// The threads that the first execution prefers, event by event.
+    /// `guide[i]` is the thread that the first execution prefers for event i.
     #[serde(skip)]
     guide: Vec<ThreadId>,
     /// Whether the search for an operation without a known race has failed in this execution.
@@ -177,7 +181,7 @@ impl Parsimonious {
         Parsimonious::default()
     }
 
-    /// Returns a search whose first execution prefers these threads, event by event. Executions
+    /// Returns a search whose first execution prefers the thread `guide[i]` for event i. Executions
     /// that share a longer prefix with the first execution come earlier. Each deferred child takes
     /// memory.
     pub fn guided(guide: Vec<ThreadId>) -> Parsimonious {
@@ -188,7 +192,8 @@ impl Parsimonious {
         }
     }
 
-    /// Plans the next unexplored child. Returns how many events of the execution the child keeps.
+    /// Plans the next unexplored child. Returns how many events of the execution the child keeps,
+    /// or `None` if there is no further child.
     fn next_child(&mut self) -> Option<usize> {
         while let Some(&race) = self.record.execution.races().get(self.cursor.race) {
             self.cursor.race += 1;
@@ -201,7 +206,8 @@ impl Parsimonious {
 
     /// Checks whether the race must be reversed here. It is reversed elsewhere if its first event
     /// is part of a schedule, or if the second event does not depend on every schedule between the
-    /// two events. For an operation with alternatives, only the first alternative is reversed.
+    /// two events. Of several alternatives of an operation, only the first has races that are
+    /// reversed.
     fn is_parsimonious(&self, race: Race) -> bool {
         let execution = &self.record.execution;
         execution.event(race.second).step.choice == 0
@@ -250,7 +256,8 @@ impl Parsimonious {
         true
     }
 
-    /// Plans the next alternative of an operation that was executed for the first time.
+    /// Plans the next alternative of an operation that was executed for the first time. Returns how
+    /// many events of the execution the child keeps, or `None` if there is none.
     fn next_alternative(&mut self) -> Option<usize> {
         let fresh = self.record.execution.events_from(self.cursor.event);
         for (id, event) in fresh {
@@ -268,7 +275,8 @@ impl Parsimonious {
     }
 
     /// Plans the next alternative of the event at which the frame's current child branches. The
-    /// frame's execution need not be restored for this.
+    /// frame's execution need not be restored for this. Returns false if no alternative is left, or
+    /// if children may be deferred.
     fn branches_again(&mut self, frame: &mut Frame) -> bool {
         let Some(choice) = frame.next_choice().filter(|_| self.deferred.is_none()) else {
             return false;
@@ -350,7 +358,8 @@ impl Parsimonious {
         self.contended.last_thread(execution)
     }
 
-    /// Returns the first enabled thread that is not characterised as explored.
+    /// Returns the first enabled thread whose next operation is not characterised as explored, or
+    /// `None` if no thread is enabled.
     fn pick<'p>(&mut self, pending: &'p [Pending]) -> Option<(ThreadId, &'p Request)> {
         let preferred = self.preferred(pending);
         let enabled = Enabled::new(pending, preferred);

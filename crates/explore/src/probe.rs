@@ -14,8 +14,8 @@ pub trait Probe {
     /// any run.
     fn state(&mut self) -> Result<Fingerprint, Interrupt>;
 
-    /// Returns the dependencies of the thread's next step. This requires no run, and must be called
-    /// before any run.
+    /// Returns what the thread's next step depends on and can change, or `None` if this is unknown.
+    /// This requires no run, and must be called before any run.
     fn footprint(&mut self, thread: ThreadId) -> Option<Footprint>;
 
     /// Returns the state after `prefix` and then `more` from the start of the program, or `None` if

@@ -47,7 +47,8 @@ pub trait Program {
         None
     }
 
-    /// Returns the dependencies of an enabled thread's next step, or `None` if they are unknown.
+    /// Returns what the next step of an enabled thread depends on and can change, or `None` if this
+    /// is unknown.
     fn footprint(&self, _thread: ThreadId) -> Option<Footprint> {
         None
     }
@@ -56,17 +57,17 @@ pub trait Program {
 /// The next operation of a thread, or the reason why there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pending {
-    /// Has not started in this execution.
+    /// The thread has not started in this execution.
     NotStarted,
-    /// Can perform this operation.
+    /// The thread can perform this operation.
     Enabled(Request),
-    /// Is suspended at a wait that is not granted yet.
+    /// The thread is suspended at a wait that is not granted yet.
     Waiting(Request),
-    /// Is stopped permanently before its next operation.
+    /// The thread is stopped permanently before its next operation.
     Halted(Halt),
-    /// Has stopped because it exposed a bug.
+    /// The thread has stopped because it exposed a bug.
     Failed,
-    /// Has run to its end.
+    /// The thread has run to its end.
     Finished,
 }
 
@@ -95,7 +96,7 @@ pub enum Halt {
     Bound(Bound),
 }
 
-/// The bound that cut an execution or stopped a thread.
+/// A bound on the exploration: it stops a thread or excludes executions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Bound {
     /// Too many preemptions in one execution.
@@ -117,7 +118,8 @@ pub enum Bound {
 pub enum Outcome {
     /// A thread exposed a bug.
     Failed,
-    /// A thread stopped at an assumption or a bound, or a spin loop could make progress.
+    /// A thread stopped at an assumption or a bound, or a thread that was stopped in a spin loop
+    /// would now read a different value.
     Halted,
     /// Threads remain in spin loops, and none of them would ever read a different value.
     Stuck,
@@ -125,7 +127,8 @@ pub enum Outcome {
     Deadlock,
     /// All threads ran to their end.
     Completed,
-    /// Redundant: every enabled thread is asleep. Never happens with an optimal algorithm.
+    /// Every enabled thread is asleep: all continuations are equivalent to executions that were
+    /// explored. Never happens with an optimal algorithm.
     Blocked,
 }
 
@@ -188,11 +191,11 @@ pub enum Interrupt {
     "the program is not deterministic: at step {at} {thread} was expected to perform {expected:?}, but {found}"
 )]
 pub struct Divergence {
-    /// Position of the step.
+    /// The position of the step in the execution, from 0.
     pub at: usize,
     /// The thread of the step.
     pub thread: ThreadId,
-    /// The operation that the thread performed before.
+    /// The operation that the thread performed before. `None` if the thread is not enabled.
     pub expected: Option<Op>,
     /// The behaviour in this run.
     pub found: Found,
@@ -227,7 +230,8 @@ pub(crate) fn planned(at: usize, step: Step, pending: &[Pending]) -> Result<&Req
 
 impl Event {
     /// Compares the repetition of this event (at `id`) with the event. Returns an error if the
-    /// operation or the values before and after differ.
+    /// operation or the values before and after differ. Under a weak memory model, the value before
+    /// a store may differ.
     #[inline(always)]
     pub fn must_be(
         &self,

@@ -1,8 +1,8 @@
 //! Depth-first search over the tree of executions, shared by all [`Reduction`]s.
 //!
 //! The path has a node for each event of the execution. Races are analysed at the end of an
-//! execution, in its new part only. This is early enough, because a node's plan is read only when
-//! the search returns to the node.
+//! execution, not after each step. This is early enough, because a node's plan is read only when
+//! the search returns to the node. By default, only races whose second event is new are analysed.
 
 use crate::execution::Performed;
 use crate::execution::{Execution, Op, Race, Request, Step, ThreadId};
@@ -10,7 +10,8 @@ use crate::program::{Divergence, Outcome, Pending, planned};
 use crate::strategy::{Decision, Ending, Part, Strategy};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// Decides which branches of a node are explored. All state is in the plans.
+/// Decides which branches of a node are explored. The branches that are left to explore are stored
+/// in the plans of the nodes.
 pub trait Reduction: Default {
     /// The plan of a node: a backtrack set, a wakeup tree, …
     type Plan: Default + Serialize + DeserializeOwned;
@@ -18,18 +19,20 @@ pub trait Reduction: Default {
     type Reversal;
 
     /// Returns the first step from a node that an execution reaches for the first time, or `None`
-    /// if every enabled thread is asleep. This may be any step of an enabled thread that is awake.
+    /// if every enabled thread is asleep. Every step of an enabled thread that is awake is a valid
+    /// choice.
     fn begin(&self, node: &mut Node<Self::Plan>, enabled: Enabled<'_>) -> Option<Step>;
 
-    /// Plans the other alternatives of the node's operation. Called when the operation was
-    /// performed.
+    /// Plans the other alternatives of the node's operation, if the plan must list them. Called
+    /// when the operation was performed.
     fn branch(&self, _node: &mut Node<Self::Plan>) {}
 
     /// Removes the branches that were planned without a race, because the program fixed the node's
     /// current step ([`Performed::is_fixed`]).
     fn fix(&self, _node: &mut Node<Self::Plan>) {}
 
-    /// Returns the next step from a node when its current step is fully explored.
+    /// Returns the next step from a node when its current step is fully explored, or `None` if the
+    /// node has no further branch.
     fn next(&self, node: &mut Node<Self::Plan>) -> Option<Step>;
 
     /// Returns the number of branches planned after the current one, as far as known.
@@ -47,7 +50,7 @@ pub trait Reduction: Default {
     }
 
     /// Returns what to explore from the node before the race's first event, so that the second
-    /// event comes first.
+    /// event comes first, or `None` if this is explored anyway.
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Self::Reversal>;
 
     /// Plans a reversal at the node before the race's first event.
@@ -68,7 +71,7 @@ pub trait Reduction: Default {
         None
     }
 
-    /// Checks whether a bound has excluded a step that a race requires.
+    /// Checks whether a bound has excluded a step.
     fn leaves_out(&self) -> bool {
         false
     }
@@ -198,9 +201,9 @@ impl<'a> Enabled<'a> {
     }
 }
 
-/// Returns the default next thread: the thread that ran last. If that thread has yielded, the
-/// default is the next enabled thread in cyclic order, so that no thread starves (fair schedules:
-/// Musuvathi, Qadeer, PLDI 2008).
+/// Returns the thread to prefer by default: the thread that ran last, even if it is not enabled. If
+/// that thread has yielded, the default is the next enabled thread in cyclic order, so that no
+/// thread starves (fair schedules: Musuvathi, Qadeer, PLDI 2008).
 pub(crate) fn next_after(last: Option<ThreadId>, pending: &[Pending]) -> Option<ThreadId> {
     let current = last?.index();
     let is_enabled = |index: &usize| pending[*index].enabled().is_some();
@@ -228,7 +231,7 @@ pub struct Search<R: Reduction> {
     /// Sleep sets of abandoned nodes, for reuse of their memory.
     #[serde(skip)]
     spare: Vec<Vec<Sleeper>>,
-    /// The threads that the first execution prefers, event by event.
+    /// `guide[i]` is the thread that the first execution prefers for event i.
     #[serde(skip)]
     guide: Vec<ThreadId>,
 }
@@ -252,7 +255,7 @@ impl<R: Reduction> Search<R> {
         Search { reduction, ..self }
     }
 
-    /// Returns a search whose first execution prefers these threads, event by event.
+    /// Returns a search whose first execution prefers the thread `guide[i]` for event i.
     pub fn guided(guide: Vec<ThreadId>) -> Search<R> {
         Search {
             guide,
@@ -275,7 +278,8 @@ impl<R: Reduction> Search<R> {
         self.fresh
     }
 
-    /// Returns the set {q ∈ sleep : next(q) is independent of the event}.
+    /// Returns the sleep set of a new node after the last event: {q ∈ sleep : next(q) is
+    /// independent of the event}, where sleep is the parent's sleep set.
     fn child_sleep(&mut self) -> Vec<Sleeper> {
         let mut sleep = self.spare.pop().unwrap_or_default();
         if let (Some(parent), Some((_, event))) =
@@ -288,7 +292,8 @@ impl<R: Reduction> Search<R> {
         sleep
     }
 
-    /// Reaches a node for the first time and returns its first step.
+    /// Adds a node at the end of the path and returns its first step. If the execution ends at this
+    /// point, returns the reason instead, and adds no node.
     fn enter(&mut self, pending: &[Pending]) -> Decision {
         let preferred = self.guide.get(self.execution.len()).copied();
         let last = self.execution.last_thread();
@@ -322,7 +327,7 @@ impl<R: Reduction> Search<R> {
         }
     }
 
-    /// Returns a search of exactly the branches that `plan` contains at this node.
+    /// Returns a search that explores exactly the branches in `plan`, from the node at `position`.
     fn part_at(&self, position: usize, plan: R::Plan) -> Search<R> {
         let like = |node: &Node<R::Plan>| Node {
             sleep: node.sleep.clone(),

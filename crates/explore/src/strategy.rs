@@ -5,23 +5,25 @@ use crate::execution::{EventId, Execution, ObjectId, Step};
 use crate::probe::Probe;
 use crate::program::{Divergence, Interrupt, Outcome, Pending};
 
-/// The number of executions from which a strategy learns, for example which objects have races.
-/// Later executions do not change what it has learned. So a part of the search has the same
-/// executions wherever it is searched. The executions from which a strategy learns are neither
-/// given away nor skipped.
+/// The number of executions from which a strategy learns how to order its search, for example on
+/// which objects threads race. Later executions do not change what it has learned. So a part of the
+/// search has the same executions wherever it is searched. The executions from which a strategy
+/// learns are neither given away nor skipped.
 pub const LEARNING: u64 = 128;
 
 /// Decides which execution comes next, one step at a time.
 ///
 /// [`explore`](crate::explore()) calls `backtrack` before each execution, then `extend` and
-/// `performed` in turn until `extend` stops, then `analyse`.
+/// `performed` in turn until `extend` stops, then `analyse`. If `extend` returns
+/// [`Decision::Probe`], `probe` is called instead of `performed`.
 pub trait Strategy {
     /// Prepares the next execution. Returns false if there is none. The next execution begins with
     /// the events left in `execution`, which are repeated before the first `extend`.
     fn backtrack(&mut self) -> bool;
 
-    /// Checks whether the last `backtrack` discarded the search and started again, because an
-    /// assumption of the strategy turned out to be wrong.
+    /// Checks whether the last `backtrack` discarded the search and started again. This happens in
+    /// two cases: an assumption of the strategy turned out to be wrong, or a bound on preemptions
+    /// has grown.
     fn has_restarted(&self) -> bool {
         false
     }
@@ -39,8 +41,8 @@ pub trait Strategy {
     /// Records the step that `extend` returned.
     fn performed(&mut self, performed: &Performed<'_>);
 
-    /// Queries other schedules after `extend` returned [`Decision::Probe`]. The execution then
-    /// continues from the same point.
+    /// Runs other schedules outside the exploration, to compare states. Called after `extend`
+    /// returned [`Decision::Probe`]. The execution then continues from the same point.
     fn probe(&mut self, _probe: &mut dyn Probe) -> Result<(), Interrupt> {
         Ok(())
     }
@@ -48,7 +50,7 @@ pub trait Strategy {
     /// Learns from the execution that has ended.
     fn analyse(&mut self, outcome: Outcome);
 
-    /// Checks whether a bound on preemptions has excluded executions.
+    /// Checks whether a bound on preemptions has excluded executions so far.
     fn leaves_out(&self) -> bool {
         false
     }
@@ -61,23 +63,25 @@ pub trait Strategy {
         self.execution().is_consistent()
     }
 
-    /// Estimates how much of the search is done, from 0 to 1. Returns `None` for an endless search.
+    /// Estimates how much of the search is done, from 0 to 1. Returns `None` if there is no
+    /// estimate, for example for an endless search.
     fn estimate(&self) -> Option<f64> {
         None
     }
 
-    /// Skips this number of executions of an endless search, because other jobs run them. The first
-    /// [`LEARNING`] executions are never skipped.
+    /// Skips this number of executions of an endless search, because other jobs run them. The
+    /// caller must not skip the first [`LEARNING`] executions.
     fn skip(&mut self, _executions: u64) {}
 
-    /// Splits off and returns the part of the search that would come last. Returns `None` if only
-    /// the next executions are left, or if the parts of the search depend on each other.
+    /// Splits off and returns the part of the search that would come last. Returns `None` if
+    /// nothing can be split off, or if the search cannot be divided.
     fn give_away(&mut self) -> Option<Part> {
         None
     }
 
-    /// Returns the writes of the object in coherence order, if the strategy chooses this order.
-    /// Otherwise coherence order is the order of the execution, and the result is empty.
+    /// Returns the writes of the object in coherence order (the order in which all threads observe
+    /// them), if the strategy chooses this order. Otherwise it is the order of the execution, and
+    /// the result is empty.
     fn coherence(&self, _object: ObjectId) -> Vec<EventId> {
         Vec::new()
     }

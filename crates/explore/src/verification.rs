@@ -12,7 +12,8 @@ use crate::execution::{Accesses, Constraint, Execution};
 use crate::program::Outcome;
 use std::collections::BTreeSet;
 
-/// The verified prefixes of the first execution, updated while other executions are explored.
+/// The verified prefixes of the first execution, updated while other executions are explored. The
+/// exploration must end when an execution has failed.
 ///
 /// ```
 /// use explore::{Execution, Outcome, Verification};

@@ -10,7 +10,8 @@ use explore::{
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// An operation on variable `.0`.
+/// An operation. The first number is the variable, except in `Choose`: there it is the number of
+/// alternatives.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Read(u32),
@@ -179,7 +180,8 @@ impl Observer for Traces {
     }
 }
 
-/// Returns each event with its choice and its clock, sorted. Equal iff the traces are equal.
+/// Returns each event with its choice and its clock, sorted. The results of two executions are
+/// equal iff the executions have the same trace.
 fn trace(execution: &Execution) -> Vec<String> {
     let describe = |(id, event): (EventId, &Event)| {
         let clock: Vec<u32> = execution.clock(id).to_vec();
@@ -200,8 +202,8 @@ fn traces(threads: &[&[Act]], algorithm: Algorithm) -> Traces {
     traces
 }
 
-/// Checks that all algorithms find all traces. Reductions repeat no trace, and optimal algorithms
-/// have no blocked execution.
+/// Checks that all general algorithms that prove something find all traces. Reductions repeat no
+/// trace, and optimal algorithms have no blocked execution.
 fn assert_laws(threads: &[&[Act]]) {
     let all = traces(threads, Algorithm::Exhaustive);
     for algorithm in Algorithm::general().filter(|algorithm| algorithm.proves()) {
@@ -243,8 +245,8 @@ fn what_nobody_races_for_is_seldom_performed_anew() {
     let mut strategy = Algorithm::Parsimonious.strategy(Options::default());
     explore(&mut program, &mut strategy, &mut found).expect("deterministic");
     assert_eq!(found.complete.len(), 256);
-    // The repeated steps: the write, the read that is moved before the write, and on average half
-    // of the other reads.
+    // The steps that an execution performs anew: the write, the read that is moved before the
+    // write, and on average half of the other reads.
     let needed = 256 * (2 + 4);
     assert!(program.fresh < needed + needed / 4, "{}", program.fresh);
 }

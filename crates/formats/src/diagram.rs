@@ -7,9 +7,10 @@ use report::{Interleaving, harmless, parts};
 pub(crate) enum Meaning {
     /// A message, a call or the end of a task.
     Message,
-    /// Reversing the order of the two events gives another trace.
+    /// The order of the two events matters: the reversed order gives an execution that is not
+    /// equivalent.
     Race,
-    /// The two accesses are unordered.
+    /// The two accesses are a data race: nothing orders them.
     Conflict,
 }
 

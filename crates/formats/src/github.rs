@@ -54,7 +54,8 @@ fn properties(place: Option<&str>, title: &str) -> String {
     all.join(",")
 }
 
-/// Keeps the lines of a message and escapes other control characters.
+/// Escapes a text for a command. GitHub shows the lines of the text as they are, and other control
+/// characters as escapes.
 fn escaped(text: &str) -> String {
     let lines: Vec<String> = text
         .split('\n')

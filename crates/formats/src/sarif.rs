@@ -1,5 +1,5 @@
 //! Formats a report as SARIF 2.1.0, for code scanning: a result for each bug, with the interleaving
-//! as its code flow.
+//! as its code flow, or for each goal that a complete search did not reach.
 
 use report::{Failure, FailureKind, Interleaving, Report, Row, Verdict, harmless, parts};
 use serde_json::{Map, Value, json};
@@ -85,7 +85,8 @@ fn result(failure: &Failure) -> Value {
     result
 }
 
-/// Returns a thread flow for each thread. `executionOrder` gives their interleaving.
+/// Returns a code flow with one thread flow for each thread that has events. `executionOrder` gives
+/// their interleaving.
 fn code_flow(interleaving: &Interleaving) -> Value {
     let deciding: BTreeSet<usize> = interleaving
         .races

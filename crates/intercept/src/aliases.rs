@@ -1,6 +1,6 @@
 //! Memory with two addresses: a file that is mapped twice, or a mapping doubled by `mremap`. The
 //! checker identifies memory by its address. So it misses conflicts between accesses through
-//! different addresses.
+//! different addresses. This module detects such memory.
 
 use crate::gate::Own;
 use libc::{c_int, c_long};
@@ -12,6 +12,7 @@ use std::ops::Range;
 struct Mapped {
     /// Device and inode number.
     file: (u64, u64),
+    /// The mapped bytes of the file.
     part: Range<usize>,
     /// Whether writes to this memory are visible at the other addresses.
     is_shared: bool,
@@ -19,7 +20,7 @@ struct Mapped {
     memory: Range<usize>,
 }
 
-/// Files that the current execution has mapped and not unmapped.
+/// Parts of files that the current execution has mapped and not unmapped.
 static MAPPED: Own<Vec<Mapped>> = Own::new(Vec::new());
 
 /// Begins an execution: forgets the mappings of the previous one.

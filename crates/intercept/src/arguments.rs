@@ -13,7 +13,8 @@ unsafe extern "C" {
     static mut environ: *mut *mut c_char;
 }
 
-/// Moves the arguments and the environment. Returns the new address of the arguments.
+/// Moves the arguments and the environment. Returns the new address of the arguments. If there is
+/// no memory, moves nothing and returns the old address.
 ///
 /// # Safety
 ///
@@ -49,9 +50,9 @@ pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mu
         }
         let moved = std::ptr::with_exposed_provenance_mut::<*mut c_char>(PLACE);
         moved.copy_from_nonoverlapping(arguments, words);
-        // The variable with the order comes last, because it differs between processes that search
-        // one program. The gap between the words and the strings is left out, because its size also
-        // depends on the order.
+        // The environment variable `ORDER`, which tells this process what to do, comes last,
+        // because it differs between processes that search one program. The gap between the words
+        // and the strings is left out, because its size also depends on this variable.
         let mut place = moved.add(words).cast::<c_char>();
         for is_order in [false, true] {
             for index in 0..environment.offset_from_unsigned(arguments) + variables {
@@ -72,6 +73,8 @@ pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mu
     }
 }
 
+/// Checks whether a string of the environment is the variable `ORDER`.
+///
 /// # Safety
 ///
 /// The pointer must point to a terminated string.

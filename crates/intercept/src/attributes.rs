@@ -10,7 +10,8 @@ use libc::{
 use runtime::native;
 use std::ffi::CStr;
 
-/// Finds the thread of a handle for functions that return a POSIX error.
+/// Returns the number of the thread with this handle. If there is no such thread, the calling
+/// function returns `ESRCH`.
 macro_rules! known {
     ($thread:expr) => {
         match threads::index_of($thread) {

@@ -24,8 +24,9 @@ pub(crate) fn switch(is_on: bool) {
     }
 }
 
-/// Begins an execution. When the program's memory was restored, its slots for calls may have been
-/// restored, too. So the instructions that record calls are switched on again.
+/// Begins an execution. The restoring of the program's memory may have reset its slots, that is,
+/// the words with the addresses of called functions. So the instructions that record calls are
+/// switched on again.
 pub(crate) fn begin() {
     if gate::is_audited() {
         let make = || Detours::with_flag(&HAS_CALLED_LIBRARY).ok();
@@ -37,7 +38,7 @@ pub(crate) fn begin() {
 }
 
 /// Passes the variables and the heap of the program and its libraries to `look`, until `look`
-/// returns false. Leaves out the copied variables of system libraries.
+/// returns false. Leaves out the copied variables of system libraries. Returns false if `look` did.
 pub(crate) fn look_at_shared(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let copied = COPIED.get().get_or_insert_with(|| {
         let mut copied = unknown_calls::copied_variables();
@@ -48,15 +49,16 @@ pub(crate) fn look_at_shared(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     image::look(&mut |piece| look_around(piece, copied, look)) && heap::look(look)
 }
 
-/// Checks whether a system library allocated the block. Also returns true if threads share
-/// exceptions, because libstdc++ then writes to blocks of the program and orders these writes
-/// itself.
+/// Checks whether a library of the system or of a compiler allocated the block that contains this
+/// address. Also returns true if threads share exceptions, because libstdc++ then writes to blocks
+/// of the program and orders these writes itself.
 pub(crate) fn is_of_system(address: usize) -> bool {
     shares_exceptions()
         || heap::block(address).is_some_and(|(_, _, site)| image::is_in_library(site))
 }
 
-/// Passes the parts of a piece of memory outside the ranges to `look`.
+/// Passes those parts of a piece of memory that are outside the ranges to `look`, until `look`
+/// returns false. Returns false if `look` did.
 fn look_around(piece: &[u8], ranges: &[Range<usize>], look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let start = piece.as_ptr().addr();
     let mut shown = 0;

@@ -38,7 +38,8 @@ export! {
         }
         let (code, _closed) = (code(), close());
         BARRIER.check(barrier.expose_provenance(), code);
-        // SAFETY: the C library keeps the number of places in the third word.
+        // SAFETY: the C library keeps the number of threads for which a barrier waits in its third
+        // word.
         let places = unsafe { *barrier.cast::<c_uint>().add(2) };
         let address = barrier.addr();
         clock::release(address);
@@ -53,7 +54,8 @@ export! {
     }
 }
 
-/// Checks whether the program uses the result of the call with this return address.
+/// Checks whether the program may use the result of the call with this return address. Returns true
+/// if the code is unknown.
 fn result_is_used(code: usize) -> bool {
     static KNOWN: Own<BTreeMap<usize, bool>> = Own::new(BTreeMap::new());
     native::privately(|| {

@@ -11,7 +11,8 @@ pub(crate) fn begin() {
     NAMED.get().clear();
 }
 
-/// Returns the number of a block among those that this code has allocated, from 1.
+/// Names a block. Returns its number, from 1, among the named blocks that the code at `site` has
+/// allocated.
 pub(crate) fn number_of(block: usize, site: usize) -> usize {
     let named = NAMED.get();
     if !named.contains(&(block, site)) {

@@ -1,4 +1,5 @@
-//! The thread-local memory of the program's threads.
+//! The thread-local memory of the program's threads. An *image* is the program's executable file or
+//! a shared library, as loaded into the process.
 //!
 //! Threads of the program are coroutines. Each of them uses the thread-local memory of a thread of
 //! the operating system, which exists only for this purpose and sleeps forever. While the program's
@@ -29,8 +30,8 @@ struct Block {
 
 static BLOCKS: Own<Vec<Block>> = Own::new(Vec::new());
 
-/// Records the thread-local memory of all images, with its content at the beginning of `main`. Sets
-/// `errno` to 0, as at the start of a program.
+/// Records the thread-local memory of all images except this library, with its content at the
+/// beginning of `main`. Sets `errno` to 0, as at the start of a program.
 pub(crate) fn save(uses_thread_state: bool) {
     // SAFETY: every thread has an errno.
     unsafe { *libc::__errno_location() = 0 };
@@ -52,7 +53,8 @@ fn in_description() -> Vec<Block> {
     }
     let (start, end) = (thread_pointer(), image::thread_block().end);
     let words = (end - start) / 8;
-    // SAFETY: the description of this thread; the functions return strings that are not used.
+    // SAFETY: the words are in this thread's descriptor; the functions return strings that are not
+    // used.
     unsafe {
         let description = std::ptr::with_exposed_provenance_mut::<usize>(start);
         let read = || -> Vec<usize> {
@@ -60,7 +62,7 @@ fn in_description() -> Vec<Block> {
                 .map(|word| description.add(word).read_volatile())
                 .collect()
         };
-        // The kernel writes the number of the processor there.
+        // The kernel writes the number of the processor to these words at any time.
         let restartable = restartable();
         let before = read();
         libc::strerror(NO_ERROR);
@@ -83,7 +85,8 @@ fn in_description() -> Vec<Block> {
     }
 }
 
-/// Returns the memory that the calling thread shares with the kernel for restartable sequences.
+/// Returns the memory that the calling thread shares with the kernel for restartable sequences. The
+/// range is empty if the C library has no such memory.
 fn restartable() -> std::ops::Range<usize> {
     const SIZE: usize = 32;
     // SAFETY: a valid name; since glibc 2.35 the offset from the thread pointer is there.
@@ -96,7 +99,8 @@ fn restartable() -> std::ops::Range<usize> {
     start..start + SIZE
 }
 
-/// Offset of the table's address in the thread descriptor, by the ABI of x86-64.
+/// Offset in the thread descriptor of the address of the thread's table of thread-local memory, by
+/// the ABI of x86-64.
 const TABLE: usize = 8;
 
 /// The tables of the thread-local memory of sleeping threads, as they were at the start of these
@@ -110,8 +114,8 @@ pub(crate) fn are_there() -> bool {
 
 static ARE_THERE: Own<bool> = Own::new(false);
 
-/// Sleeping threads that are not used yet: the number of the program's thread that may use it, and
-/// the thread pointer.
+/// Sleeping threads that are not used yet, each with the number of the program's thread for which
+/// it is reserved, and with its thread pointer.
 static SPARE: Own<Vec<(usize, usize)>> = Own::new(Vec::new());
 
 /// Starts sleeping threads for the first threads of the program.
@@ -188,7 +192,8 @@ pub(crate) fn restore_from(pointer: usize, mut copy: &[u8]) -> &[u8] {
     copy
 }
 
-/// Returns the thread-local memory at this thread pointer.
+/// Returns the address and the length of each part of the thread-local memory at this thread
+/// pointer.
 pub(crate) fn ranges(pointer: usize) -> impl Iterator<Item = (usize, usize)> {
     let blocks = BLOCKS.get().iter();
     blocks.map(move |block| (pointer.wrapping_sub(block.below), block.content.len()))
@@ -233,7 +238,8 @@ pub(crate) fn take_parked(thread: usize) -> usize {
     }
 }
 
-/// Starts a sleeping thread with a stack in the checker's memory. Returns its thread pointer.
+/// Starts a sleeping thread with a stack in the checker's memory. Records the initial content of
+/// the thread-local memory of system libraries. Returns the thread pointer of the sleeping thread.
 fn park(number: usize) -> usize {
     let slot = AtomicUsize::new(0);
     let mut thread: pthread_t = 0;
@@ -287,12 +293,14 @@ extern "C" fn sleep(slot: *mut c_void) -> *mut c_void {
     // SAFETY: the thread that started this thread waits for the slot.
     unsafe { &*slot.cast::<AtomicUsize>() }.store(thread_pointer(), SeqCst);
     loop {
-        // SAFETY: the call waits for a signal, and all signals are blocked.
+        // SAFETY: the call waits for a signal. All signals are blocked except `SIGSEGV`, which
+        // never arrives while the thread sleeps.
         unsafe { libc::pause() };
     }
 }
 
-/// Returns the thread-local memory of an image, if it has any.
+/// Returns the thread-local memory of an image. Returns `None` if the image has none or is this
+/// library.
 fn of_image(info: &libc::dl_phdr_info) -> Option<Block> {
     if image::is_own(info) || info.dlpi_tls_data.is_null() {
         return None;

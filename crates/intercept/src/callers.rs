@@ -45,7 +45,8 @@ pub(crate) fn own_call(code: usize, stack_top: usize) -> usize {
     *call
 }
 
-/// Returns the functions of a thread whose stack contains a return address, the innermost first.
+/// Returns the names of the functions that wait for the call with this return address, the
+/// innermost first. `stack_top` is the top of the stack that contains the return address.
 pub(crate) fn functions(code: usize, stack_top: usize) -> Vec<String> {
     let Some(slot) = slot_of(code, stack_top) else {
         return Vec::new();
@@ -54,7 +55,8 @@ pub(crate) fn functions(code: usize, stack_top: usize) -> Vec<String> {
     callers.filter_map(|frame| frame.function).collect()
 }
 
-/// Returns the place of a return address on a stack.
+/// Returns the address at which a stack contains a return address. Returns `None` if the stack does
+/// not contain it.
 fn slot_of(code: usize, stack_top: usize) -> Option<u64> {
     mappings::refresh_for(stack_top as u64 - 8);
     // The search begins at the top, because remains of earlier calls are further down.
@@ -65,7 +67,8 @@ fn slot_of(code: usize, stack_top: usize) -> Option<u64> {
         .map(|(slot, _)| slot)
 }
 
-/// Checks whether `std::lock` of the C++ library makes the call, without program code in between.
+/// Checks whether `std::lock` of the C++ library makes the call with this frame, without program
+/// code in between.
 pub(crate) fn is_of_std_lock(frame: *const Frame) -> bool {
     let code = code_of(frame);
     let slot = (frame.addr() + size_of::<Frame>() - size_of::<usize>()) as u64;
@@ -89,7 +92,8 @@ fn is_std_lock_of_std(function: &str) -> bool {
     words.all(|word| word.is_empty() || word.starts_with("std::"))
 }
 
-/// Returns a digest of the words above a slot that look like addresses of code.
+/// Returns a digest of the stack above a slot: of those among the next [`WORDS`] words that look
+/// like addresses of code.
 fn returns_above(slot: u64, stack_top: u64) -> u64 {
     let mut hasher = FxHasher::default();
     let above = (slot + 8..stack_top.min(slot + 8 * WORDS)).step_by(8);

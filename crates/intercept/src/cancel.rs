@@ -43,7 +43,7 @@ unsafe extern "C-unwind" {
     fn siglongjmp(place: *mut c_void, value: c_int) -> !;
 }
 
-/// Initialises the word of a thread that begins and is not cancelled.
+/// Resets the word of a thread that begins: the thread is not cancelled.
 pub(crate) fn begin(index: usize) {
     if let Some(word) = WORDS.get().get_mut(index) {
         *word = 0;
@@ -68,7 +68,8 @@ pub(crate) fn name_of(address: usize) -> Option<String> {
     (index < MOST).then(|| format!("cancel request of thread {index}"))
 }
 
-/// Ends the running thread. Its handlers run first, the youngest first.
+/// Ends the running thread. If the thread has handlers, jumps to the youngest handler, which calls
+/// this function again (`__pthread_unwind_next`).
 pub(crate) fn end_thread() -> ! {
     match threads::take_handler() {
         Some(place) => {
@@ -108,7 +109,8 @@ fn wait_or_end<R>(frame: *const Frame, waits: impl FnOnce() -> R) -> R {
 }
 
 /// Chooses what the running thread, which is about to wait, waits for. Returns true for a request
-/// to cancel the thread, and false for the object.
+/// to cancel the thread, and false for the object. A thread that cannot be cancelled always waits
+/// for the object.
 pub(crate) fn is_chosen(frame: *const Frame) -> bool {
     own_word().is_some() && native::at(code_of(frame), || choose(2)) == 1
 }
@@ -140,7 +142,7 @@ pub(crate) fn act() -> ! {
     end_thread()
 }
 
-/// Returns the word of the running thread, if the thread may be cancelled.
+/// Returns the word of the running thread, or `None` if the thread cannot be cancelled.
 fn own_word() -> Option<*mut u32> {
     let may_be = program_cancels() && threads::can_be_cancelled();
     let index = runtime::current().index();
@@ -161,7 +163,7 @@ fn change(word: *mut u32, what: &'static str, code: usize, change: fn(u32) -> u3
     unsafe { native::modify_within(word, (what, AcqRel), code, change) }
 }
 
-/// Checks in the images whether the program may call `pthread_cancel`.
+/// Checks whether the program or one of its libraries imports `pthread_cancel`.
 fn program_cancels() -> bool {
     static KNOWN: OnceLock<bool> = OnceLock::new();
     *KNOWN.get_or_init(|| {

@@ -15,7 +15,8 @@ const BEGINNING: u64 = 1_700_000_000_000_000_000;
 /// Nanoseconds by which a reading advances the clock.
 const TICK: u64 = 1_000;
 
-/// Upper limit of clocks, because times are signed numbers of nanoseconds elsewhere.
+/// Upper limit of a clock when it is read, because times are signed numbers of nanoseconds
+/// elsewhere.
 const LAST: u64 = i64::MAX as u64 - BEGINNING;
 
 /// The latest time of a release, for each object or atomic variable.
@@ -105,7 +106,7 @@ pub(crate) unsafe fn is_valid(time: *const timespec) -> bool {
     (0..SECOND as c_long).contains(unsafe { &(*time).tv_nsec })
 }
 
-/// Checks whether a thread can sleep for a time.
+/// Checks whether a thread can sleep for a time: the time must be valid and not negative.
 ///
 /// # Safety
 ///
@@ -115,7 +116,8 @@ unsafe fn can_pass(time: *const timespec) -> bool {
     unsafe { is_valid(time) && (*time).tv_sec >= 0 }
 }
 
-/// Result of `thrd_sleep` for invalid times, which must be less than -1.
+/// Result of `thrd_sleep` for invalid times. It must be less than -1, because -1 means that a
+/// signal has interrupted the sleep.
 const INVALID_SLEEP: c_int = -2;
 
 /// Advances the clock of the running thread to a time until which it has waited. All clocks of the

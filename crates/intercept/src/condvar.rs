@@ -8,7 +8,8 @@ use crate::{cancel, clock, mutex};
 use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 use runtime::native::{self, Frame, at};
 
-/// Waits for a signal. Returns 0 or the POSIX error. With `is_point` this is a cancellation point.
+/// Waits for a signal. Returns 0 or the POSIX error. Without a time `until`, the wait has no time
+/// limit. If `is_point` is true, the wait is a cancellation point.
 ///
 /// # Safety
 ///

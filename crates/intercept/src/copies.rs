@@ -13,7 +13,8 @@ static LOOKS: AtomicBool = AtomicBool::new(false);
 /// Whether a write hook begins a copy, by the hook's return address.
 static KNOWN: Own<FxHashMap<usize, bool>> = Own::new(FxHashMap::with_hasher(FxBuildHasher));
 
-/// Target and length of the copy whose first hook was called last; 0 after its second hook.
+/// Target and length of the copy whose first hook was called last. The target is 0 after the second
+/// hook of this copy.
 static TARGET: AtomicUsize = AtomicUsize::new(0);
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
@@ -33,7 +34,7 @@ pub(crate) fn begin(to: usize, length: usize, code: usize) -> bool {
     begins
 }
 
-/// Checks whether the first hook of a copy was called last.
+/// Checks whether a copy is pending: its first hook was called, and its second hook was not.
 #[inline(always)]
 pub(crate) fn has_begun() -> bool {
     TARGET.load(Relaxed) != 0
@@ -51,7 +52,8 @@ pub(crate) fn end(length: usize) -> Option<usize> {
     Some(to)
 }
 
-/// Checks whether the code after a write hook calls a read hook before it writes.
+/// Checks whether the next call in the code after a write hook is a call of a read hook, before the
+/// code writes.
 fn is_copy(code: usize) -> bool {
     let next = image::code_around(code).and_then(|(bytes, position)| {
         let slot = native::slot_of_next_call(bytes, position)?;

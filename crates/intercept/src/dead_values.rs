@@ -1,5 +1,6 @@
-//! Values on a thread's stack and in its registers that are never read again. The await rule treats
-//! states that differ only in these values as equal.
+//! Values on a thread's stack and in its registers that are never read again. The await rule, which
+//! stops a thread whose spin loop makes no progress, treats states that differ only in these values
+//! as equal.
 
 use crate::gate::Own;
 use crate::source_map;
@@ -35,13 +36,16 @@ const REGISTERS: usize = 6;
 /// Index of the frame pointer among the registers.
 const FRAME_POINTER: usize = 4;
 
-/// The dead parts of a stack. All positions are offsets from the start of the copy.
+/// The dead parts of a stack. All positions except `start` are offsets from the start of the copy.
 #[derive(Default)]
 struct Plan {
+    /// Address of the copied part of the stack.
     start: usize,
+    /// Size in bytes of the copied part.
     length: usize,
     /// Words of the stack on which `dead` depends: offset and value.
     words: Vec<(usize, usize)>,
+    /// The bytes that are cleared.
     dead: Vec<Range<usize>>,
 }
 
@@ -53,7 +57,8 @@ const SLOTS: usize = 64;
 /// Size of a page in bytes. The stacks of threads are whole pages apart.
 const PAGE: usize = 4096;
 
-/// Clears the dead values in a copy of a stack, which begins at `start` with a frame (`Frame`).
+/// Clears the dead values in a copy of a part of a stack. The part begins at the address `start`
+/// with a frame (`Frame`): saved registers and a return address.
 pub(crate) fn clear(start: usize, copy: &mut [u8]) {
     if returns_twice() {
         return;
@@ -141,7 +146,7 @@ impl Plan {
     }
 }
 
-/// Returns a word of a stack.
+/// Returns the word at an offset in a copy of a stack.
 fn word(offset: usize, copy: &[u8]) -> Option<usize> {
     let word = copy.get(offset..offset.checked_add(WORD)?)?;
     Some(usize::from_ne_bytes(word.try_into().ok()?))

@@ -1,4 +1,5 @@
-//! Functions that images register for the end of the process (`__attribute__((destructor))`).
+//! Functions that images (the program and its libraries) register for the end of the process
+//! (`__attribute__((destructor))`).
 
 use crate::image;
 use crate::threads::Destructor;

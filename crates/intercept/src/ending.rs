@@ -14,7 +14,8 @@ pub(crate) const THRD_BUSY: c_int = 1;
 pub(crate) const THRD_ERROR: c_int = 2;
 pub(crate) const THRD_TIMEDOUT: c_int = 4;
 
-/// Functions registered by `atexit` in this execution.
+/// Functions that will run when this execution ends, with their arguments. The last function runs
+/// first.
 static AT_EXIT: Own<Vec<(Destructor, *mut c_void)>> = Own::new(Vec::new());
 
 /// Whether exit handlers have begun to run.
@@ -83,7 +84,8 @@ pub(crate) fn outlive_others(code: usize) {
     run_handlers();
 }
 
-/// Ends the program with this status, in the running thread.
+/// Performs the end of the program in the running thread: destroys the thread's `thread_local`
+/// objects, runs the exit handlers, and fails if the status indicates an error.
 pub(crate) fn finish(status: c_int, code: usize) {
     threads::destroy_objects(threads::own_index());
     run_handlers();

@@ -1,7 +1,8 @@
-//! Library functions for programs that run under a safe trace. Threads are real, and blocking
-//! objects are those of the crate `enforce`. In these programs, the macro `real!` calls the
-//! function of the same name from here, if there is one, instead of that of the C library. The
-//! hooks of atomic and plain accesses do not go through `real!`.
+//! Library functions for *enforced* programs: those that run under a safe trace, a file with an
+//! order of events that was verified. Threads are real, and blocking objects are those of the crate
+//! `enforce`. In these programs, the macro `real!` calls the function of the same name from here,
+//! if there is one, instead of that of the C library. The hooks of atomic and plain accesses do not
+//! go through `real!`.
 
 macro_rules! enforced {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
@@ -33,8 +34,8 @@ mod time;
 pub(crate) use copies::{copy, fill};
 pub(crate) use start::{is_on, run};
 
-/// Returns the function of this name that replaces the C library's function. Returns `None` in
-/// programs that are not enforced.
+/// Returns the function of this name that replaces the C library's function. Returns `None` if
+/// there is none, and in programs that are not enforced.
 pub(crate) fn function(name: &str) -> Option<usize> {
     if !is_on() {
         return None;

@@ -1,9 +1,9 @@
 //! Entry code of the functions that the program calls.
 
-/// The end of an exported function if the remains of its hook must be wiped: the instructions
-/// `aligns`, which align the stack, a call of the hook, and a jump to `wipe`. During the call,
-/// `frame` bytes of the stack are in use below the caller's frame: the return address, and `left`
-/// other bytes, which are removed before the jump.
+/// The end of an exported function if the remains of its hook (the function's body) must be wiped
+/// from the stack: the instructions `aligns`, which align the stack, a call of the hook, and a jump
+/// to `wipe`. During the call, `frame` bytes of the stack are in use below the caller's frame: the
+/// return address, and `left` other bytes, which are removed before the jump.
 macro_rules! wiping_end {
     ($aligns:literal, $frame:literal, $left:literal) => {
         concat!(
@@ -17,12 +17,13 @@ macro_rules! wiping_end {
     };
 }
 
-/// Defines functions that the program calls. A few instructions at the entry of each function
-/// record the frame of the call in `FRAME`, before the body runs. There are four kinds of
-/// functions:
+/// Defines functions that the program calls. Each function begins with a few instructions. If the
+/// calling code is that of the program under check, they record the frame of the call (registers
+/// and return address) in `FRAME` before the body runs. There are four kinds of functions:
 ///
 /// * `placed`: only the return address is recorded.
-/// * `compared`: the call-preserved registers are also recorded, for the await rule.
+/// * `compared`: the call-preserved registers are also recorded, for the await rule, which compares
+///   a thread's states.
 /// * `reading`: a hook before a plain read, which records the same as `compared`.
 /// * `writing`: a hook before a plain write, which records the same as `placed`.
 macro_rules! export {
@@ -91,7 +92,7 @@ macro_rules! export {
                     "2:",
                     "jmp {hook}",
                     "3:",
-                    // As above.
+                    // The hook must find a seventh word argument on the stack, at its usual offset.
                     wiping_end!("push qword ptr [rsp + 8]", 16, 8),
                     ".cfi_endproc",
                     frame = sym $crate::gate::FRAME,
@@ -103,8 +104,8 @@ macro_rules! export {
             }
         };
     };
-    // Hooks before plain accesses. Outside a check, they only count the access if the program is
-    // enforced.
+    // Hooks before plain accesses. Outside a check, they do nothing but count the access, and they
+    // count it only if the program is enforced (runs under a safe trace).
     (@reading [$(#[$meta:meta])*] $name:ident ($argument:ident: $type:ty) () $body:block) => {
         export!(@plain $name ($argument: $type) $body [compare] enforce::plain_read);
     };

@@ -11,7 +11,8 @@ const WAIT: c_int = 0;
 const WAKE: c_int = 1;
 const WAIT_BITSET: c_int = 9;
 const WAKE_BITSET: c_int = 10;
-/// The mask of a wait or wake that matches every other mask. Other masks are refused.
+/// The mask of a wait or wake that matches every other mask. Programs with other masks, except the
+/// invalid mask 0, are refused.
 const ANY: u32 = u32::MAX;
 /// Mask of the operation without flags.
 const OPERATION: c_int = 0x7f;

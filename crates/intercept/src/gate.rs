@@ -1,9 +1,10 @@
 //! The gate between the program and the checker, which share one thread of the operating system.
 //!
-//! The gate is open while the program's code runs. Every function of this library that the program
-//! calls closes the gate, and opens it again on every path by which it returns. A caller is
-//! *inside* if the gate is open for its thread pointer. Other threads of the operating system (the
-//! checker has some) are never inside, because their thread pointers differ.
+//! The gate is open while the program's code runs. A function of this library that the program
+//! calls closes the gate before it runs the checker's code, and opens the gate again on every path
+//! by which it returns. A few short functions leave the gate open. A caller is *inside* if the gate
+//! is open for its thread pointer. Other threads of the operating system (the checker has some) are
+//! never inside, because their thread pointers differ.
 
 use libc::c_int;
 pub(crate) use runtime::native::FRAME;
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering:
 /// Thread pointer of the program code that runs, or 0 while the checker runs.
 pub(crate) static INSIDE: AtomicUsize = AtomicUsize::new(0);
 
-/// Number of calls from the program to the checker, modulo 2^64.
+/// Number of counted calls from the program to this library ([`close`] and [`pass`]), modulo 2^64.
 static BEAT: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the thread pointer of the calling thread.
@@ -43,14 +44,14 @@ pub(crate) fn frame() -> *const Frame {
     unsafe { FRAME }
 }
 
-/// Returns the return address of the current call.
+/// Returns the return address of the current call, or 0 if no call was recorded.
 #[inline(always)]
 pub(crate) fn code() -> usize {
-    // SAFETY: the return address of the call exists. The frame is null while constructors run.
+    // SAFETY: the frame of the call exists. It is null while constructors run.
     unsafe { frame().as_ref() }.map_or(0, Frame::code)
 }
 
-/// Returns the number of calls from the program.
+/// Returns the number of counted calls from the program.
 pub(crate) fn beat() -> u64 {
     BEAT.load(Relaxed)
 }
@@ -71,9 +72,9 @@ const LEFT_BY_ENGINE: usize = 1024;
 /// Value of `LEFT` for a hook that leaves the gate open.
 const LEFT_BY_PASSING: usize = 256;
 
-/// Mask for `xrstor` of the vector registers that `wipe` resets. The mask is zero unless the
-/// program has accesses that are announced by redirected code (`unhooked`): this code saves all
-/// registers on the stack, which the await rule compares.
+/// Mask for `xrstor` of the vector registers that `wipe` resets. The mask is zero unless redirected
+/// code announces accesses of the program (`unhooked`). This code saves all registers on the stack,
+/// and the await rule, which stops spin loops without progress, compares the stack.
 pub(crate) static COMPARED_VECTORS: AtomicUsize = AtomicUsize::new(0);
 
 /// An `xsave` area in which all registers but the control word have their initial values.
@@ -118,10 +119,11 @@ pub(crate) unsafe extern "C" fn wipe() {
     )
 }
 
-/// Data of the checker that only the thread of the operating system that runs the program uses.
+/// Data of the checker. Only one thread of the operating system uses it: the thread that runs the
+/// program.
 pub(crate) struct Own<T>(UnsafeCell<T>);
 
-// SAFETY: only that thread uses it, as `get` requires.
+// SAFETY: only the thread that runs the program uses it, as `get` requires.
 unsafe impl<T> Sync for Own<T> {}
 
 impl<T> Own<T> {
@@ -158,7 +160,7 @@ pub(crate) fn close() -> Closed {
     if inside != SIMPLE.load(Relaxed) && inside != 0 {
         return leave(inside);
     }
-    // SAFETY: the address of this thread's errno, or 0 before it is known, when no program calls.
+    // SAFETY: the address of this thread's errno, which is known before the program can call.
     let errno = unsafe { *errno() };
     if inside != 0 {
         LAST_ERRNO.store(errno, Relaxed);
@@ -186,7 +188,8 @@ impl Drop for Closed {
     }
 }
 
-/// Enters the checker from a thread with its own thread-local memory, or in an audited execution.
+/// Enters the checker from a thread with its own thread-local memory, or in an audited execution
+/// (in which the runtime looks for writes that no hook reports).
 #[inline(never)]
 fn leave(inside: usize) -> Closed {
     let has_own = inside != CHECKER.load(Relaxed);
@@ -395,8 +398,9 @@ fn errno() -> *mut c_int {
 /// errno since then.
 static LAST_ERRNO: AtomicI32 = AtomicI32::new(0);
 
-/// Keeps the checker's errno at 0 until it is dropped. Threads of the program have their errno at
-/// the same address, and a value that the checker left there must not become part of their memory.
+/// Keeps the checker's errno at 0 until it is dropped. The program's main thread, and threads
+/// without their own thread-local memory, have their errno at the same address. A value that the
+/// checker left there must not become part of their memory.
 pub(crate) struct WithoutErrno(c_int);
 
 impl WithoutErrno {

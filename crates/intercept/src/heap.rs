@@ -1,6 +1,6 @@
 //! The heap of the program. Each thread has an arena at a fixed address, so that addresses depend
 //! neither on the schedule nor on the process. Without `--reuse`, no memory is reused within an
-//! execution, so that every access to memory that was freed or never allocated is detected.
+//! execution, so that accesses to freed memory are detected.
 
 use crate::allocator::Allocator;
 use crate::gate::{Own, close, code, is_inside};
@@ -43,7 +43,9 @@ const HEADER: usize = size_of::<Header>();
 static USED: Own<[usize; ARENAS]> = Own::new([0; ARENAS]);
 /// Index of the first arena that has not been used.
 static HIGHEST: Own<usize> = Own::new(0);
+/// The memory that constructors have allocated, with which each execution begins.
 static PREFIX: Own<Vec<u8>> = Own::new(Vec::new());
+/// The states of the memory in `PREFIX`.
 static PREFIX_STATES: Own<Vec<u8>> = Own::new(Vec::new());
 
 /// Whether constructors run, before the program's `main`.
@@ -75,7 +77,8 @@ pub(crate) fn construct(is_constructing: bool) {
     IS_CONSTRUCTING.store(is_constructing, Relaxed);
 }
 
-/// Returns the blocks that the execution has allocated and not freed.
+/// Returns the blocks that the execution has allocated and not freed. Blocks of constructors do not
+/// count.
 pub(crate) fn live_blocks() -> BTreeSet<usize> {
     let mut blocks = BTreeSet::new();
     for (index, &used) in USED.get()[..*HIGHEST.get()].iter().enumerate() {
@@ -224,9 +227,9 @@ fn state(address: usize) -> *mut u8 {
     (STATES + (address - REGION) / GRANULE) as *mut u8
 }
 
-/// Checks an access of the program. Fails unless its memory is allocated: on the heap, as a local
-/// variable of a function that has not returned, or as a thread-local variable of a thread that has
-/// not ended.
+/// Checks an access of the program. Fails in three cases: the memory is in the heap but not
+/// allocated, it belongs to a local variable of a function that has returned, or it belongs to a
+/// thread-local variable of a thread that has ended.
 #[inline(always)]
 pub(crate) fn check(address: usize, length: usize, frame: *const Frame) {
     if contains(address) {
@@ -241,7 +244,8 @@ pub(crate) fn check(address: usize, length: usize, frame: *const Frame) {
     }
 }
 
-/// Checks the use of a synchronization object. Fails if its memory was freed.
+/// Checks the use of a synchronization object. Fails if the object is in the heap and its memory is
+/// not allocated.
 #[inline]
 pub(crate) fn check_object(address: usize, code: usize) {
     if contains(address) {
@@ -296,7 +300,7 @@ fn not_owned(address: usize, state: u8, code: usize) -> ! {
 }
 
 /// Returns the start of the block that contains the address, or of the last block before the
-/// address.
+/// address. Returns `None` if the arena has no such block.
 fn block_of(address: usize) -> Option<usize> {
     let arena = REGION + (address - REGION) / ARENA * ARENA;
     let mut start = address / GRANULE * GRANULE;
@@ -310,7 +314,8 @@ fn block_of(address: usize) -> Option<usize> {
     None
 }
 
-/// Returns the start and size of the block with this address, and the code that allocated it.
+/// Returns the start and size of the block at an address, or of the last block before it, and the
+/// code that allocated the block.
 pub(crate) fn block(address: usize) -> Option<(usize, usize, usize)> {
     let start = contains(address).then(|| block_of(address)).flatten()?;
     // SAFETY: every block has a header.
@@ -361,7 +366,8 @@ pub(crate) const FILL: u8 = 0xbe;
 /// Eight bytes of [`FILL`].
 pub(crate) const UNWRITTEN: u64 = u64::from_ne_bytes([FILL; 8]);
 
-/// Allocates memory from the arena of a thread. Returns null if the arena is full.
+/// Allocates memory from the arena of a thread. Returns null if the arena has no room or the thread
+/// has no arena.
 fn allocate(thread: usize, asked: Asked, site: usize) -> *mut c_void {
     let Asked { size, align, .. } = asked;
     if thread >= ARENAS || size >= ARENA || align >= ARENA {
@@ -479,7 +485,8 @@ fn is_of_library(code: usize) -> bool {
     *known.or_insert_with(|| image::is_in_library(code))
 }
 
-/// Records a read of this value if the value is the address of a block, perhaps with tag bits.
+/// Records a read of this value if the value is the address of a block, perhaps with tags in its
+/// lowest bits.
 #[inline(always)]
 pub(crate) fn meet(value: u64, is_atomic: bool) {
     let block = value as usize / GRANULE * GRANULE;

@@ -1,6 +1,6 @@
-//! Hooks of `-fsanitize=thread` for plain accesses, which the program performs after the hook has
-//! returned, for copies of memory, and for beginnings and ends of functions. The other hooks are in
-//! `volatile` and `atomics`.
+//! Hooks of `-fsanitize=thread`: for plain accesses, for copies of memory, and for beginnings and
+//! ends of functions. The program performs a plain access after the hook has returned. The other
+//! hooks are in `volatile` and `atomics`.
 
 use crate::gate::{self, close, code, frame, is_inside};
 use crate::{copies, enforced, heap, standard_streams, unhooked};
@@ -136,7 +136,8 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Returns the current call. The caller is an exported function that has recorded the frame.
+    /// Returns the current call. The caller must be an exported function that has recorded the
+    /// frame.
     pub(crate) fn here() -> Call {
         Call {
             frame: frame(),
@@ -172,8 +173,9 @@ impl Call {
         self.accesses((address, length), enforce::plain_read, is_own, report);
     }
 
-    /// Reports the first read of a call. The await rule compares the thread's registers and the
-    /// values `given`, on which the call depends, with those of earlier calls at this place.
+    /// Reports the first read of a call. The await rule, which stops a thread whose spin loop makes
+    /// no progress, compares the thread's registers and the values `given` with those of earlier
+    /// calls at this place. The call depends on the values `given`.
     ///
     /// # Safety
     ///
@@ -207,8 +209,8 @@ impl Call {
         self.accesses((address, length), enforce::plain_write, is_own, report);
     }
 
-    /// Reports an access with `report`. If `is_own` returns true, the access needs no report.
-    /// Outside a check, calls `outside` instead.
+    /// Reports an access with `report`. An access outside the heap needs no report if `is_own`
+    /// returns true. Outside a check, calls `outside` instead.
     #[inline(always)]
     fn accesses(
         self,
@@ -234,7 +236,7 @@ impl Call {
         self.goes_on();
     }
 
-    /// Sets `FRAME` to this call again, because other threads may have run meanwhile.
+    /// Sets `FRAME` to the frame of this call again, because other threads may have run meanwhile.
     pub(crate) fn goes_on(self) {
         // SAFETY: only the thread that runs the program writes `FRAME`.
         unsafe { gate::FRAME = self.frame };
@@ -366,7 +368,7 @@ unsafe extern "C-unwind" fn __tsan_func_exit() {
     )
 }
 
-/// Reports a copy that the compiler generates, and performs it.
+/// Reports and performs a copy of the program under check.
 ///
 /// # Safety
 ///

@@ -54,8 +54,9 @@ pub(crate) fn save() {
     note_code();
 }
 
-/// The files of the images at the beginning of the program's `main`, and their code. The dynamic
-/// linker is not queried later, because a suspended thread of the program may hold its lock.
+/// The files of the images at the beginning of the program's `main`, and their code. They are not
+/// queried again for each use, because a suspended thread of the program may hold the dynamic
+/// linker's lock.
 static FILES: Own<Vec<PathBuf>> = Own::new(Vec::new());
 static CODE: Own<Vec<&'static [u8]>> = Own::new(Vec::new());
 
@@ -89,8 +90,8 @@ pub(crate) fn overlaps(pages: &Range<usize>) -> bool {
     segments_in(pages).next().is_some()
 }
 
-/// Checks whether the pages overlap a segment of an image that has another protection than `access`
-/// and is not restored.
+/// Checks whether the pages overlap a segment of an image that has another protection than
+/// `access`, in a part that is not restored.
 pub(crate) fn overlaps_constants(pages: &Range<usize>, access: libc::c_int) -> bool {
     let is_put_back = |segment: &Range<usize>| {
         let mut parts = PARTS.get().iter();
@@ -160,7 +161,8 @@ pub(crate) fn thread_block() -> Range<usize> {
     start..thread_pointer() + *size.unwrap_or(&DESCRIPTION) as usize
 }
 
-/// Returns the files of the images with the program's own state, the program first.
+/// Returns the files of the program and its libraries, the program first. The system's libraries
+/// for C and this library are left out.
 pub(crate) fn files() -> &'static [PathBuf] {
     if FILES.get().is_empty() {
         *FILES.get() = files_now();
@@ -233,7 +235,8 @@ pub(crate) fn restore_from(mut copy: &[u8]) {
     }
 }
 
-/// Returns the part of an image that contains the code, and the offset of the code in it.
+/// Returns the part of an image that contains the code, and the offset of the code in this part.
+/// Returns `None` if no image contains the code.
 pub(crate) fn code_around(code: usize) -> Option<(&'static [u8], usize)> {
     let is_around = |part: &&&[u8]| part.as_ptr_range().contains(&(code as *const u8));
     let part = match CODE.get().iter().find(is_around) {
@@ -262,7 +265,7 @@ fn note_code() {
     });
 }
 
-/// Libraries of compilers, which initialise themselves.
+/// Libraries of compilers. They initialise their own state.
 const COMPILERS: [&str; 5] = [
     "libgcc_s.so",
     "libstdc++.so",

@@ -1,5 +1,6 @@
 //! Inputs that a program declares. A check tries every value of the range. A verification is for
-//! one value of each input. A run takes the value from its order or from the environment.
+//! one value of each input. A run under a safe trace takes the value from the trace, any other run
+//! from the environment.
 
 use crate::gate::{close, code, is_inside};
 use crate::worker;
@@ -10,7 +11,7 @@ use runtime::native;
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
-/// The values of the inputs for the current verification.
+/// The values of the inputs for the current verification. Not set in a check.
 static KNOWN: OnceLock<Inputs> = OnceLock::new();
 
 /// Sets the values of the inputs for a verification.
@@ -41,7 +42,8 @@ export! {
     }
 }
 
-/// Returns the value of an input in a run: the enforced value, or the value in the environment.
+/// Returns the value of an input in a run: the value from the safe trace, or else the value in the
+/// environment. Returns `None` if there is neither.
 fn given(name: &str) -> Option<i64> {
     let of_environment = || std::env::var(format!("{INPUT}{name}")).ok()?.parse().ok();
     enforce::input(name).or_else(of_environment)

@@ -9,7 +9,8 @@ use report::Omission;
 use runtime::native;
 use std::ptr;
 
-/// The keys of the execution with their destructors; `None` for deleted keys.
+/// The keys of the execution. The outer option is `None` for a deleted key, the inner option for a
+/// key without a destructor.
 static KEYS: Own<Vec<Option<Option<Destructor>>>> = Own::new(Vec::new());
 
 /// `PTHREAD_KEYS_MAX`.
@@ -134,9 +135,9 @@ fn delete(key: c_uint) -> c_int {
     0
 }
 
-/// Reports an omission if another thread may have a value of a deleted key. The end of that thread
-/// runs the destructor only if it precedes the deletion. But neither is an event, so the other
-/// order is not explored.
+/// Reports an omission (something that the search leaves out) if another thread may have a value of
+/// a deleted key. If that thread ends before the deletion, the destructor runs. Otherwise it does
+/// not. But neither the end nor the deletion is an event, so the other order is not explored.
 fn report_other_values(key: usize) {
     let running = threads::own_index();
     let may_have_value = |&index: &usize| {

@@ -39,8 +39,9 @@ sixteen! {
 /// The lock for programs that run as usual.
 static OUTSIDE: Mutex<()> = Mutex::new(());
 
-/// Accesses an atomic variable under its lock. The bytes are plain memory, so that other accesses
-/// to them are races.
+/// Accesses an atomic variable under a lock: in a check and under a safe trace, each variable has
+/// its own. `does` gets the frame of the call in a check, and `None` otherwise. It accesses the
+/// bytes by plain accesses, so that accesses without the lock race with them.
 fn locked<R>(variable: usize, does: impl FnOnce(Option<*const Frame>) -> R) -> R {
     if !is_inside() && enforced::is_on() {
         Side::lock(variable);
@@ -62,6 +63,8 @@ fn locked<R>(variable: usize, does: impl FnOnce(Option<*const Frame>) -> R) -> R
     result
 }
 
+/// Reads the variable into the memory at `to`. There is a frame only in a check.
+///
 /// # Safety
 ///
 /// The memory must be the program's, and the frame must be that of its call.
@@ -83,6 +86,8 @@ unsafe fn read(
     }
 }
 
+/// Writes the memory at `from` to the variable.
+///
 /// # Safety
 ///
 /// The conditions are those of [`read`].
@@ -110,7 +115,7 @@ const MOST: usize = 1024;
 /// Room for a value on the stack of a thread.
 type Kept = [MaybeUninit<u8>; MOST];
 
-/// Returns room for a value of this size.
+/// Returns room for a value of this size. Refuses a program under check whose value is too large.
 fn room(size: size_t, call: Call) -> Kept {
     if size > MOST && call.is_inside() {
         let (code, _closed) = (code(), close());

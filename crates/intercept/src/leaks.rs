@@ -3,7 +3,7 @@
 use crate::{blocks, gate, heap, image, keys, pages, threads};
 use std::collections::BTreeSet;
 
-/// Returns the start of a lost block.
+/// Returns the start of a lost block, if there is one.
 pub(crate) fn find() -> Option<usize> {
     let live = heap::live_blocks();
     if live.is_empty() {

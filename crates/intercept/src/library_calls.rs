@@ -1,11 +1,12 @@
 //! Reports the reads and writes of program memory by functions of the system's libraries. They
 //! count as plain accesses of the calling thread.
 //!
-//! Calls to these functions from code with hooks arrive here first, through redirected slots
-//! (`unknown_calls`). The accesses are reported, then the function is called. Accesses that only
-//! the result shows, such as the number of characters that `fgets` has read, are reported after the
-//! call. Copies are performed here: if plain accesses are events, each word must be read right
-//! after the event of its read.
+//! Calls to these functions from code with hooks arrive here first, through redirected *slots*
+//! (`unknown_calls`): the words through which an image calls functions of other images. The
+//! accesses are reported, then the function is called. Accesses that only the result shows, such as
+//! the number of characters that `fgets` has read, are reported after the call. Copies are
+//! performed here: if plain accesses are events, each word must be read right after the event of
+//! its read.
 
 pub(crate) mod by_number;
 mod cpp;
@@ -64,7 +65,7 @@ pub(crate) enum Act {
     /// Writes memory that is known from the result.
     Results {
         written: fn(&Arguments, usize) -> Span,
-        /// The most that the function writes, if this is known.
+        /// The most that the function writes. The span is empty if this is not known.
         most: fn(&Arguments) -> Span,
     },
 }
@@ -84,13 +85,14 @@ pub(crate) struct Copy {
 pub(crate) struct Callee {
     function: usize,
     acts: &'static [Act],
-    /// The protected state that the function uses.
+    /// The state that the function uses atomically (see `protected`).
     uses: Vec<Uses>,
     /// Its name in reports.
     name: String,
     /// Its effects as a function of the C++ standard library.
     effects: Option<cpp::Effects>,
-    /// Whether a call counts as an effect for the await rule, because its effects are unknown.
+    /// Whether a call counts as a change by the thread, because its effects are unknown. (The await
+    /// rule stops a thread that repeats a spin loop and changes nothing.)
     is_noted: bool,
     /// Whether the function itself reports the state of the calling thread for the await rule.
     reports_state: bool,
@@ -200,7 +202,7 @@ struct Reporter {
     has_reported_state: bool,
     /// The values on which the call depends.
     given: [u128; 3],
-    /// The word of the first state that the call has used.
+    /// The word that represents the first state that the call has used (see `hidden`).
     first_word: Option<usize>,
 }
 
@@ -279,7 +281,7 @@ const OF_DESCRIPTORS: [&str; 15] = [
     "fseek", "ftell", "lseek", "lseek64", "mmap",
 ];
 
-/// Handles the mapping of the file of this descriptor.
+/// Reports that the program is about to map the file of this descriptor.
 pub(crate) fn map_file(descriptor: c_int) {
     if gate::is_inside() || enforce::is_thread_enforced() {
         performs(protected::file(descriptor), "mmap", gate::frame());
@@ -315,7 +317,7 @@ fn performs(state: Use, name: &str, frame: *const Frame) {
 /// Performs a use of protected state.
 fn perform(Use { word, how, .. }: Use, frame: *const Frame) {
     if !gate::is_inside() {
-        // The use has been performed when the thread next calls a hook.
+        // The next hook that the thread calls reports the end of the use.
         return enforce::begin(match how {
             How::Looks => OpKind::Load,
             How::Changes(_) => OpKind::ReadModifyWrite,

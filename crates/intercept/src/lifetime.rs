@@ -71,7 +71,8 @@ impl Kind {
         unsafe { self.mark(object).read_unaligned() }
     }
 
-    /// Reports that the program is about to initialise an object.
+    /// Reports that the program is about to initialise an object. Fails if the object is in use or
+    /// already initialised.
     pub(crate) fn begins(&self, object: usize, code: usize) {
         heap::check_object(object, code);
         self.check_waits(object, "initialised", code);
@@ -113,7 +114,8 @@ impl Kind {
         }
     }
 
-    /// Checks that an object exists when the program uses it.
+    /// Checks the use of an object. Fails if its memory is not allocated, or if the object was
+    /// destroyed or never initialised.
     pub(crate) fn check(&self, object: usize, code: usize) {
         heap::check_object(object, code);
         let what = match self.mark_of(object) {

@@ -16,10 +16,11 @@ const NOT_ORDERED: [u32; 4] = [
     libc::RLIMIT_NPROC,
 ];
 
-/// Number of descriptors that the checker needs in order to answer.
+/// Number of descriptors that the checker needs in order to report its results.
 const FEWEST_DESCRIPTORS: libc::rlim_t = 8;
 
-/// Handles a limit that is about to be set.
+/// Handles a limit that the program is about to set: refuses the program, or reports orders that
+/// are not explored.
 ///
 /// # Safety
 ///

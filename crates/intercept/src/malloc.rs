@@ -1,6 +1,7 @@
-//! `malloc` and its family. In a check, the program's calls use the program's heap (`heap`). All
-//! other calls, such as those of the C library on behalf of the checker, use the checker's memory
-//! (`own_memory`). Without a check, and before the start of a check, calls go to the C library.
+//! `malloc` and its family. In a check, the calls of the program and of its constructors use the
+//! program's heap (`heap`). All other calls, such as those of the C library on behalf of the
+//! checker, use the checker's memory (`own_memory`). Without a check, and before the process is
+//! prepared for one, calls go to the C library.
 
 use crate::allocator::Allocator;
 use crate::gate::{self, close, code, is_inside};
@@ -224,12 +225,12 @@ fn reallocate(pointer: *mut c_void, size: usize) -> *mut c_void {
     new
 }
 
-/// Allocates memory for the program or its constructors.
+/// Allocates memory for the program or its constructors. Returns `None` for other callers.
 fn allocated(size: usize, align: usize) -> Option<*mut c_void> {
     filled(size, align, heap::FILL)
 }
 
-/// Allocates memory that is filled with the byte `fill`.
+/// Like [`allocated`], for memory that is filled with the byte `fill`.
 fn filled(size: usize, align: usize, fill: u8) -> Option<*mut c_void> {
     heap::allocate_here(Asked {
         size,

@@ -1,5 +1,5 @@
-//! The mappings of the process: the readable mappings (queried only when an execution is shown),
-//! the writable mappings, and the mappings of the checker.
+//! The mappings of the process: the readable mappings (queried when a stack is examined), the
+//! writable mappings, and the mappings of the checker.
 
 use crate::gate::Own;
 use crate::system_calls;

@@ -42,7 +42,7 @@ enum How {
     Timed(*const timespec),
 }
 
-/// Takes a mutex, or returns the POSIX error.
+/// Takes a mutex. Returns 0 or the POSIX error.
 ///
 /// # Safety
 ///
@@ -80,7 +80,7 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
     };
     clock::acquire(mutex.addr());
     // The kind is checked after the event, because another thread may have destroyed the mutex
-    // before it.
+    // before the event.
     check(layout.kind, code);
     if let (false, How::Timed(until)) = (is_granted, how) {
         // SAFETY: the program passed the time.
@@ -118,7 +118,7 @@ pub(crate) unsafe fn hold(mutex: *mut pthread_mutex_t, owner: c_int, count: c_ui
     }
 }
 
-/// Releases a mutex.
+/// Releases a mutex. Returns 0 or the POSIX error.
 ///
 /// # Safety
 ///
@@ -175,7 +175,7 @@ fn destroy(mutex: *mut pthread_mutex_t, code: usize) {
     native::destroy(mutex.addr(), code);
 }
 
-/// Fails if the program uses a destroyed or uninitialised mutex.
+/// Fails if this is the kind of a destroyed or uninitialised mutex.
 fn check(kind: c_int, code: usize) {
     let what = match kind {
         DESTROYED => "destroyed",
@@ -186,8 +186,8 @@ fn check(kind: c_int, code: usize) {
     native::fail(code, FailureKind::Misuse, message);
 }
 
-/// Clears the owner of the mutex of a thread that is about to wait for a condition. Returns the
-/// count of the mutex.
+/// Clears the owner of a mutex whose owner, the running thread, is about to wait for a condition.
+/// Returns the count of the mutex.
 ///
 /// # Safety
 ///

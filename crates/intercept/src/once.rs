@@ -72,8 +72,9 @@ export! {
     }
 }
 
-/// Runs the initialiser, or waits for the thread that runs it. If an exception or the end of the
-/// thread unwinds the initialiser, the next caller runs it again.
+/// Runs the initialiser, or waits for the thread that runs it. Does neither if the initialisation
+/// is done. If an exception or the end of the thread unwinds the initialiser, the next caller runs
+/// it again.
 fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
     if image::is_compilers(control) {
         return library_once(control, initialise);
@@ -90,7 +91,7 @@ fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
     clock::acquire(control);
 }
 
-/// A running initialiser.
+/// A running initialiser. Dropping this value reports that the initialiser was unwound.
 struct Attempt {
     once: runtime::Once,
     code: usize,

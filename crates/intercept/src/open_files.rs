@@ -12,6 +12,7 @@ use libc::{c_char, c_int, stat};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+/// An open descriptor of the program, its file, and the name of this file.
 struct Open {
     descriptor: c_int,
     /// Device and inode number.
@@ -24,7 +25,8 @@ static OPEN: Own<Vec<Open>> = Own::new(Vec::new());
 /// Whether descriptors may have been opened or closed since the last query.
 static ARE_CHANGED: AtomicBool = AtomicBool::new(true);
 
-/// Begins an execution. Programs with files have no savepoints, so the names are never copied.
+/// Begins an execution. Programs with files have no savepoints (copies of their state in the middle
+/// of an execution), so the names are never copied.
 pub(crate) fn begin() {
     OPEN.get().clear();
     change();
@@ -35,7 +37,8 @@ pub(crate) fn change() {
     ARE_CHANGED.store(true, Relaxed);
 }
 
-/// Returns the name of the file of a descriptor.
+/// Returns the name of the file of a descriptor, or the descriptor itself if it has no file that
+/// keeps data.
 pub(crate) fn name_of(descriptor: c_int) -> c_int {
     look_again();
     let mut open = OPEN.get().iter();
@@ -90,7 +93,8 @@ fn look_again() {
     }
 }
 
-/// Returns the descriptors of files that keep data, in ascending order.
+/// Returns the descriptors of files that keep data (all but devices), in ascending order, each with
+/// the device and inode number of its file.
 fn descriptors() -> Vec<(c_int, (u64, u64))> {
     const FOLDER: &[u8] = b"/proc/self/fd\0";
     /// Offsets of the length and the name of an entry.

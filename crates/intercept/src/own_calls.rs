@@ -1,5 +1,5 @@
-//! Binds this library to functions of the C library, even if the program has functions of the same
-//! names.
+//! Binds this library to functions of the system's libraries, even if the program has functions of
+//! the same names.
 //!
 //! The dynamic linker looks up symbols in the program first. So if a program defines its own
 //! `write`, `memcpy` or `getenv`, the checker would call this function. Before any code of the
@@ -47,6 +47,7 @@ const FUNCTION: u8 = 2;
 const INDIRECT_FUNCTION: u8 = 10;
 const HIDDEN: u16 = 0x8000;
 
+/// An entry of the dynamic linker's list of images.
 #[repr(C)]
 struct LinkMap {
     base: usize,
@@ -380,8 +381,8 @@ impl Image {
         }
     }
 
-    /// Writes the address of a system library's function, if this relocation is for such a
-    /// function.
+    /// If this relocation is for a function of a system library, writes the address of that
+    /// function or, in a check, of our replacement.
     unsafe fn bind(&self, relocation: &Relocation, first: *const LinkMap, is_checked: bool) {
         let kind = relocation.info as u32;
         if kind != R_64 && kind != R_GLOB_DAT && kind != R_JUMP_SLOT {

@@ -31,6 +31,7 @@ pub(crate) const STACK: usize = 64 * 1024;
 struct Header {
     /// Offset of the block from the start of its memory.
     offset: usize,
+    /// The size class of the memory.
     class: usize,
 }
 
@@ -46,6 +47,7 @@ const LARGE: usize = 1 << 20;
 
 struct Lists {
     free: [*mut u8; CLASSES],
+    /// The part of the region from `next` to `end` is unused.
     next: usize,
     end: usize,
 }
@@ -65,7 +67,9 @@ impl Heap {
     }
 }
 
+/// The heap of the thread that runs the program.
 static RUNNERS: Heap = Heap::new(REGION, REGION + SIZE - OTHERS - STACKS);
+/// The heap of all other threads, used under the lock `IS_LOCKED`.
 static SHARED: Heap = Heap::new(REGION + SIZE - OTHERS, REGION + SIZE);
 static IS_LOCKED: AtomicBool = AtomicBool::new(false);
 
@@ -103,7 +107,7 @@ pub(crate) fn region() -> (usize, usize) {
     (REGION, REGION + SIZE)
 }
 
-/// Runs a closure on the lists of the calling thread.
+/// Runs a closure on the lists that the calling thread uses.
 #[inline(always)]
 fn with<R>(does: impl FnOnce(&mut Lists) -> R) -> R {
     if gate::is_runner(thread_pointer()) {
@@ -202,7 +206,7 @@ pub(crate) extern "C" fn allocate_zeroed(count: usize, size: usize) -> *mut c_vo
     block.cast()
 }
 
-/// Frees like `free`.
+/// Frees like `free`. Ignores blocks that are not in the region.
 pub(crate) extern "C" fn free(block: *mut c_void) {
     let block = block.cast::<u8>();
     if !contains(block.addr()) {
@@ -224,7 +228,8 @@ pub(crate) extern "C" fn free(block: *mut c_void) {
     }
 }
 
-/// Reallocates like `realloc`.
+/// Reallocates like `realloc`. If the block is not in the region, allocates a block without
+/// copying.
 pub(crate) extern "C" fn reallocate(block: *mut c_void, size: usize) -> *mut c_void {
     if !contains(block.addr()) {
         return allocate(size);

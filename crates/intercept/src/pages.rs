@@ -1,9 +1,9 @@
 //! The state of the system's libraries and of the dynamic linker, page by page.
 //!
 //! Most of these pages are never written. So each page is write-protected until its first write,
-//! which raises a signal. From then on the page is restored before each execution and is part of
-//! each savepoint. Some pages are rarely written and regain their content. These pages are
-//! protected again.
+//! which raises a signal. From then on the page is restored before each execution, and is part of
+//! each savepoint (a copy of the state of an execution). Some pages are rarely written and regain
+//! their content. These pages are protected again.
 
 use crate::gate::Own;
 use crate::{heap, image, mappings, own_memory, system_calls};
@@ -42,7 +42,8 @@ struct Piece<'a> {
 
 static TRACKED: Own<Vec<Tracked>> = Own::new(Vec::new());
 
-/// The written pages (range, page) in the order of their first writes, with room for all pages.
+/// The written pages in the order of their first writes, with room for all pages. Each page is
+/// given by the index of its memory in `TRACKED` and the number of the page in this memory.
 static WRITTEN: Own<Vec<(usize, usize)>> = Own::new(Vec::new());
 
 /// Thread-local memory of the thread that runs program and checker. Its pages stay writable.
@@ -215,7 +216,8 @@ fn is_written(address: usize) -> bool {
     })
 }
 
-/// Records that the page with this address is written. Returns whether this was not known before.
+/// Records that the page with this address is written. Returns true if the page is tracked and this
+/// was not known before.
 fn note(address: usize) -> bool {
     for (index, tracked) in TRACKED.get().iter_mut().enumerate() {
         let page = address.wrapping_sub(tracked.start) / PAGE;
@@ -257,7 +259,7 @@ pub(crate) fn parts() -> impl Iterator<Item = (usize, usize)> {
     written().map(|(start, content)| (start, content.len()))
 }
 
-/// Returns the size in bytes of the written pages.
+/// Returns the size in bytes of the restored parts of the written pages.
 pub(crate) fn size() -> usize {
     PIECES.get().iter().map(|piece| piece.content.len()).sum()
 }
@@ -271,7 +273,7 @@ pub(crate) fn restore() {
     changed().for_each(Piece::put);
 }
 
-/// Returns the pieces that an execution has changed.
+/// Returns the pieces that differ from their initial content.
 fn changed() -> impl Iterator<Item = &'static Piece<'static>> {
     PIECES.get().iter().filter(|piece| piece.is_changed())
 }
@@ -284,8 +286,9 @@ fn changed_so_far() -> impl Iterator<Item = &'static Piece<'static>> {
     may_differ.then(changed).into_iter().flatten()
 }
 
-/// Makes the lists of threads writable, before the checker starts a thread of the system. The C
-/// library blocks all signals when it writes to these lists, so the writes must not fail.
+/// Makes the C library's lists of threads (which are in [`LEFT_OUT`]) writable, before the checker
+/// starts a thread of the system. The C library blocks all signals when it writes to these lists,
+/// so the writes must not fail.
 pub(crate) fn open_lists_of_threads() {
     if IS_PROTECTED.load(Relaxed) {
         LEFT_OUT
@@ -373,7 +376,7 @@ fn cut_all() {
     written().for_each(|(start, content)| PIECES.get().extend(pieces(start, content)));
 }
 
-/// Returns the parts of the page starting here that are restored.
+/// Returns those parts of the page at `start` that are restored.
 fn pieces<'a>(start: usize, content: &'a [u8]) -> impl Iterator<Item = Piece<'a>> {
     let end = start + content.len();
     let left_out = LEFT_OUT.get();

@@ -119,7 +119,7 @@ export! {
         let ready = real!(select(count, read, write, except, &raw mut now):
             fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *mut timeval) -> c_int);
         let result = waits(ready, count > 0, Patience::of_timeval(time), frame);
-        // The system stores the remaining time there, which is zero if the time is up.
+        // The system stores the remaining time in `time`. It is zero if the time is up.
         if result == 0 && !time.is_null() {
             // SAFETY: the program supplied the pointer.
             unsafe { *time = now };

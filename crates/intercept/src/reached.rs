@@ -1,5 +1,5 @@
-//! Records which lines with hooks are reached by executions. Each return address of a call to a
-//! hook has a bit, which the call sets.
+//! Records which lines of the program with calls to hooks are reached by executions. Each return
+//! address of a call to a hook has a bit, which the call sets.
 
 use crate::gate::Own;
 use crate::source_map;
@@ -9,10 +9,10 @@ use native::has_hooks;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// Greatest size in bytes of an image with bits.
+/// Greatest size in bytes of an image whose calls get bits.
 const LARGEST: usize = 64 << 20;
 
-/// Greatest number of calls to hooks whose lines are looked up.
+/// Greatest number of calls to hooks, for each image, whose lines are looked up.
 const MOST: usize = 50_000;
 
 /// The program's images with their bits, and the instructions that set these bits.
@@ -36,15 +36,17 @@ pub(crate) fn switch(is_on: bool) {
     }
 }
 
-/// Begins an execution. When the program's memory was restored, its slots for calls may have been
-/// restored, too. So the instructions that set bits are switched on again.
+/// Begins an execution. The restoring of the program's memory may have reset its slots, that is,
+/// the words with the addresses of called functions. So the instructions that set bits are switched
+/// on again.
 pub(crate) fn begin() {
     if let (Some(reached), true) = (REACHED.get(), *IS_ON.get()) {
         reached.detours.switch(true);
     }
 }
 
-/// Returns the lines with hooks, as `file:line`, below the user's folder that were not reached.
+/// Returns the lines with calls to hooks that were not reached, as `file:line`. Leaves out files
+/// that are not below the user's folder.
 pub(crate) fn unreached() -> Vec<String> {
     let Some(reached) = REACHED.get() else {
         return Vec::new();

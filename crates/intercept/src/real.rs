@@ -1,6 +1,7 @@
 //! The functions that would have been called without this library.
 
-/// Calls the function of this name in the libraries after this library, or its enforced version.
+/// Calls the function of this name in the libraries after this library. In enforced programs, which
+/// run under a safe trace, calls the function of `enforced` instead, if there is one.
 macro_rules! real {
     ($name:ident($($argument:expr),* $(,)?): fn($($type:ty),*) $(-> $result:ty)?) => {{
         static ADDRESS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);

@@ -1,4 +1,5 @@
-//! Functions that programs must not call, because their effects cannot be repeated or undone.
+//! Functions that a program under check must not call, mostly because their effects cannot be
+//! repeated or undone.
 
 use crate::gate::{close, code, is_inside};
 use libc::{c_char, c_int, c_uint, c_void};
@@ -59,7 +60,7 @@ refused! {
     sem_open(name: *const c_char, flags: c_int, mode: c_uint, permits: c_uint) -> *mut c_void, "opens a semaphore that outlives it";
 }
 
-/// Functions with any number of arguments, which are passed on unchanged.
+/// Functions with any number of arguments. Outside a check, the arguments are passed on unchanged.
 macro_rules! refused_variadic {
     ($($name:ident)*) => {
         $(

@@ -16,6 +16,7 @@ pub(crate) struct Held {
     thread: usize,
     /// The lock at the address when the thread took it.
     lock: RwLock,
+    /// The read lock or write lock that the thread was granted.
     place: Place,
 }
 
@@ -39,8 +40,8 @@ pub(crate) fn restore_from(copy: &Saved) {
     HELD.get().clone_from(copy);
 }
 
-/// Records that the running thread has taken the reader-writer lock at an address. `place` is its
-/// read lock or write lock.
+/// Records that the running thread has taken the reader-writer lock at an address. `place` is the
+/// read lock or write lock that the thread was granted.
 fn hold(address: usize, lock: RwLock, place: Place) -> c_int {
     let held = Held {
         address,

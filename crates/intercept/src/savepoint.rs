@@ -1,5 +1,5 @@
 //! Copies and restores the state that an execution changes outside the crate `runtime`, for
-//! savepoints.
+//! savepoints: copies of an execution's state, from which later executions continue.
 
 use crate::gate::{self, Own};
 use crate::{
@@ -34,15 +34,17 @@ struct Copy {
 /// Whether the program changes only the state in a [`Copy`]; computed at the first query.
 static IS_CONFINED: Own<Option<bool>> = Own::new(None);
 
-/// Whether functions called by the program write to its memory unseen; computed at the first query.
+/// Whether functions called by the program write to its memory without a hook; computed at the
+/// first query.
 static HAS_UNSEEN_WRITES: Own<Option<bool>> = Own::new(None);
 
+/// Checks whether the program changes only the state in a [`Copy`].
 pub(crate) fn is_confined_program() -> bool {
     let is_confined = || is_so(is_confined);
     *IS_CONFINED.get().get_or_insert_with(is_confined)
 }
 
-/// Checks whether the program uses the C library's state for each thread.
+/// Checks whether the program uses state that the C library keeps per thread.
 pub(crate) fn uses_thread_state() -> bool {
     is_so(native::uses_thread_state)
 }

@@ -67,6 +67,7 @@ export! {
     }
 }
 
+/// Checks whether the program or one of its libraries imports a function for sharing exceptions.
 pub(crate) fn shares_exceptions() -> bool {
     static SHARES: OnceLock<bool> = OnceLock::new();
     *SHARES.get_or_init(|| {
@@ -93,7 +94,7 @@ unsafe fn leave(object: *mut c_void) {
     }
 }
 
-/// Ends a handler.
+/// Ends a handler of an exception. The last handler of an exception gives up its share.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __cxa_end_catch() {
     let globals = real!(__cxa_get_globals(): fn() -> *mut Globals);

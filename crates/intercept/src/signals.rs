@@ -1,5 +1,6 @@
 //! Signals. The program's actions for crash signals and for the checker's signals are ignored. A
-//! crash signal that the program sends to itself is a crash. Sending any other signal is refused.
+//! crash signal that the program sends to itself is a crash. Sending any other signal is refused,
+//! except signal 0, which sends nothing.
 
 use crate::gate::{close, code, is_inside};
 use crate::system_state;

@@ -33,7 +33,8 @@ pub(crate) fn images() -> &'static Images {
     })
 }
 
-/// Returns the place of the call before a return address.
+/// Returns the place (`file:line` or `file:line:column`) of the call before a return address, if it
+/// is known.
 pub(crate) fn place(code: usize) -> Option<String> {
     let frame = images().place((code as u64).checked_sub(1)?)?;
     let file = PathBuf::from(frame.file?);
@@ -194,7 +195,7 @@ fn address_shown(bytes: &[u8]) -> String {
     }
 }
 
-/// Returns the function that contains an address.
+/// Returns the name of the function that contains an address, if it is known.
 fn function(address: usize) -> Option<String> {
     images().frames(address as u64).pop()?.function
 }

@@ -53,7 +53,7 @@ pub(crate) fn find() {
     }
 }
 
-/// Checks whether this is a part of a standard stream.
+/// Checks whether the address is in a standard stream.
 #[inline]
 pub(crate) fn contains(address: usize) -> bool {
     let mut known = KNOWN.get().iter();

@@ -1,4 +1,5 @@
-//! The start of the program. A program with an order in its environment is checked or enforced.
+//! The start of the program. A program with an order of the command `mazurka` in its environment is
+//! checked, or runs under a safe trace (is *enforced*).
 
 use crate::{arguments, enforced, gate, heap, input, malloc, own_memory, worker};
 use libc::{c_char, c_int, c_ulong, c_void};

@@ -55,7 +55,7 @@ fn or_end(block: *mut c_void) -> *mut c_void {
     block
 }
 
-/// Set while a thread initialises a variable.
+/// Value of a guard's second byte while a thread initialises the variable.
 const UNDER_WAY: u8 = 1;
 
 /// Returns the bytes of a guard, by the ABI: "is initialised", and a byte for the library's use.

@@ -47,12 +47,12 @@ pub(crate) fn are_taken() -> bool {
 }
 
 /// Begins an execution, in which no lock is held. Programs that take locks of streams have no
-/// savepoints.
+/// savepoints, so the locks are never copied.
 pub(crate) fn begin() {
     HELD.get().clear();
 }
 
-/// Returns the lock of this stream, if the running thread holds it.
+/// Returns the entry for the lock of this stream, if the running thread holds the lock.
 fn own(stream: usize) -> Option<&'static mut Held> {
     let thread = runtime::current().index();
     let mut all = HELD.get().iter_mut();

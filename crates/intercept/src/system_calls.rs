@@ -1,5 +1,7 @@
 //! System calls without the C library, for moments in which none of its functions may run.
 
+/// Makes a system call. Returns its result, which is negative for errors.
+///
 /// # Safety
 ///
 /// The conditions are those of the system call.

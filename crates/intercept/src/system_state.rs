@@ -12,7 +12,9 @@ struct State {
     /// Descriptors in ascending order, and copies of the first three.
     descriptors: Vec<c_int>,
     standard: [c_int; 3],
+    /// Descriptor of the working directory.
     folder: c_int,
+    /// The mask for the permissions of new files (`umask`).
     mask: mode_t,
     limits: Vec<rlimit>,
     signal_stack: stack_t,
@@ -49,8 +51,8 @@ pub(crate) fn note_action(signal: c_int) {
     }
 }
 
-/// Begins an execution. Unless the program is confined, saves the state at the first call, and
-/// restores it at later calls.
+/// Begins an execution: restores the actions for signals. Unless the program is confined (changes
+/// nothing but its memory), saves the state at the first call, and restores it at later calls.
 pub(crate) fn begin(is_confined: impl FnOnce() -> bool) {
     for (signal, action) in ACTIONS.get().drain(..) {
         real!(sigaction(signal, &raw const action, std::ptr::null_mut()):
@@ -132,7 +134,7 @@ impl State {
         self.unmap();
     }
 
-    /// Unmaps the remaining mappings of the program.
+    /// Unmaps the mappings that executions have made and not unmapped.
     fn unmap(&self) {
         let shown = mappings::shown();
         if shown == *SHOWN.get() {

@@ -31,7 +31,8 @@ fn handle(index: usize) -> pthread_t {
     HANDLE * (index as u64 + 1)
 }
 
-/// Returns the thread of a handle, if it exists.
+/// Returns the number of the thread with this handle, or `None` if no execution so far has had such
+/// a thread.
 pub(crate) fn index_of(handle: pthread_t) -> Option<usize> {
     let index = (handle / HANDLE).checked_sub(1)? as usize;
     (handle.is_multiple_of(HANDLE) && index < count()).then_some(index)
@@ -147,7 +148,7 @@ pub(crate) fn destroy_objects(index: usize) {
 ///
 /// # Safety
 ///
-/// It must be allowed to call the function with this argument.
+/// The program must have registered the function with this argument.
 pub(crate) unsafe fn call(function: Destructor, argument: *mut c_void) {
     let words = [argument.expose_provenance(), 0, 0];
     // SAFETY: as promised by the caller.
@@ -170,7 +171,8 @@ fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
     Ok(result)
 }
 
-/// Returns the thread to join, which no other thread may join.
+/// Returns the number of the thread to join, or the POSIX error. Fails if the thread was joined or
+/// detached before.
 #[inline]
 fn joinable(thread: pthread_t, code: usize) -> Result<usize, c_int> {
     let index = index_of(thread).ok_or(libc::ESRCH)?;
@@ -194,7 +196,8 @@ fn refuse(is_joined: bool, how: &str, code: usize) -> ! {
     native::fail(code, FailureKind::Misuse, message)
 }
 
-/// Joins a thread if it has ended.
+/// Joins a thread if it has ended. Returns 0 or the POSIX error, which is `EBUSY` if the thread has
+/// not ended.
 ///
 /// # Safety
 ///
@@ -243,7 +246,8 @@ unsafe fn join_timed(
     }
 }
 
-/// Writes the result of a function to the address that the program has passed, unless it is null.
+/// Writes the result of a function to the address that the program has passed, unless the address
+/// is null.
 ///
 /// # Safety
 ///

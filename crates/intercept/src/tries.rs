@@ -1,5 +1,5 @@
-//! Calls that may fail without changing anything. The await rule applies to loops around these
-//! calls.
+//! Calls that may fail without changing anything. The await rule, which stops a thread whose loop
+//! makes no progress, applies to loops around these calls.
 
 use crate::callers::is_of_std_lock;
 use runtime::native::{self, Frame};
@@ -10,15 +10,16 @@ pub(crate) fn code_of(frame: *const Frame) -> usize {
     unsafe { (*frame).code() }
 }
 
-/// Runs a call that may fail without changing anything. The thread stops here if it returns to this
-/// call without an effect in between, and the call would fail again.
+/// Runs a call that may fail without changing anything. The await rule stops the thread before the
+/// call if two conditions hold: the thread has changed nothing since its last try at this call, and
+/// the call would fail again.
 pub(crate) fn tries<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
     // SAFETY: the frame belongs to a call that has not returned.
     unsafe { native::try_at(frame, tries) }
 }
 
-/// Runs an attempt to lock. If it fails, records whether `std::lock` made the attempt, which then
-/// begins again with another lock.
+/// Runs an attempt to lock. If the attempt fails, records whether `std::lock` made it. In this case
+/// `std::lock` begins again with another lock.
 pub(crate) fn tries_to_lock<R>(
     frame: *const Frame,
     try_once: impl FnOnce() -> Option<R>,

@@ -24,7 +24,7 @@ use std::sync::OnceLock;
 /// An image that may have accesses without hooks.
 pub(crate) struct Image {
     pub(crate) file: PathBuf,
-    /// The address to which the addresses in the image are relative.
+    /// The address to which the addresses in the image's file are relative.
     base: usize,
     pub(crate) addresses: Range<usize>,
 }
@@ -48,13 +48,14 @@ pub(crate) fn is_read_first(code: usize) -> bool {
     LATE.get().is_some_and(|late| late.contains(&(code as u64)))
 }
 
-/// Instructions that cannot be redirected.
+/// Instructions whose accesses are not announced, because they were not redirected.
 static LEFT: OnceLock<Vec<u64>> = OnceLock::new();
 
 /// Images with code that is in no known function.
 static UNKNOWN: OnceLock<Vec<String>> = OnceLock::new();
 
-/// Reports as omissions the accesses that no hook and no redirected instruction announces.
+/// Reports that the search leaves out some accesses: those that neither a hook nor a redirected
+/// instruction announces.
 pub(crate) fn leave_out_unhooked() {
     for image in UNKNOWN.get().into_iter().flatten() {
         let what = format!(
@@ -133,7 +134,8 @@ fn code_of(image: &Image, functions: Functions) -> impl Iterator<Item = (u64, &'
     })
 }
 
-/// Returns the return addresses of calls through these slots in the functions of an image.
+/// Returns the return addresses of the calls in an image's functions that go through these slots
+/// (words with the addresses of functions).
 pub(crate) fn returns_of(image: &Image, slots: &FxHashSet<usize>) -> Vec<usize> {
     let is_one = |callee: Callee| {
         match callee {
@@ -389,7 +391,8 @@ fn is_in_image(address: usize) -> bool {
     })
 }
 
-/// Returns the slot of a linker stub: `[endbr64] [bnd] jmp [rip + distance]`.
+/// Returns the slot to which a stub of the linker jumps, that is, the word with the address of the
+/// function: `[endbr64] [bnd] jmp [rip + distance]`. Returns `None` for other code.
 fn slot_of_stub(stub: usize) -> Option<usize> {
     if !is_in_image(stub) {
         return None;

@@ -151,12 +151,14 @@ pub(crate) fn behind(address: usize) -> usize {
     }
 }
 
-/// Starts recording these calls, for a check. The loader has already filled all slots.
+/// Starts recording and reporting the calls that are described above, for a check. The loader has
+/// already filled all slots.
 pub(crate) fn note(are_events: bool) -> Result<(), String> {
     redirect(true, are_events)
 }
 
-/// Starts reporting these calls, for enforcement. The loader may not have filled all slots yet.
+/// Starts reporting calls for a run under a safe trace. The loader may not have filled all slots
+/// yet. Fails if the program locks streams.
 pub(crate) fn note_events(are_accesses: bool) -> Result<(), String> {
     redirect(false, are_accesses)?;
     match stream_locks::are_taken() {
@@ -262,8 +264,8 @@ impl Step {
         (step.is_noted || step.reports.is_some()).then_some(step)
     }
 
-    /// Writes instructions that set the flag, or report the function's accesses, and jump to the
-    /// function. They change only `r11`, which holds no argument.
+    /// Writes instructions that set the flag `HAS_CALLED_UNKNOWN`, or report the function's
+    /// accesses, and jump to the function. They change only `r11`, which holds no argument.
     ///
     /// # Safety
     ///
@@ -389,14 +391,15 @@ unsafe fn relocations(image: &Image) -> Vec<(Relocation, Symbol, &'static CStr)>
     found
 }
 
-/// Instructions before the functions of some slots, which can be switched on and off.
+/// Instructions before the functions of some slots, which can be switched on and off: each slot,
+/// its function, and the address of the instructions.
 pub(crate) struct Detours(Vec<(Slot, usize, usize)>);
 
 /// Size in bytes of the instructions for one slot.
 const DETOUR: usize = 64;
 
 impl Detours {
-    /// Sets a flag on the way to functions of the compilers' libraries.
+    /// Creates instructions that set a flag at each call to a function of the compilers' libraries.
     pub(crate) fn with_flag(flag: &'static AtomicBool) -> Result<Detours, String> {
         let is_compilers = |slot: &Slot| image::is_compilers(slot.function());
         Detours::new(is_compilers, |_, code| {
@@ -406,8 +409,8 @@ impl Detours {
         })
     }
 
-    /// Sets a bit for the return address of each call of a hook, in the bits that `marks` returns
-    /// for the image of the slot.
+    /// Creates instructions that set a bit for the return address of each call of a hook. The bits
+    /// are those that `marks` returns for the image of the slot.
     pub(crate) fn with_marks(marks: impl Fn(usize) -> Option<Marks>) -> Result<Detours, String> {
         let is_hook = |slot: &Slot| slot.is_hook() && marks(slot.place.addr()).is_some();
         Detours::new(is_hook, |slot, code| {

@@ -35,6 +35,8 @@ unsafe fn read_volatile(pointer: *const c_void, length: usize) {
     }
 }
 
+/// Reports a write of `volatile` memory as an atomic access.
+///
 /// # Safety
 ///
 /// The caller must be an exported function that has recorded the frame.

@@ -13,8 +13,8 @@ struct Timer {
     period: i64,
 }
 
-/// A timer of CPU time. A thread that makes no call to this library between two signals runs
-/// forever.
+/// A timer of CPU time. A thread that makes no call to this library between two signals counts as
+/// running forever.
 const RUNNING: Timer = Timer {
     kind: 1,
     signal: libc::SIGVTALRM,
@@ -22,14 +22,15 @@ const RUNNING: Timer = Timer {
 };
 
 /// A timer of wall-clock time. If, for several signals in a row, a thread makes no call to this
-/// library and the process uses hardly any CPU time, the thread waits forever.
+/// library and the process uses hardly any CPU time, the thread counts as waiting forever.
 const WAITING: Timer = Timer {
     kind: 0,
     signal: libc::SIGALRM,
     period: 2_000_000,
 };
 
-/// Number of signals in a row. A stopped process gets one signal when it continues.
+/// Number of signals in a row after which a thread counts as waiting forever. One signal is not
+/// enough, because a stopped process gets one when it continues.
 const SIGNALS: u64 = 2;
 
 /// Starts reporting crashes, and threads that never return, as failures. In a debugger, which stops
@@ -132,8 +133,7 @@ fn on_signal(signal: i32, address: usize) -> bool {
 /// thread waits.
 const LITTLE: u64 = 10_000;
 
-/// Returns the CPU time of the process in microseconds, because any of its threads may get the
-/// signal.
+/// Returns the CPU time of the whole process in microseconds.
 fn used() -> u64 {
     // SAFETY: zero is valid for this plain structure, which the call fills.
     let usage = unsafe {

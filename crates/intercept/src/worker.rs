@@ -1,5 +1,5 @@
-//! Checks the program in its own process, as the order in the environment specifies, and writes
-//! answers to a file.
+//! Checks the program in its own process and writes answers to a file. The *order*, which the
+//! command `mazurka` passes in the environment, specifies the task.
 
 use crate::gate::Own;
 use crate::savepoint::ProgramMemory;
@@ -148,7 +148,7 @@ fn before_last(order: &Order, program: Program) -> Answer {
     }
 }
 
-/// Returns the position of the execution at the end of the schedule.
+/// Returns the position of the program after the order's schedule, which may be empty.
 fn position(order: &Order, visit: &Visit, program: Program) -> Result<Answer, CheckError> {
     if order.conditions.interleaves_plain {
         copies::look();
@@ -248,14 +248,15 @@ fn run(program: Program) {
     unsafe { *libc::__errno_location() = 0 };
     // SAFETY: the program's main, called as the C library calls it.
     let status = unsafe { gate::run(gate::checker(), program.main as usize, words) } as libc::c_int;
-    // The guard acts only if the main thread ends before the program.
+    // The guard acts only if unwinding ends `main`.
     std::mem::forget(leaving);
     ending::finish(status, code);
     runtime::native::return_from_main();
     look_for_leaks();
 }
 
-/// A value that is dropped if the main thread ends before the program.
+/// A guard that is dropped if the main thread ends before the program, or if an uncaught exception
+/// ends the program.
 struct Leaving {
     thread: Option<threads::Leaving>,
     /// The code of `main`.
@@ -302,7 +303,8 @@ fn take_output(order: &Order) -> io::Result<PathBuf> {
     Ok(answers)
 }
 
-/// Supplies the standard streams with buffers that do not belong to the program.
+/// Supplies the standard streams with buffers that do not belong to the program. Tells the C++
+/// library that there are several threads.
 fn warm_up() {
     unsafe extern "C" {
         static stdin: *mut libc::FILE;

@@ -11,11 +11,13 @@
 //!
 //! * outcomes of weak memory after the first 20,000 executions, if preemptions are bounded;
 //! * `unsync_load` of a variable that another thread writes;
-//! * use of a `lazy_static!` after the main thread has ended: here it lives until all threads end.
+//! * use of a `lazy_static!` after the main thread has ended: with Mazurka, it lives until all
+//!   threads have ended.
 //!
 //! Of loom's own tests (0.7.3), exactly these fail:
 //!
-//! * because of the last two points: `invalid_unsync_load_relaxed` and `lazy_static_arc_shutdown`;
+//! * because Mazurka does not detect the last two of these problems: `invalid_unsync_load_relaxed`
+//!   and `lazy_static_arc_shutdown`;
 //! * because they test limits of loom: `initial_thread` (a main thread without a name),
 //!   `thread_stack_size` (in words) and `double_panic_at_branch_max` (`max_branches` below 10,000);
 //! * `try_unwrap_multithreaded`: `Notify::wait` may return spuriously, which loom omits there;

@@ -36,8 +36,8 @@ pub struct Builder {
     /// Stops after this time (`LOOM_MAX_DURATION`, in seconds). Reaching this limit does not make
     /// the test fail.
     pub max_duration: Option<Duration>,
-    /// Leaves out executions with more preemptions (`LOOM_MAX_PREEMPTIONS`). This does not make the
-    /// test fail.
+    /// Leaves out executions with more preemptions than this number (`LOOM_MAX_PREEMPTIONS`).
+    /// Leaving out executions does not make the test fail.
     pub preemption_bound: Option<usize>,
     /// The file in which the search is saved and from which it resumes (`LOOM_CHECKPOINT_FILE`).
     pub checkpoint_file: Option<PathBuf>,

@@ -114,7 +114,8 @@ impl Checker {
         self
     }
 
-    /// Sets the search algorithm. `random` and `pct` try 10,000 executions unless a limit is set.
+    /// Sets the search algorithm. `random` and `pct` try 10,000 executions unless a limit on
+    /// executions or time is set.
     pub fn algorithm(mut self, algorithm: Algorithm) -> Checker {
         self.settings.algorithm = algorithm;
         self
@@ -133,9 +134,10 @@ impl Checker {
         self
     }
 
-    /// Leaves out executions with more preemptions than this. A switch after `yield_now` or
-    /// `spin_loop` is not a preemption. A range `n..` starts with the bound `n` and raises it until
-    /// no execution is left out, so that the first bug has as few preemptions as possible.
+    /// Leaves out executions with more preemptions than this. A preemption is a switch away from a
+    /// thread that could continue. A switch after `yield_now` or `spin_loop` is not a preemption. A
+    /// range `n..` starts with the bound `n` and raises it until no execution is left out, so that
+    /// the first bug has as few preemptions as possible.
     ///
     /// ```
     /// use mazurka::{Checker, Verdict};
@@ -200,8 +202,8 @@ impl Checker {
 
     /// Limits the extra executions after the first failure (default 100). They look for the same
     /// failure with fewer context switches. Their number is also limited to ten more than the
-    /// executions so far. With [`Checker::keep_going`], there are none. The report counts them
-    /// separately.
+    /// executions so far. There are none with [`Checker::keep_going`], under a weak memory model,
+    /// or after a failure of the kind [`FailureKind::Misuse`]. The report counts them separately.
     pub fn extra(mut self, executions: u64) -> Checker {
         self.settings.extra = executions;
         self
@@ -246,8 +248,9 @@ impl Checker {
         self
     }
 
-    /// Limits how many allocations of each native thread may reuse a freed block (default 0).
-    /// Whether an allocation reuses a block is a choice that the search explores.
+    /// Limits how many allocations of each thread of a native program (in C or C++) may reuse a
+    /// freed block (default 0). Whether an allocation reuses a block is a choice that the search
+    /// explores.
     pub fn reuse(mut self, times: u32) -> Checker {
         self.settings.config.conditions.reuse = times;
         self
@@ -353,9 +356,10 @@ impl Checker {
     }
 
     /// Limits how long a thread may block in a lock that is not Mazurka's, or run without an
-    /// operation. A longer time is a failure. The default is 5 s. The search also ends this long
-    /// after a thread first reaches the default of [`max_events`](Checker::max_events), because
-    /// that thread probably spins without a hint. Threads are watched on x86-64 Linux only.
+    /// operation. A longer time is a failure. The default is 5 s. If
+    /// [`max_events`](Checker::max_events) has its default value, the search also ends this long
+    /// after a thread first reaches that limit, because the thread probably spins without a hint.
+    /// Threads are watched on x86-64 Linux only.
     pub fn patience(mut self, patience: Duration) -> Checker {
         self.settings.config.patience = patience;
         self
@@ -382,8 +386,8 @@ impl Checker {
 
     /// Limits the iterations of loops in each thread. A thread stops at the limit. In a native
     /// program, the limit is on how often a thread returns to the same place that reads memory
-    /// (default: no limit). In a model, the limit (default 1) is on the iterations of a spin loop
-    /// that undoes its effects, while other threads observe these effects. Without a limit, two
+    /// (default: no limit). In a Rust program, the limit (default 1) is on the iterations of a spin
+    /// loop that undoes its effects after other threads have observed them. Without a limit, two
     /// threads could repeat these loops forever.
     pub fn unroll(mut self, rounds: u32) -> Checker {
         self.settings.config.conditions.unroll = Some(rounds);
@@ -450,6 +454,11 @@ impl Checker {
     /// assert_eq!(again.errors[0].message, found.errors[0].message);
     /// assert_eq!(again.executions, 1);
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the schedule does not fit the program, or if the program is not
+    /// deterministic.
     pub fn replay(
         mut self,
         schedule: &ScheduleFile,
@@ -478,8 +487,8 @@ impl Checker {
         Search::new(self, program)?.before_last(schedule)
     }
 
-    /// Returns the position in the execution after this schedule, which may be empty, with the
-    /// possible next steps.
+    /// Returns the position that this schedule leads to in the execution, with the possible next
+    /// steps. The schedule may be empty.
     ///
     /// # Errors
     ///

@@ -47,8 +47,9 @@ pub fn note(text: impl FnOnce() -> String) {
     runtime::note(text);
 }
 
-/// Stops the current thread here if the condition does not hold. The execution then counts as
-/// halted.
+/// Stops the current thread at this call if the condition does not hold. The other threads
+/// continue. Unless one of them fails, the execution counts as halted
+/// ([`Report::halted`](crate::Report::halted)), which is not a failure.
 ///
 /// ```
 /// use mazurka::{Checker, assume, choose};
@@ -67,8 +68,8 @@ pub fn assume(condition: bool) {
 
 /// Switches exploration off for all threads until [`explore()`] is called, as in loom: Mazurka
 /// explores no alternatives to the operations in between. This saves time while a model sets up its
-/// data, but may hide a bug, so the verdict is `bounded`. The algorithms `random` and `pct` do not
-/// support it.
+/// data, but may hide a bug, so the verdict is `bounded` unless a bug is found. The algorithms
+/// `random` and `pct` do not support it.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -104,7 +105,8 @@ pub fn explore() {
     runtime::explore();
 }
 
-/// Explores no alternatives to the rest of the execution, as in loom. The verdict is `bounded`.
+/// Explores no alternatives to the operations in the rest of the execution, as in loom. The verdict
+/// is `bounded` unless a bug is found.
 ///
 /// # Panics
 ///
@@ -114,8 +116,9 @@ pub fn skip_branch() {
     runtime::skip_branch();
 }
 
-/// Abandons the current thread. An execution that is torn down needs this if the thread waits for a
-/// value that another thread no longer provides.
+/// Abandons the current thread. A thread calls this if it lacks a value that another thread should
+/// have provided. This happens only while an execution is *torn down*, that is, ended before all
+/// threads have returned.
 pub(crate) fn torn_down() -> ! {
     loop {
         runtime::assume(false);

@@ -2,9 +2,9 @@
 
 /// A goal that at least one execution must reach.
 ///
-/// An assertion holds in every interleaving; a goal is reached in at least one. So a test can show
-/// that its threads interact at all, that a rare case is not excluded by mistake, or which outcomes
-/// exist. A goal that no execution reaches is a bug if the search is complete;
+/// An assertion must hold in every interleaving; a goal must be reached in at least one. So a test
+/// can show that its threads interact at all, that a rare case is not excluded by mistake, or which
+/// outcomes exist. A goal that no execution reaches is a bug if the search is complete;
 /// [`Report::goals`](crate::Report) lists the goals. If the search was bounded, the goal is
 /// reported as not reached so far.
 ///

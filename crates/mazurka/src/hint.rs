@@ -4,9 +4,9 @@ pub use runtime::unreachable_unchecked;
 pub use std::hint::{assert_unchecked, black_box, cold_path, select_unpredictable};
 
 /// Marks a spin loop, which waits for another thread. Call this function in each iteration. A
-/// thread stops here if its last iteration had no effect, because the next iteration would be the
-/// same until another thread writes. If no other thread can end the loop, Mazurka reports a bug
-/// (`stuck`).
+/// thread stops at this call if its last iteration had no effect, because the next iteration would
+/// be the same until another thread writes. If no other thread can end the loop, Mazurka reports a
+/// bug (`stuck`).
 ///
 /// ```
 /// use mazurka::sync::Arc;

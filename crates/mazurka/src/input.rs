@@ -16,9 +16,10 @@ pub(crate) fn know(inputs: &Inputs) {
 /// Returns the value of an input of the program.
 ///
 /// A check tries every value of the range, as [`choose`](crate::choose) does. `mazurka verify`
-/// verifies each value. Values with equal constraints form one case, under a condition that they
-/// satisfy. Outside a model, the value comes from `--input name=value` of `mazurka run`, otherwise
-/// from the environment variable `MAZURKA_INPUT_name`, and otherwise is the lowest value.
+/// verifies each value. If several values lead to the same constraints on the order of events, the
+/// result contains these constraints once, with a condition on the inputs. Outside a model, the
+/// value comes from `--input name=value` of `mazurka run`, otherwise from the environment variable
+/// `MAZURKA_INPUT_name`, and otherwise is the lowest value.
 ///
 /// ```
 /// use mazurka::{Checker, input};
@@ -66,7 +67,9 @@ fn ask(_name: &str, lowest: i64, _highest: i64) -> i64 {
     lowest
 }
 
-/// Returns the value of an input in a run: the enforced value, or the value in the environment.
+/// Returns the value of an input in a run: the enforced value, or else the value in the
+/// environment. Returns `None` if there is neither, or if the value in the environment is not a
+/// number.
 fn given(name: &str) -> Option<i64> {
     #[cfg(feature = "enforce")]
     if let Some(value) = enforce::input(name) {

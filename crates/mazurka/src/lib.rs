@@ -1,7 +1,8 @@
 //! Mazurka checks concurrent Rust code. It runs a test under a controlled scheduler, once for each
 //! order in which the threads can influence each other. It either finds an interleaving that breaks
 //! the test, with a schedule that reproduces the failure every time, or proves that no interleaving
-//! breaks the test. A test or program that Mazurka runs in this way is called a *model*.
+//! breaks the test. (If the search reaches a limit first, it proves nothing, and the report says
+//! so.) A test or program that Mazurka runs in this way is called a *model*.
 //!
 //! # The first bug
 //!
@@ -38,7 +39,7 @@
 //! # Checking a crate
 //!
 //! The modules [`sync`], [`thread`], [`cell`] and [`hint`] have the names and signatures of `std`.
-//! A crate imports its types in one place and selects them there:
+//! A crate selects its types in one module, from which all other modules import them:
 //!
 //! ```
 //! // src/sync.rs
@@ -163,8 +164,8 @@ pub use input::input;
 /// | `keep_going`, `panics_fail`, `waiting_after_main`, `accept_hidden` | as in [`Checker`] |
 /// | `fails`, `fails = "text"` | the test passes if a bug has this text in its kind or message |
 ///
-/// If the search reaches a limit that the attribute sets, the test passes and prints what was left
-/// unexplored. If the search reaches any other limit, the test fails.
+/// If the search finds no bug and reaches a limit that the attribute sets, the test passes and
+/// prints what was left unexplored. If the search reaches any other limit, the test fails.
 ///
 /// The function may return a `Result`, and may be `async` (the test blocks on it). Its other
 /// attributes (`#[ignore]`, `#[should_panic]`, `#[cfg]`) keep their meaning. A failure is shown
@@ -194,7 +195,8 @@ pub use report::{
 #[doc(hidden)]
 pub use test_case::{Returned, TestCase};
 
-/// Returns the directory of the sources of this library.
+/// Returns the directory of the sources of this library. The result is never `None`, because this
+/// file is `lib.rs`.
 fn sources() -> Option<&'static str> {
     file!().strip_suffix("lib.rs")
 }

@@ -24,7 +24,7 @@ use crate::test_case::name_of_test;
 /// A failure is saved in a schedule file, and the panic message names the file. If the environment
 /// variable `MAZURKA_REPLAY` names that file, the same test runs only that schedule. It passes with
 /// a note if the schedule no longer shows a bug. In a test, the report of a verified program goes
-/// to standard error: `cargo test -- --nocapture`. For a test that consists of one model,
+/// to standard error (`cargo test -- --nocapture` shows it). For a test that consists of one model,
 /// [`macro@crate::test`] is shorter.
 ///
 /// # Panics

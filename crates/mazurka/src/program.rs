@@ -1,4 +1,6 @@
 //! Programs that are verified in their own process, and then run under the verified constraints.
+//! The command `mazurka` starts the program with an *order* in an environment variable, for example
+//! to run a search. The program then carries out the order, and writes answers for the command.
 
 use crate::{CheckError, Checker, input};
 use enforce::take_variable;
@@ -35,7 +37,7 @@ const REFUSED: i32 = 2;
 /// | --- | --- |
 /// | `./binary arguments` | runs it |
 /// | `mazurka verify ./binary arguments -o safe.trace` | verifies it piece by piece, in models |
-/// | `mazurka run --safe safe.trace ./binary arguments` | runs it under the remaining constraints |
+/// | `mazurka run --safe safe.trace ./binary arguments` | runs it under the safe trace |
 /// | `mazurka check ./binary arguments`, `mazurka replay` | checks it, in models |
 ///
 /// Mazurka observes only what happens in the closure. The closure must therefore create its
@@ -164,7 +166,8 @@ fn take_output(order: &Order) -> io::Result<File> {
 }
 
 fn check(order: &Order, body: impl Fn() + 'static) -> Result<Report, CheckError> {
-    // If the process that gave the order has died already, the answers are not read.
+    // Ends this process when the process that gave the order ends. If that process has already
+    // ended, nobody reads the answers.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -195,7 +198,7 @@ fn say(answer: &Answer) {
     }
 }
 
-/// Requests an input whose value is unknown. The process ends here.
+/// Asks for the value of an input that the order does not contain, and ends the process.
 pub(crate) fn ask(input: Input) -> ! {
     say(&Answer::Asked(input));
     exit(0)

@@ -28,7 +28,7 @@ const JOBS: &str = "MAZURKA_JOBS";
 /// The maximum number of executions under RC11 after a search with a bound on preemptions.
 const WEAK_EXECUTIONS: u64 = 20_000;
 
-/// The advice shown after the execution of a schedule.
+/// The advice that is shown if the schedule to repeat no longer shows a bug.
 const UNSET: &str = "unset the variable to check all interleavings";
 
 /// A model that is a test. `#[mazurka::test]` creates one, with the methods of this type as
@@ -46,6 +46,7 @@ pub struct TestCase {
     /// The name of the test in its runner.
     name: String,
     /// Part of the text of the expected failure. If it is empty, the test expects any failure.
+    /// `None` means that the test expects no failure.
     fails: Option<String>,
     /// Limits that the test sets. The test does not fail if the search reaches them.
     limits: Vec<Limit>,
@@ -327,7 +328,7 @@ impl TestCase {
         }
     }
 
-    /// Prints the report of a test that passes: executions, races, warnings.
+    /// Writes the page of a test that passes, and prints its report if the test is verbose.
     fn print_passing(&self, report: &Report) {
         html::write(&self.name, report);
         if self.is_verbose {
@@ -335,7 +336,7 @@ impl TestCase {
         }
     }
 
-    /// Checks whether the test has set every limit that the search reached.
+    /// Checks whether the test permits every limit that the search reached.
     fn permits(&self, report: &Report) -> bool {
         let mut limits = report.limits.iter();
         limits.all(|limit| self.limits.contains(limit))
@@ -372,7 +373,8 @@ impl TestCase {
 
 /// Checks a model. A search with a bound on preemptions runs under sequential consistency. If it
 /// finds no bug, but the program has orderings weaker than `SeqCst`, a second search runs under
-/// RC11 without the bound. Returns the second report if that search is complete or finds a bug.
+/// RC11 without the bound. Returns the report of the second search if that search is complete or
+/// finds a bug, and otherwise the report of the first.
 fn also_weakly(
     checker: Checker,
     check: impl Fn(Checker) -> Result<Report, CheckError>,
@@ -396,7 +398,8 @@ fn also_weakly(
     Ok(report)
 }
 
-/// Checks whether the model has the bug that this text describes.
+/// Checks whether one of the failures has this text in its kind or message. If there is no failure,
+/// checks whether the name of a goal that was not reached has this text.
 fn is_expected(report: &Report, text: &str) -> bool {
     match report.errors.is_empty() {
         true => report.unreached().any(|goal| goal.name.contains(text)),

@@ -81,7 +81,8 @@ pub fn yield_now() {
     }
 }
 
-/// In a model, like [`yield_now`], because a pause has no duration there.
+/// In a model, like [`yield_now`], because a pause has no duration there. Outside a model, pauses
+/// the thread.
 #[inline(always)]
 #[track_caller]
 pub fn sleep(pause: Duration) {
@@ -139,7 +140,8 @@ impl Thread {
         ThreadId(self.handle.number())
     }
 
-    /// Returns the name that [`Builder::name`] set.
+    /// Returns the name that [`Builder::name`] set, if there is one. The name of the main thread is
+    /// `main`.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }

@@ -1,5 +1,6 @@
-//! Every algorithm finds the same outcomes of small programs over every kind of object, and the
-//! optimal ones agree on the number of traces: the dependences that objects report are right.
+//! Every algorithm (except the random ones and those that compare states) finds the same outcomes
+//! of small programs over many kinds of objects, and the optimal ones agree on the number of
+//! traces. So the objects report their dependences correctly.
 
 mod outcomes;
 
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 const SOON: Duration = Duration::from_millis(1);
 
-/// Compares all exhaustive algorithms.
+/// Compares all algorithms except the random ones and those that compare states.
 fn agree(name: &str, program: fn() -> Vec<u32>) {
     let run = |algorithm| {
         explored(

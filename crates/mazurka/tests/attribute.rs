@@ -151,7 +151,8 @@ fn flags_reach_the_checker() {
 
 // Tests in separate processes.
 
-/// The value `broken` makes the tests below fail; otherwise they pass.
+/// An environment variable. Its value `broken` makes the tests of the module `fixture` fail;
+/// otherwise they pass.
 const FIXTURE: &str = "MAZURKA_FIXTURE";
 
 mod fixture {
@@ -186,14 +187,14 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(out).into_owned() + &String::from_utf8_lossy(err)
 }
 
-/// Returns the command that repeats a failure.
+/// Returns the line of the output with the command that repeats the failure.
 fn line_of(text: &str) -> &str {
     let mut lines = text.lines();
     let line = lines.find_map(|line| line.trim().strip_prefix("repeat it:"));
     line.unwrap_or_else(|| panic!("{text}")).trim()
 }
 
-/// Returns the schedule file in that command.
+/// Returns the schedule file that the command names.
 fn file_of(line: &str) -> &str {
     let (_, rest) = line.split_once("MAZURKA_REPLAY=").unwrap();
     rest.split(' ').next().unwrap()

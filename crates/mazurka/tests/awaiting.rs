@@ -381,7 +381,7 @@ fn a_loop_that_changes_its_heap_goes_on() {
     });
     assert_eq!(report.verdict, Verdict::Bug, "{report}");
     assert_eq!(report.errors[0].kind, FailureKind::Panic, "{report}");
-    // Large objects do not lie in arenas.
+    // Large objects do not lie in the memory (arenas) from which the model allocates small ones.
     let report = Checker::new().check(|| {
         let flag = AtomicBool::new(false);
         let mut rounds = std::hint::black_box(vec![0_u8; 200_000]);

@@ -306,7 +306,8 @@ fn a_replay_shows_the_same_failure() {
 
 #[test]
 fn a_replay_knows_which_objects_are_coarse() {
-    // The failing execution does not poll the thread, but others do, so that its end is an event.
+    // The failing execution does not poll the thread, but others do. This makes the end of the
+    // thread an event in all executions.
     let program = || {
         let x = Arc::new(AtomicU32::new(0));
         let other = thread::spawn({
@@ -387,7 +388,8 @@ fn a_search_that_is_resumed_after_the_failure_shows_the_same_short_execution() {
     assert_eq!(again.errors[0].execution, first.errors[0].execution);
 }
 
-/// A try operation occurs after the failure, so that the objects must become coarser.
+/// A try operation occurs only after the failure. It makes objects coarser: more of their
+/// operations count as dependent.
 #[test]
 fn objects_that_become_coarser_among_the_extra_executions_change_nothing() {
     let program = || {

@@ -10,7 +10,7 @@ fn verified(program: impl Fn() + 'static) -> Report {
     report
 }
 
-/// Returns the lines relative to this one, with their numbers of races.
+/// Returns the lines that raced, relative to the line `origin`, with their numbers of races.
 fn lines(report: &Report, origin: u32) -> Vec<(u32, u64)> {
     let line = |location: &str| location.split(':').nth(1).unwrap().parse::<u32>().unwrap();
     let lines = report.coverage.lines.iter();

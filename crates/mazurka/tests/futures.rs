@@ -256,7 +256,7 @@ fn a_handle_knows_whether_its_task_has_ended() {
     assert!(report.executions > 1, "it may end later, too");
 }
 
-/// A queue of wakers for one event, like hand-written code.
+/// A queue of wakers for one event, as in hand-written code.
 #[derive(Default)]
 struct Event {
     state: Mutex<(bool, Vec<Waker>)>,

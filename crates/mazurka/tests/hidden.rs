@@ -1,4 +1,5 @@
-//! Programs with hidden synchronization, and their repaired versions with types of Mazurka.
+//! Programs with hidden synchronization (their threads synchronize through objects that Mazurka
+//! does not see), and their repaired versions with types of Mazurka.
 
 use mazurka::future::{block_on, spawn, yield_now};
 use mazurka::{Checker, Report, Verdict, thread};
@@ -319,7 +320,7 @@ fn an_atomic_on_the_own_stack() {
             add();
         });
     });
-    // Frames of functions that are called and return.
+    // The frames of functions that are called and return are no shared data.
     is_verified(|| {
         fn deep(x: &mazurka::sync::atomic::AtomicU32, depth: u64) -> u64 {
             let room = [depth; 16];
@@ -562,7 +563,7 @@ fn two_readers_at_a_time() {
     });
 }
 
-/// The system reuses large blocks.
+/// The system may give a large block that one thread has freed to the other thread.
 #[test]
 fn large_blocks() {
     is_verified(|| {

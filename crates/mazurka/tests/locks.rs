@@ -136,8 +136,8 @@ fn poison_is_asked_for_without_the_lock_before_and_after_a_panic() {
             assert_eq!((report.executions, report.blocked), (3, 0), "{algorithm}");
         }
     }
-    // As in std, the flags are stored and loaded with relaxed orderings, so the first may be seen
-    // without the second.
+    // As in std, the poison flags are stored and loaded with relaxed orderings, so the first may be
+    // seen without the second.
     let (seen, _) = explored(Checker::new(), program);
     assert_eq!(seen, &all | &BTreeSet::from([(yes, no)]));
 }

@@ -36,7 +36,8 @@ fn exported(source: &str) -> Vec<String> {
     names
 }
 
-/// The table lists the sized integers as a range.
+/// Checks whether the name is that of an atomic integer. The table lists those with a size as a
+/// range.
 fn is_in_range(name: &str) -> bool {
     name.starts_with("AtomicI") || name.starts_with("AtomicU")
 }

@@ -248,7 +248,8 @@ struct State {
     numbers: [u32; 2],
     /// The values that the two mutexes and the reader-writer lock guard.
     data: [u32; 3],
-    /// Whether one thread holds the lock exclusively. `readers` counts the readers of the last one.
+    /// Whether one thread holds the lock exclusively. The last lock is the reader-writer lock, and
+    /// `readers` counts the threads that hold it for reading.
     held: [bool; 3],
     readers: u32,
     /// Whether the park tokens of the threads are available.
@@ -382,7 +383,8 @@ impl State {
         Some(next)
     }
 
-    /// Returns the states until the thread returns to this state, or `None` if it does not.
+    /// Returns the states until the thread returns to this state, or `None` if it does not return
+    /// within four steps.
     fn round(&self, program: &Program, thread: usize) -> Option<Vec<State>> {
         let mut states = vec![self.clone()];
         for _ in 0..4 {

@@ -119,7 +119,7 @@ impl Action {
     }
 }
 
-/// Starts with its initial value in each execution. Its name is that of the static.
+/// A static, which starts with its initial value in each execution.
 static NUMBER: AtomicU32 = AtomicU32::new(5);
 static LOCK: Mutex<u32> = Mutex::new(0);
 

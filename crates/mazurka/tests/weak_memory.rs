@@ -707,7 +707,7 @@ fn the_ordering_on_failure_is_one_of_its_own() {
     assert_eq!(found, Some(vec![needed]));
 }
 
-/// The parts of a random search have the model that the search has chosen.
+/// The parts of a random search have the memory model that the search has chosen.
 #[test]
 fn a_random_walk_is_divided_after_it_has_chosen_the_model() {
     let walk = Checker::new().algorithm(Algorithm::Random);
@@ -718,7 +718,8 @@ fn a_random_walk_is_divided_after_it_has_chosen_the_model() {
     assert!(report.executions > 0, "{report}");
 }
 
-/// An attempt of the repair starts again if its search finds loops or coarser objects.
+/// For a repair, the program is searched with other orderings. Such a search starts again if it
+/// finds loops, or if objects become coarser (more of their operations count as dependent).
 #[test]
 fn the_orderings_of_a_spin_lock_are_found() {
     let found = repair(|| {

@@ -106,7 +106,8 @@ pub(crate) fn noted(section: &[u8]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Returns the position at the end of a text, from its last line marker (`# 12 "queue.c"`).
+/// Returns the source position (`file:line`) of the end of a text, according to its last line
+/// marker (`# 12 "queue.c"`). Returns `None` if there is no valid line marker.
 fn place(before: &str) -> Option<String> {
     let marker = before
         .rfind("\n# ")
@@ -247,7 +248,8 @@ impl Instruction {
     }
 }
 
-/// Returns the operands of an instruction. A reference to a named operand (`%[name]`) becomes `%0`.
+/// Returns the operands of an instruction. A reference to a named operand (`%[name]`) becomes `%0`,
+/// or `%a0` if it is an address (`%a[name]`).
 fn operands(text: &str) -> Vec<String> {
     let mut plain = String::new();
     let mut rest = text;
@@ -277,7 +279,7 @@ fn operands(text: &str) -> Vec<String> {
     operands.map(str::to_owned).collect()
 }
 
-/// Checks whether an operand is the content of an address that is not on the thread's stack.
+/// Checks whether an operand is in memory, other than memory that the stack pointer addresses.
 fn is_address(operand: &str) -> bool {
     let is_modified = operand.strip_prefix("%a");
     if is_modified.is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit())) {
@@ -328,7 +330,8 @@ fn skip_space(text: &str) -> &str {
     rest
 }
 
-/// Returns the content of a string after its opening quote, and the text after the string.
+/// Returns the content of a string after its opening quote, and the text after the string. Returns
+/// `None` if the closing quote is missing.
 fn string(text: &str) -> Option<(String, &str)> {
     let mut content = String::new();
     let mut letters = text.char_indices();

@@ -198,7 +198,8 @@ fn foreign(path: &Path, what: &'static str) -> BinaryError {
     }
 }
 
-/// Returns the libraries that the dynamic linker searches for, in its order.
+/// Returns the names of the libraries that the program needs, in the order in which the dynamic
+/// linker searches them.
 fn needed(elf: &Elf<'_>) -> Vec<String> {
     let Ok(libraries) = elf.import_libraries() else {
         return Vec::new();
@@ -209,8 +210,8 @@ fn needed(elf: &Elf<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Checks whether this is a program without a dynamic linker. Such a program may be
-/// position-independent like a library.
+/// Checks whether this file without a dynamic linker is a program. A position-independent program
+/// has the same type as a library (`ET_DYN`), but a flag marks it as a program.
 fn is_program(elf: &Elf<'_>) -> bool {
     let is_fixed = elf.elf_header().e_type(LittleEndian) == elf::ET_EXEC;
     let Ok(table) = elf

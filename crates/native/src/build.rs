@@ -72,6 +72,7 @@ pub enum BuildError {
 /// The name of the program in its folder.
 const PROGRAM: &str = "program";
 
+/// Flags with which the compiler produces something other than a program, and what it produces.
 const OTHER_PURPOSES: [(&str, &str); 11] = [
     ("-c", "object files"),
     ("-S", "assembly"),
@@ -130,7 +131,8 @@ impl Build<'_> {
         }
     }
 
-    /// Checks whether the flags optimize: plain accesses are then merged before they get hooks.
+    /// Checks whether the flags turn on optimization. An optimizing compiler merges plain accesses
+    /// before it inserts hooks.
     ///
     /// ```
     /// # use mazurka_native::Build;
@@ -145,8 +147,8 @@ impl Build<'_> {
         levels.next_back().is_some_and(|level| level != "0")
     }
 
-    /// Returns the files, each with its own language, because a C++ compiler would treat C sources
-    /// as C++.
+    /// Returns the files as arguments of the compiler. If C++ sources are among them, marks the C
+    /// sources as C, because a C++ compiler would treat them as C++.
     fn inputs(&self) -> Vec<OsString> {
         let is_mixed = Language::of_all(self.files) == Some(Language::CPlusPlus);
         let mut arguments = Vec::new();

@@ -143,8 +143,8 @@ impl Compiler {
         shown(&self.words)
     }
 
-    /// For C++, uses the sibling of the chosen compiler if there is a sibling: `clang-19` →
-    /// `clang++-19`.
+    /// Returns the compiler that the user has chosen. For C++, prefers the C++ command of the same
+    /// compiler, if there is one: `clang-19` → `clang++-19`.
     fn chosen(language: Language, chosen: &OsStr) -> Result<Compiler, CompilerError> {
         let words = words(chosen);
         if let (Language::CPlusPlus, [program]) = (language, &words[..])
@@ -207,6 +207,7 @@ impl Compiler {
 }
 
 /// Parses a version message: `gcc (Debian 12.2.0-14) 12.2.0`, `Debian clang version 14.0.6`.
+/// Returns `None` if the compiler is neither gcc nor clang.
 fn identity(says: &str) -> Option<(Family, u32)> {
     let first = says.lines().next()?;
     if let Some((_, version)) = first.split_once("clang version ") {
@@ -227,7 +228,8 @@ fn major(version: &str) -> Option<u32> {
     version.split('.').next()?.trim().parse().ok()
 }
 
-/// Names the C++ sibling: `gcc` → `g++`, `/opt/bin/clang-19` → `/opt/bin/clang++-19`.
+/// Returns the name of the C++ command that belongs to a C compiler: `gcc` → `g++`,
+/// `/opt/bin/clang-19` → `/opt/bin/clang++-19`. Returns `None` if no such name is known.
 fn for_c_plus_plus(program: &OsStr) -> Option<OsString> {
     let path = Path::new(program);
     let name = path.file_name()?.to_str()?;

@@ -2,7 +2,8 @@
 //! restored to a state in the middle, not only to the beginning.
 //!
 //! The system and the C library keep other state, for example of files and signals. A confined
-//! program imports only functions that are known to leave this state unchanged.
+//! program imports only functions that are known to leave this state unchanged. Printing to the
+//! standard streams is allowed.
 
 use crate::unseen::is_known;
 use object::{Object, ObjectSymbol};

@@ -1,4 +1,5 @@
-//! Runs a program again in gdb, which stops where the program failed.
+//! Runs a program again in gdb, which stops where the program failed. The program reads an
+//! [`Order`] from a file and writes its [`Answer`]s to another file.
 
 use crate::scratch::Scratch;
 use crate::{Answer, Order};
@@ -50,7 +51,7 @@ end
 /// A debugger that is about to run a program.
 #[derive(Debug)]
 pub struct Debugger {
-    /// The folder of the order and the answers.
+    /// The folder that contains the files with the order and the answers.
     folder: Scratch,
     command: Command,
 }
@@ -66,7 +67,8 @@ impl Debugger {
         command.stdout(Stdio::null()).status().map(drop)
     }
 
-    /// Prepares the debugger to run a program that was built with hooks as `order` says.
+    /// Prepares the debugger to run a program that was built with hooks. The program does what
+    /// `order` says.
     ///
     /// # Errors
     /// Returns an error if the files for the order and the answers cannot be created.
@@ -92,7 +94,7 @@ impl Debugger {
     }
 
     /// Runs the debugger until the user leaves it or `stops` returns true. Returns the debugger's
-    /// exit status, and the result of the program if the program ran to its end.
+    /// exit status, and the last answer of the program, if it has written one.
     ///
     /// # Errors
     /// Returns an error if the debugger cannot be run.

@@ -1,5 +1,6 @@
-//! Finds the parts of a recipe with which a file from a stranger could run commands. Unless the
-//! user trusts the recipe, `replay` uses only the compilers, flags and files that are allowed here.
+//! Finds the parts of a recipe with which a file from a stranger could run commands. A *recipe*,
+//! which is part of a saved schedule, says how to build and start a program. Unless the user trusts
+//! the recipe, `replay` uses only the compilers, flags and files that are allowed here.
 
 use crate::Language;
 use report::Recipe;
@@ -148,7 +149,8 @@ fn is_own_file(name: &str, folder: &Path, is_alone: bool) -> bool {
     has_kind && !name.starts_with(['-', '@']) && is_beneath(path, folder)
 }
 
-/// Checks whether a path, with links followed, leads to a place beneath the folder.
+/// Checks whether a path, with links followed, leads to a place beneath the folder. A path with
+/// `..` does not count as beneath the folder.
 fn is_beneath(path: &Path, folder: &Path) -> bool {
     let is_plain = path.components().all(|part| part != Component::ParentDir);
     match (folder.join(path).canonicalize(), folder.canonicalize()) {

@@ -1,4 +1,5 @@
-//! Extends the command line of a compiler: hooks at every access, and our library when it links.
+//! Extends the command line of a compiler: the compiler inserts hooks before accesses, and links
+//! the runtime library.
 //!
 //! For clang, the flag is `-Xclang -fsanitize=thread`, which does not affect the linker. Gcc's
 //! driver would link its own runtime library, so a specs file passes the flag to the compiler
@@ -101,7 +102,8 @@ fn clang_flags(version: u32) -> Vec<&'static str> {
     flags
 }
 
-/// Returns specs for the compilers proper of C and C++, which both read `cc1`.
+/// Returns specs that add flags to gcc's compilers proper. Those for C and for C++ both use the
+/// spec `cc1`.
 fn specs(version: u32) -> String {
     let mut flags = vec![
         "-fsanitize=thread",
@@ -140,7 +142,8 @@ fn places_of_assembly(compiler: &Compiler, arguments: &[OsString]) -> BTreeSet<S
     assembly::places(&String::from_utf8_lossy(&text))
 }
 
-/// Makes our library the first that a program needs, even if the linker drops unused libraries.
+/// Returns flags that make our library the first that a program needs, even if the linker drops
+/// unused libraries.
 fn link_flags(library: &RuntimeLibrary) -> Vec<OsString> {
     let folder = library.folder().as_os_str();
     let mut search = OsString::from("-L");

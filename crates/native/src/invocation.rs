@@ -1,6 +1,7 @@
 //! Determines the purpose of a compiler's command line: compiling, linking, or only information.
 //!
-//! The options are those of gcc and clang that take the next word as their value or do not link.
+//! It knows the options of gcc and clang that take the next word as their value, and those that
+//! prevent linking.
 
 use crate::Language;
 use std::ffi::{OsStr, OsString};

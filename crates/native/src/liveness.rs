@@ -32,7 +32,8 @@ const LARGEST_FRAME: i64 = 4096;
 const MOST_INSTRUCTIONS: usize = 8_000;
 /// The red zone: bytes below the stack pointer that a function may use.
 const RED_ZONE: i64 = 128;
-/// The offset of the return address. All offsets are relative to the end of the frame.
+/// The offset of the return address. All offsets are relative to the end of the frame, which is the
+/// stack pointer before the function was called.
 const RETURN_ADDRESS: i64 = -8;
 
 /// The function to analyse.
@@ -46,6 +47,7 @@ pub struct Function<'a> {
     pub saved: &'a [i64],
     /// Whether the function has landing pads: code that only exceptions reach.
     pub has_landing_pads: bool,
+    /// What the analysis knows about the code around the function.
     pub around: &'a dyn Surroundings,
 }
 
@@ -68,6 +70,7 @@ struct Analysis {
     pads: Vec<usize>,
     /// Calls that do not return.
     endings: BTreeSet<usize>,
+    /// The lowest offset of the frame.
     lowest: i64,
     addresses: Addresses,
     /// The places that are written relative to the stack pointer, like arguments of calls.
@@ -80,7 +83,8 @@ struct Live(Vec<u64>);
 
 impl Function<'_> {
     /// Returns the values that are dead during a call that returns to `returns_to`. `stack` and
-    /// `frame` are the offsets of the two pointers there. Returns `None` if the analysis fails.
+    /// `frame` are the offsets of the stack pointer and the frame pointer at that point, if they
+    /// are known from elsewhere. Returns `None` if the analysis fails or computes other offsets.
     pub fn dead_at(&self, returns_to: u64, stack: Option<i64>, frame: Option<i64>) -> Option<Dead> {
         let analysis = Analysis::of(self)?;
         let at = *analysis.numbers.get(&returns_to)?;
@@ -230,8 +234,8 @@ impl Analysis {
         }
     }
 
-    /// Follows the landing pads of exceptions. The stack and frame pointers there are those of the
-    /// calls.
+    /// Follows the landing pads of exceptions. At a landing pad, the stack pointer and the frame
+    /// pointer are the same as at the calls. Returns `None` if they differ between calls.
     fn follow_pads(&mut self, function: &Function<'_>) -> Option<()> {
         let calls = self.instructions.iter().zip(&self.known);
         let mut calls = calls.filter_map(|(instruction, known)| {

@@ -86,7 +86,8 @@ pub struct Variable {
     kind: Option<Kind>,
 }
 
-/// A function that waits for a call to return. Offsets are relative to the end of its frame.
+/// A function that waits for a call to return. Offsets are relative to the end of its frame, which
+/// is the stack pointer before the function was called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// Whether the end of the frame is given relative to the frame pointer (`rbp`), instead of the
@@ -94,16 +95,16 @@ pub struct Waiting {
     pub is_by_frame: bool,
     /// The number of bytes from that pointer up to the end.
     pub distance: i64,
-    /// The places where registers of the caller are saved: `r15`, `r14`, `r13`, `r12`, `rbp`,
-    /// `rbx`.
+    /// The places where the registers `r15`, `r14`, `r13`, `r12`, `rbp` and `rbx` of the caller are
+    /// saved; `None` for a register that is not saved.
     pub saved: [Option<i64>; 6],
     /// The dead values of the function: registers in the same order, and parts of its frame.
     pub dead: Dead,
 }
 
-/// The number of `rbp` in the tables.
+/// The number of `rbp` in the unwinding tables.
 const FRAME_POINTER: u16 = 6;
-/// The numbers of the registers that calls preserve.
+/// The numbers, in the unwinding tables, of the registers that calls preserve.
 const SAVED: [u16; 6] = [15, 14, 13, 12, FRAME_POINTER, 3];
 
 /// The reason why there are no names.
@@ -322,8 +323,9 @@ impl Names {
         Some(table.function(instruction)?.code.start)
     }
 
-    /// Checks whether a unit is compiled from C, or from C++ before C++20, where a relaxed store
-    /// continues the release sequence of its thread. Returns false if this is unknown.
+    /// Checks whether the compilation unit of an instruction is written in C, or in C++ before
+    /// C++20. In these languages, a relaxed store continues the release sequence of its thread.
+    /// Returns false if this is unknown.
     pub fn continues_release_sequences(&self, instruction: u64) -> bool {
         self.information.as_ref().is_some_and(|information| {
             let function = self.table(information).function(instruction);

@@ -1,4 +1,8 @@
 //! Passes an order to its worker process, and creates unnamed files that processes share.
+//!
+//! An *order* says what a worker, the process in which a program is checked, must do. A *trail*
+//! records the progress of the search. An *errand* is a piece of a search that a worker receives
+//! later.
 
 use crate::memory_file::memory_file;
 use report::{ORDER_IN_FILE, Order, Trail};

@@ -60,7 +60,8 @@ pub struct Hook {
 pub trait Surroundings {
     /// Returns the announcement of a call to the function, if the function is a hook.
     fn hook(&self, function: u64) -> Option<Hook>;
-    /// Returns the function address that is stored at this place, through which code makes calls.
+    /// Returns the address of a function that is stored at this place, through which code makes
+    /// calls. Returns `None` if the place is not known to hold such an address.
     fn slot(&self, address: u64) -> Option<u64>;
     /// Checks whether the function at this address never returns, like `abort`.
     fn never_returns(&self, function: u64) -> bool;
@@ -85,8 +86,9 @@ pub struct Access {
     pub operand: Option<Operand>,
     /// The length in bytes. For string instructions, the length of one step.
     pub length: usize,
-    /// Whether the hook of this write also announces a read of the same place, which comes before
-    /// the write. The write itself is announced only if plain accesses are events.
+    /// Whether this access is a write whose hook is already used up: the hook of the write
+    /// announces a read of the same place, which comes first. The write itself is announced only if
+    /// plain accesses are events.
     pub is_late: bool,
     /// Whether the redirected instruction works on a temporary copy of its operand. Then this
     /// access either makes the copy or writes it back.

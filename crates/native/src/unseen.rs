@@ -91,7 +91,8 @@ impl Unseen {
         Ok(found)
     }
 
-    /// Returns the behaviour of the program that is not explored because of this code.
+    /// Returns the behaviour of the program that is not explored because of this code. Returns
+    /// `None` for a library that does not synchronize threads.
     pub fn left_out(&self) -> Option<LeftOut> {
         let kind = match self {
             Unseen::Atomics { .. } | Unseen::Assembly { .. } => Omission::Asm,

@@ -34,8 +34,8 @@ const QUIET: &[&str] = &[
 ];
 
 /// Checks whether a program and the libraries loaded with it, except those of the system, call
-/// functions that may write to their memory without a hook. Returns true if one of these files
-/// cannot be read.
+/// functions that may write to the program's memory without a hook. Returns true if one of these
+/// files cannot be read.
 ///
 /// ```
 /// use mazurka_native::has_unseen_writes;

@@ -142,7 +142,8 @@ impl Worker {
         Ok(words)
     }
 
-    /// Returns the answers of the worker until it is killed. Other lines are output of the program.
+    /// Returns an iterator over the answers of the worker, which ends when the worker is killed. It
+    /// skips other lines, which are output of the program.
     ///
     /// # Panics
     /// Panics if this function is called twice.

@@ -1,8 +1,9 @@
 //! Reusable barrier for n threads.
 //!
-//! If at most n threads use the barrier and none queries the leader, arrivals have no access and
-//! are not ordered. In all other cases they are ordered (`ordered`), because generations and
-//! leaders depend on the order.
+//! Each n arrivals in a row form a *generation*. They wait for each other, and the last of them is
+//! the *leader*. If at most n threads use the barrier and none queries the leader, arrivals have no
+//! access and are not ordered. In all other cases they are ordered (`ordered`), because generations
+//! and leaders depend on the order.
 
 use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};
@@ -49,7 +50,7 @@ impl Barrier {
         self.generation(ticket).end == ticket.index() + 1
     }
 
-    /// Returns the number of arrivals missing from the generation.
+    /// Returns the number of arrivals missing from the generation of this arrival.
     pub fn missing(&self, ticket: Ticket) -> usize {
         self.generation(ticket)
             .end

@@ -4,10 +4,10 @@
 //! receive gets the message of the i-th send. This module keeps only the order; the front-end
 //! stores the messages by the tickets of their sends.
 //!
-//! A try or timed operation takes a place. A later step *resolves* it: without a grant, the
-//! operation gives up its place. A try or timed receive first checks whether all senders are
-//! dropped, because a later check could miss a message. So once a channel is used with tries
-//! (`tried`), dropping a sender has an access.
+//! A *timed* operation has a timeout. A try or timed operation takes a place. A later step
+//! *resolves* it: without a grant, the operation gives up its place. A try or timed receive first
+//! checks whether all senders are dropped, because a later check could miss a message. So once a
+//! channel is used with tries (`tried`), dropping a sender has an access.
 //!
 //! At a rendezvous, two tries must not succeed with each other. So if a rendezvous channel is used
 //! with tries, sends and receives are ordered on one part. A try is one event there, which succeeds
@@ -101,11 +101,11 @@ impl Channel {
     pub const RECEIVE_WAIT: Form = Form::none(OpKind::ReceiveWait);
     /// First step of a try or timed receive: [`is_hung_up`](Channel::is_hung_up).
     pub const CLOSED_CHECK: Form = Form::write(OpKind::ClosedCheck, CLOSED);
-    /// [`drop_receiver`](Channel::drop_receiver).
+    /// The form of [`drop_receiver`](Channel::drop_receiver).
     pub const RECEIVER_DROP: Form = Form::write(OpKind::ReceiverDrop, SENDS);
-    /// [`try_send`](Channel::try_send) at a rendezvous.
+    /// The form of [`try_send`](Channel::try_send) at a rendezvous.
     pub const RENDEZVOUS_TRY_SEND: Form = Form::write(OpKind::SendTryResult, SENDS);
-    /// [`try_receive`](Channel::try_receive) at a rendezvous.
+    /// The form of [`try_receive`](Channel::try_receive) at a rendezvous.
     pub const RENDEZVOUS_TRY_RECEIVE: Form = Form::write(OpKind::ReceiveTryResult, SENDS);
 
     /// Second step of a try or timed send: [`resolve_send`](Channel::resolve_send).
@@ -165,7 +165,7 @@ impl Channel {
         }
     }
 
-    /// Appends the synchronization edges of the end of a send's wait.
+    /// Appends the sources of the synchronization edges to the end of a send's wait.
     pub fn send_edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
         if self.has_room(ticket) {
             edges.extend(
@@ -191,7 +191,8 @@ impl Channel {
         }
     }
 
-    /// Sends at a rendezvous, by the event `at`, if the receiver waits.
+    /// Sends at a rendezvous, by the event `at`, if the receiver waits. Otherwise returns the
+    /// reason why nothing was sent.
     pub fn try_send(&mut self, at: EventId) -> Result<Ticket, Sent> {
         debug_assert!(
             self.capacity.is_rendezvous(),
@@ -222,7 +223,7 @@ impl Channel {
             .map_or(Received::Disconnected, Received::Message)
     }
 
-    /// Appends the synchronization edges of the end of a receive's wait.
+    /// Appends the sources of the synchronization edges to the end of a receive's wait.
     pub fn receive_edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
         match self.message(ticket) {
             Some(send) => edges.push(self.sends.event(send)),
@@ -285,7 +286,8 @@ impl Channel {
         }
     }
 
-    /// Returns the receive that makes room for a send, if the send needs a receive.
+    /// Returns the receive that makes room for a send. Returns `None` if the send needs no receive,
+    /// or if this receive has not been requested.
     fn room_maker(&self, ticket: Ticket) -> Option<Ticket> {
         match self.capacity {
             Capacity::Unbounded => None,
@@ -295,7 +297,8 @@ impl Channel {
         }
     }
 
-    /// Returns the send whose message a receive gets.
+    /// Returns the send whose message a receive gets, or `None` if this send has not been
+    /// requested.
     fn message(&self, ticket: Ticket) -> Option<Ticket> {
         self.sends.at(self.receives.position(ticket))
     }

@@ -7,19 +7,21 @@
 /// these operations conflict. It restarts the exploration (`Interrupt::Coarsened`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Coarsening {
-    /// A reader-writer lock or a channel is used with a try or timed operation.
+    /// A reader-writer lock or a channel is used with a try or timed operation, or the number of
+    /// permits of a semaphore matters.
     Tried,
-    /// A thread queries the leader of a barrier, or a barrier is used by more threads than it has
-    /// places.
+    /// A thread queries the leader of a barrier, a barrier is used by more threads than it has
+    /// places, or the destructor of a shared value performs operations.
     Ordered,
-    /// A thread polls whether a thread has ended, without waiting for the end, or whether a lock is
-    /// poisoned, without holding it.
+    /// A thread polls whether a thread has ended, without waiting for the end, whether a lock is
+    /// poisoned, without holding it, or how many shares an `Arc` has.
     Polled,
     /// Another process sends signals to a process or observes its end, or another thread of a
     /// native program accesses a thread's stack.
     Shared,
     /// A process has a registered name, which its end frees.
     Registered,
-    /// A thread iterates over a table from the first to the last key.
+    /// A thread iterates over a table from the first to the last key, or reads the number of weak
+    /// shares of an `Arc`.
     Scanned,
 }

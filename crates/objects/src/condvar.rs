@@ -46,7 +46,7 @@ impl Condvar {
         ticket
     }
 
-    /// Returns the number of waiters that were not signalled.
+    /// Returns the number of waiters that were not signalled and have not given up.
     pub fn waiters(&self) -> usize {
         self.waiting.len()
     }
@@ -57,6 +57,7 @@ impl Condvar {
     }
 
     /// Signals one waiter, by the event `at`. `choice` is its index in the order of arrival.
+    /// Returns the waiter's thread, or `None` if there is no waiter.
     pub fn signal(&mut self, choice: u32, at: EventId) -> Option<ThreadId> {
         if self.waiting.is_empty() {
             return None;

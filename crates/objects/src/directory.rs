@@ -1,7 +1,7 @@
 //! The registered names of processes.
 //!
 //! All names are one object. A process can get a name only while it is alive, so the end of a
-//! process must be ordered with the registration of any name.
+//! process is an access to this object, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 

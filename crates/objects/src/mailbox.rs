@@ -50,7 +50,8 @@ impl Mailbox {
         position < self.arrivals.len()
     }
 
-    /// Appends the synchronization edges of the wait for the letter at this position.
+    /// Appends the sources of the synchronization edges to the wait for the letter at this
+    /// position.
     pub fn edges(&self, position: usize, edges: &mut Vec<EventId>) {
         edges.extend(self.arrivals.get(position));
     }

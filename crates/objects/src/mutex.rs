@@ -1,6 +1,6 @@
 //! Mutex: first come, first served.
 //!
-//! No thread overtakes a waiting thread. No behaviour is missed: a request has no other effect, so
+//! No thread overtakes a waiting thread. No behaviour is missed: a request only takes a place, so
 //! overtaking is equivalent to the execution in which the overtaken thread's request comes later. A
 //! try takes a place like a lock, and gives it up if it is not granted in the second step. The
 //! results of two tries commute, because a try fails only if a thread ahead of it holds the mutex.
@@ -78,7 +78,8 @@ impl Mutex {
         is_granted
     }
 
-    /// Frees the place of the holder, by the event `at`.
+    /// Frees the place of the holder, by the event `at`. If an owner has ended and the data was not
+    /// repaired, the mutex becomes not recoverable.
     pub fn unlock(&mut self, ticket: Ticket, at: EventId) {
         if self.condition == Condition::OwnerEnded {
             self.condition = Condition::NotRecoverable;
@@ -99,7 +100,8 @@ impl Mutex {
         later.any(|place| place.is_free)
     }
 
-    /// Records that the thread of the place changed nothing and is stopped permanently.
+    /// Records that the thread of the place changed nothing while it held the mutex, and is stopped
+    /// permanently.
     pub fn made_no_progress(&mut self, ticket: Ticket) {
         self.places[ticket.index()].is_idle = true;
     }

@@ -18,7 +18,8 @@ pub enum Delivery {
     /// A letter is delivered after every letter to the same process that was sent before it: causal
     /// broadcast. Only messages and spawns determine this order of sends.
     Causal,
-    /// Letters from one process to another are delivered in order: TCP, Erlang between nodes.
+    /// Letters from one process to another are delivered in the order in which they were sent: TCP,
+    /// Erlang between nodes.
     FifoPerPair,
     /// Letters are delivered in any order: UDP, ABS.
     Unordered,
@@ -41,8 +42,8 @@ pub struct Network {
     letters: Vec<Letter>,
     /// The last letter of each sender to each receiver.
     last: BTreeMap<(ThreadId, ObjectId), Ticket>,
-    /// For each thread, the letters that were sent before the thread's next step. Only messages and
-    /// spawns determine this order.
+    /// The past of each thread: the letters that were sent before the thread's next step, in the
+    /// order that messages and spawns alone determine. Empty unless delivery is causal.
     past: BTreeMap<ThreadId, BTreeSet<Ticket>>,
     /// The number of letters that each thread has sent.
     sent: BTreeMap<ThreadId, u32>,
@@ -66,7 +67,8 @@ struct Letter {
 /// The part of a network's state that determines its future.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Routes {
-    /// Letters in transit: their required predecessors, and the pasts of their senders.
+    /// Letters in transit: the letters that must be delivered before them, and the pasts of their
+    /// senders.
     under_way: BTreeMap<Name, (BTreeSet<Name>, BTreeSet<Name>)>,
     /// Delivered letters that are not received: the pasts of their senders, if delivery is causal.
     unreceived: BTreeMap<Name, BTreeSet<Name>>,
@@ -146,8 +148,8 @@ impl Network {
         }
     }
 
-    /// Returns the state that determines the future. Of a delivered letter, the state includes only
-    /// that it was delivered, because no letter waits for it any more.
+    /// Returns the state that determines the future. Each set of letters includes only letters in
+    /// transit, because no letter waits for a delivered letter any more.
     pub fn routes(&self) -> Routes {
         let is_under_way = |letter: &Letter| letter.delivered.is_none();
         let open = |tickets: &mut dyn Iterator<Item = &Ticket>| -> BTreeSet<Name> {

@@ -85,7 +85,8 @@ impl Once {
         !self.is_done() && self.has_failed() && self.initialiser().is_none()
     }
 
-    /// Returns the thread that must initialise.
+    /// Returns the thread that must initialise, or `None` if the initialisation is done or no
+    /// thread has entered for it.
     pub fn initialiser(&self) -> Option<ThreadId> {
         if self.is_done() {
             None

@@ -13,7 +13,7 @@ use explore::{EventId, OpKind};
 pub struct Park {
     /// The unparks that merged into the available token. Empty if no token is available.
     token: Vec<EventId>,
-    /// The unparks that merged into the token that was taken last.
+    /// The unparks that gave the token that the last park took.
     taken: Vec<EventId>,
     state: State,
 }
@@ -51,7 +51,8 @@ impl Park {
         self.token.last().copied()
     }
 
-    /// Makes the token available, by the event `at`.
+    /// Gives the token, by the event `at`: ends the wait of a parked thread, or else makes the
+    /// token available.
     pub fn unpark(&mut self, at: EventId) {
         match self.state {
             State::Waiting => {

@@ -1,4 +1,6 @@
-//! The links and monitors of a process: the processes that are notified of its end.
+//! The links and monitors of a process: the processes that are notified of its end. A *link*
+//! relates two processes, and each is notified of the end of the other. A *monitor* belongs to a
+//! *watcher*, and only the watcher is notified.
 //!
 //! Both processes record a link, each in a separate object, so linking writes one object and then
 //! the other. The end of a process writes the process's own object and then notifies all related

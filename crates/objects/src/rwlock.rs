@@ -3,9 +3,10 @@
 //! A reader queues after a waiting writer. If an implementation lets the reader pass, this is
 //! equivalent to the execution in which the reader's request comes first. Only deadlocks can depend
 //! on this order ([`is_overtaking`](RwLock::is_overtaking)). If the lock prefers readers, a
-//! try-read passes waiting writers. It then has a write access, because its order relative to
-//! releases matters. A try is one event, because the results of tries with two steps would not
-//! commute. So releases have an access once a lock is used with tries (`tried`).
+//! try-read passes waiting writers. Such a try-read is a write, because the result depends on
+//! whether it comes before or after a release by a reader. A try is one event, because the results
+//! of tries with two steps would not commute. So releases have an access once a lock is used with
+//! tries (`tried`).
 
 use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};
@@ -21,7 +22,7 @@ pub struct RwLock {
     last_write_release: Option<EventId>,
     /// Releases by readers since the last release by a writer.
     read_releases: Vec<EventId>,
-    /// Whether readers pass waiting writers.
+    /// Whether try-reads pass waiting writers.
     prefers_readers: bool,
     /// The number of readers that hold the lock and have passed a waiting writer.
     passing: usize,
@@ -82,7 +83,7 @@ impl RwLock {
         }
     }
 
-    /// Checks whether readers pass waiting writers.
+    /// Checks whether try-reads pass waiting writers.
     pub fn prefers_readers(&self) -> bool {
         self.prefers_readers
     }
@@ -120,8 +121,9 @@ impl RwLock {
         is_free.then(|| self.take(thread, true))
     }
 
-    /// Checks whether a try has failed that would have succeeded without this held place. A
-    /// try-read that fails while readers hold the lock fails because of a writer.
+    /// Checks whether a try may have failed because of this held place. A reader's place makes only
+    /// try-writes fail. A try-read that fails while readers hold the lock fails because of a
+    /// writer.
     pub fn is_noticed(&self, ticket: Ticket) -> bool {
         let place = self.places[ticket.index()];
         let has_failed = |kind: usize| self.failed[kind] != place.failed[kind];
@@ -176,8 +178,9 @@ impl RwLock {
             .map(|index| self.places[index].thread)
     }
 
-    /// Returns the thread's place. If the thread has several readers' places, returns the last one.
-    /// Which one is returned does not matter.
+    /// Returns the thread's place, which may still wait. Returns `None` if the thread has no place.
+    /// If the thread has several readers' places, returns the last one. Which one is returned does
+    /// not matter.
     pub fn place_of(&self, thread: ThreadId) -> Option<Ticket> {
         let mut taken = (self.head..self.places.len()).rev();
         taken
@@ -228,7 +231,7 @@ impl RwLock {
 }
 
 impl Object for RwLock {
-    /// Whether readers pass waiting writers.
+    /// Whether try-reads pass waiting writers.
     type Size = bool;
     type Wait = Ticket;
 

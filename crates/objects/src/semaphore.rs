@@ -47,7 +47,7 @@ impl Semaphore {
         self.releases.push(at);
     }
 
-    /// Returns the number of permits that were not requested yet.
+    /// Returns the number of permits for which no place is taken.
     pub fn available(&self) -> usize {
         (self.initial + self.releases.len()).saturating_sub(self.order.len())
     }

@@ -8,11 +8,11 @@
 /// The strength of an exit signal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Strength {
-    /// A linked process ended normally.
+    /// A linked process ended normally. This ends no process.
     Normal,
-    /// Ends a process, unless it traps exits.
+    /// Ends a process, unless the process traps exits (gets a letter instead).
     Abnormal,
-    /// Ends a process even if it traps exits.
+    /// Ends a process even if the process traps exits.
     Kill,
 }
 
@@ -44,7 +44,8 @@ impl<R> Default for Signals<R> {
 }
 
 impl<R> Signals<R> {
-    /// Sets whether the process gets letters about signals instead of ending.
+    /// Sets whether the process gets letters about signals, except [`Strength::Kill`], instead of
+    /// ending.
     pub fn trap_exits(&mut self, traps: bool) {
         self.traps_exits = traps;
     }

@@ -1,7 +1,8 @@
 //! Start and end of a thread.
 //!
-//! Spawn and join have no access, because their order is the same in every schedule. The end of a
-//! thread is a separate event only if another thread polls it: a write that the polls read.
+//! Spawn and join have no access, because no schedule can reverse their orders: a spawn comes
+//! before the first event of the thread, and a join comes after the last. The end of a thread is a
+//! separate event only if another thread polls it: a write that the polls read.
 
 use crate::Form;
 use explore::{EventId, OpKind};
@@ -9,6 +10,8 @@ use explore::{EventId, OpKind};
 /// Whether a thread has ended.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Thread {
+    /// The last event of the thread, or its spawn if it has no events. `None` until the thread has
+    /// ended.
     last: Option<EventId>,
     has_panicked: bool,
 }
@@ -46,7 +49,7 @@ impl Thread {
         self.last.is_some()
     }
 
-    /// Appends the synchronization edges of a join.
+    /// Appends the sources of the synchronization edges to a join.
     pub fn edges(&self, edges: &mut Vec<EventId>) {
         edges.extend(self.last);
     }

@@ -66,8 +66,8 @@ pub fn page(report: &Report, sources: &Sources) -> String {
 }
 
 /// Returns the page on which a person chooses the thread of the program that runs next. The page
-/// sends requests to the server from which it was loaded, and starts with the schedule, if there is
-/// one.
+/// sends requests to the server from which it was loaded, and starts with the given schedule, if
+/// there is one.
 ///
 /// ```
 /// let page = page::explorer("queue.c", None);

@@ -30,7 +30,7 @@ impl Sources {
         Sources::around(places(report), folder)
     }
 
-    /// Returns the lines around these places.
+    /// Returns the lines around these places, from files in the folder.
     pub fn around<'a>(places: impl Iterator<Item = &'a str>, folder: &Path) -> Sources {
         let mut wanted: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
         let mut count = 0;
@@ -86,7 +86,7 @@ fn places(report: &Report) -> impl Iterator<Item = &str> {
     shown.chain(rows.filter_map(|row| row.location.as_deref()))
 }
 
-/// Returns the path of the file with this name, if the file is in the folder.
+/// Returns the path of the file with this name, if the file is in the folder and not too large.
 fn below(folder: &Path, name: &str) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
     let file = folder.join(name).canonicalize().ok()?;

@@ -42,7 +42,8 @@ pub(crate) struct Shown<'a> {
     rows: Vec<usize>,
     /// The threads of the rows, sorted.
     threads: Vec<usize>,
-    /// The first races, in the order of their rows. Their order decides the failure.
+    /// The first few races of the interleaving, in the order of their rows. Races that decide the
+    /// failure are preferred.
     pub(crate) pairs: Vec<Racing>,
     /// The rows of decisive events, sorted. The first row is named A.
     letters: Vec<usize>,
@@ -212,7 +213,8 @@ impl<'a> Shown<'a> {
         cells
     }
 
-    /// Returns the shown columns of the sender and the receiver of a message.
+    /// Returns the shown columns of the sender and the receiver of a message. Returns `None` if the
+    /// row has no message, or if the two are not in different shown columns.
     fn arrow(&self, row: usize) -> Option<(usize, usize)> {
         let Row {
             thread, sent_to, ..
@@ -222,7 +224,7 @@ impl<'a> Shown<'a> {
         (from != to).then_some((from, to))
     }
 
-    /// Explains `@12`, if it occurs.
+    /// Explains the notation `@12`, if it occurs.
     fn legend(&self) -> Option<String> {
         let file = self.file?;
         let short = format!("@{file}:");

@@ -33,7 +33,7 @@ pub struct Measured {
     /// Executions that ended at an assumption, at a bound, or in a spin loop that a write by another
     /// thread could end.
     pub halted: u64,
-    /// Executions that were cut because they were redundant, or by a bound.
+    /// Executions that were cut because they were redundant.
     pub cut: u64,
     /// Additional runs for comparing states.
     pub probes: u64,
@@ -45,7 +45,7 @@ pub struct Measured {
     pub peak_rss_bytes: u64,
 }
 
-/// A number that was measured elsewhere or published.
+/// The cost that a tool or a paper reports. `None` stands for an unknown number.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Published {
     /// The source of the numbers: a tool or a paper.

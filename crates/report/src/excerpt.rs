@@ -11,7 +11,7 @@ const FIRST_ROWS: usize = 4;
 const AROUND: usize = 1;
 /// Rows kept before the failure.
 const BEFORE_FAILURE: usize = 6;
-/// The number of threads whose last row is kept because they do not run to completion.
+/// The largest number of threads that did not run to completion and whose last row is kept.
 const WAITING: usize = 16;
 
 /// Returns the shown rows, sorted. They include the rows in `racing`.

@@ -18,6 +18,7 @@ pub(crate) enum Layout {
 
 /// A row of the table.
 pub(crate) struct Line {
+    /// The number and the marks before the columns.
     pub gutter: String,
     /// The texts, one per column.
     pub cells: Vec<String>,

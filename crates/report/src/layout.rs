@@ -61,7 +61,7 @@ pub(crate) fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Appends spaces to a text.
+/// Appends spaces to a text until it has this width.
 pub(crate) fn pad(text: &str, width: usize) -> String {
     format!("{text:<width$}")
 }

@@ -138,9 +138,9 @@ pub enum Shortcut {
     Savepoints,
     /// Memory that only one thread accesses is not checked for data races.
     Ownership,
-    /// Plain accesses of a thread's own stack are not events.
+    /// Plain accesses of a thread to its own stack are not events.
     PrivateStacks,
-    /// A spin loop that makes no progress ends the execution.
+    /// A thread stops if it is in a spin loop that makes no progress.
     AwaitRule,
     /// Thread creation and waits are part of the step before them.
     FoldedSpawns,
@@ -223,7 +223,8 @@ impl Order {
 }
 
 impl Answer {
-    /// Creates the answer for a report. An operation that cannot be checked is not a bug.
+    /// Creates the answer for a report. An operation that cannot be checked is not a bug, so a
+    /// report with such an operation becomes a refusal.
     pub fn of(report: Report) -> Answer {
         let mut errors = report.errors.iter();
         match errors.find(|failure| failure.kind == FailureKind::Unsupported) {

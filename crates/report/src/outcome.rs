@@ -152,8 +152,8 @@ pub enum Limit {
     Timeouts,
     /// A thread stopped at the limit on rounds of a loop.
     Unroll,
-    /// Threads reached the limit on operations for longer than allowed. They may be in a spin loop
-    /// without a hint.
+    /// A thread reached the limit on operations, and the search went on for longer than the allowed
+    /// time after that. The thread may be in a spin loop without a hint.
     Patience,
     /// The program asked to omit interleavings.
     Exploration,

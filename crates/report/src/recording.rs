@@ -1,4 +1,5 @@
-//! The record of a run under a safe trace, and whether the run kept the constraints.
+//! The record of a run under a safe trace, and whether the run kept the constraints. A *safe trace*
+//! contains the verified schedules of a program, as constraints on the order of events.
 
 use crate::Inputs;
 use crate::safe_trace::{Case, Constraint, Point};

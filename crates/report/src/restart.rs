@@ -12,11 +12,12 @@ pub enum Restart {
     /// A thread returns to a place that reads memory. The place may be in a loop, so the thread's
     /// states there must be compared.
     Loop,
-    /// The stack of a thread must be compared, so hooks must wipe the values that they leave there.
+    /// The stack of a thread must be compared, so hooks must wipe the values that they leave on it.
     WipedStacks,
     /// Stacks must be compared to a greater depth than savepoints have restored so far.
     DeepStacks,
-    /// A failed try may depend on rounds of `std::lock` that the search left out.
+    /// A failed try (such as `try_lock`) may depend on rounds of `std::lock` that the search left
+    /// out.
     LockRounds,
     /// Threads share plain memory, so the search must look for data races.
     PlainMemory,

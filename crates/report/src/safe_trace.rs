@@ -180,7 +180,8 @@ impl Case {
         !is_longer && self.threads.starts_with(&other.threads) && self.events.iter().all(is_same)
     }
 
-    /// Returns the same case with other thread numbers: those of these spawn paths.
+    /// Returns the same case with other thread numbers: `threads` contains the spawn paths by new
+    /// number, and `number` turns an old number into the new one.
     pub fn renumbered(self, threads: Vec<String>, number: impl Fn(u32) -> u32) -> Case {
         let point = |at: Point| Point {
             thread: number(at.thread),
@@ -275,7 +276,7 @@ impl SafeTrace {
         trace.contradiction().map_or(Ok(trace), Err)
     }
 
-    /// Checks whether the constraints contain a cycle, so that a run would wait forever.
+    /// Returns a problem if the constraints contain a cycle, so that a run would wait forever.
     fn contradiction(&self) -> Option<StoredProblem> {
         let mut cases = self.cases.iter();
         let is_cyclic = cases.any(|case| cycle::is_cyclic(&case.constraints));

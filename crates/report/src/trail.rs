@@ -156,7 +156,7 @@ impl Trail {
         if thread >= self.facts.threads.len() {
             self.know(thread, name);
         }
-        // Further steps are not recorded. An execution with more steps has no trail.
+        // Further steps are not recorded. For such an execution, no steps are read.
         if STEPS + self.length < TEXT {
             self.words[STEPS + self.length].store(packed(thread, choice), Relaxed);
         }
@@ -171,7 +171,7 @@ impl Trail {
     ) {
         self.begin();
         let mut length = 0;
-        // Further steps are not recorded. An execution with more steps has no trail.
+        // Further steps are not recorded.
         for (word, (thread, choice)) in self.words[STEPS..TEXT].iter().zip(steps) {
             if thread >= self.facts.threads.len() {
                 self.know(thread, name);

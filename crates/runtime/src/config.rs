@@ -20,17 +20,18 @@ pub struct Config {
     /// Whether a value with counted owners, or tracked memory, is a failure if it is never dropped
     /// or freed.
     pub leaks_fail: bool,
-    /// The number of rounds without progress that a spin loop may make in a thread that has joined
-    /// all other threads. Loops that read the clock need some rounds. If this is not 0, runs are
-    /// not repeatable.
+    /// The number of rounds (iterations) without progress that a spin loop may make in a thread
+    /// that has joined all other threads. Loops that read the clock need some rounds. If this is
+    /// not 0, runs are not repeatable.
     pub waits_alone: u32,
     /// The number of bytes of a thread's stack.
     pub stack_size: usize,
     /// The time for which the operating-system thread that runs the model may be blocked. A longer
-    /// wait is a failure. In a Rust program, the same limit holds for running without an operation.
+    /// wait is a failure. In a Rust program, the same limit holds for the CPU time that a thread
+    /// uses without performing an operation.
     pub patience: Duration,
-    /// The directory of the sources of a library on top of this crate, including the last slash.
-    /// Places in it are not shown, because they do not belong to the program.
+    /// The directory of the sources of a library on top of this crate, including the slash at its
+    /// end. Places in it are not shown, because they do not belong to the program.
     pub library: Option<&'static str>,
     /// The configuration of programs in machine code, or `None` for Rust programs.
     pub native: Option<Native>,
@@ -57,5 +58,5 @@ impl Default for Config {
 }
 
 /// Plain accesses (not events) allowed per thread, as a multiple of the operation limit. With this
-/// limit, a loop over a plain flag that never changes stops, too.
+/// limit, a loop that waits for a plain flag stops even if the flag never changes.
 pub const ACCESSES: u32 = 1000;

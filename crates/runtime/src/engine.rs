@@ -64,6 +64,7 @@ pub(crate) struct Engine {
     pub(crate) running: ThreadId,
     /// The number of times that a thread was run, in all executions.
     pub(crate) resumes: u64,
+    /// The handle by which the running coroutine suspends itself.
     pub(crate) suspender: *const Suspender,
     /// The checker's floating-point control words. `None` if the program has the same words, as in
     /// Rust.
@@ -72,17 +73,22 @@ pub(crate) struct Engine {
     pub(crate) choice: u32,
     /// The current operation, with the access that it turns out to have.
     pub(crate) op: Op,
-    /// The write that the current operation reads from. For a write, its place in coherence order.
+    /// The write that the current operation reads from. If the operation is a write, its place in
+    /// coherence order (the order of the writes of its object).
     pub(crate) reads_from: ReadsFrom,
+    /// The id of the object's value before the current event.
     pub(crate) before: ValueId,
+    /// The id of the object's value after the current event.
     pub(crate) after: ValueId,
+    /// The events from which synchronization edges lead to the current event.
     pub(crate) edges: Vec<EventId>,
     /// A buffer for the synchronization edges of a wait that ends.
     pub(crate) granting: Vec<EventId>,
-    /// Started threads that have not begun, if threads begin as late as possible.
+    /// If threads begin as late as possible: started threads that have not begun. Otherwise `None`.
     pub(crate) late: Option<Vec<ThreadId>>,
     /// Whether a new thread runs to its first operation before its parent continues.
     pub(crate) children_go_first: bool,
+    /// The operations that count as a step.
     pub(crate) granularity: StepGranularity,
     /// The execution that is being repeated, or null.
     pub(crate) script: *const Execution,
@@ -91,20 +97,22 @@ pub(crate) struct Engine {
     pub(crate) watch: Watch,
     /// Whether the threads are being unwound after the end of the execution.
     pub(crate) is_tearing_down: bool,
-    /// Whether the execution is over, and its remaining threads run to their ends.
+    /// Whether the execution is over, and its remaining threads continue towards their ends
+    /// (`Model::run_out`).
     pub(crate) is_run_out: bool,
     /// The number of accesses to plain memory in all executions. It shows progress.
     pub(crate) touches: u64,
     pub(crate) names: Names,
     pub(crate) guests: Guests,
     pub(crate) config: Config,
+    /// The code of the main thread.
     body: Box<dyn Fn()>,
 }
 
 life! {
     /// The state of the current execution.
     pub(crate) struct ExecutionLife {
-        /// Indexed by thread.
+        /// The state of each thread, indexed by thread.
         pub(crate) pending: Vec<Pending>,
         /// Threads that were started in this execution, in that order.
         pub(crate) started: Vec<ThreadId>,
@@ -115,12 +123,12 @@ life! {
         /// Synchronization edges that became known in the current step, as pairs (thread, event):
         /// the thread's next event comes after this event.
         pub(crate) next_edges: Vec<(ThreadId, EventId)>,
-        /// Pairs of (thread, object it is waiting for).
+        /// Waiting threads, each with the object that it waits for.
         pub(crate) waiting: Vec<(ThreadId, ObjectId)>,
         /// Threads whose pending operation depends on the state of its object, and how it depends.
         pub(crate) conditional: Vec<(ThreadId, DependsOn)>,
-        /// Threads that continue before the step is over, because they were started or their wait
-        /// has ended.
+        /// Threads that continue before the step is over, for example because they were started or
+        /// their wait has ended.
         ready: VecDeque<ThreadId>,
         /// Used if every operation is a step: the threads that would continue within the step if
         /// only accesses were steps, in this order.
@@ -129,12 +137,12 @@ life! {
         pub(crate) is_in_event: bool,
         /// The first reason, if any, why this execution makes the exploration start again.
         pub(crate) coarsened: Option<Restart>,
-        /// Whether a step names a source for its read that did not write the object. Then the
-        /// schedule does not fit the program.
+        /// Whether a step names a source for its read (the write that it reads from), but the
+        /// source did not write the object. Then the schedule does not fit the program.
         pub(crate) has_unfit_source: bool,
         pub(crate) objects: Objects,
-        /// The last value of each object, indexed by object. Maintained only while reads are
-        /// watched.
+        /// The last value of each object, indexed by object. Maintained only while the await rule
+        /// is in use (`Watch::reads`).
         pub(crate) values: Vec<Option<ValueId>>,
     }
 }
@@ -156,8 +164,8 @@ impl Engine {
         self.life.next_edges.push((thread, event));
     }
 
-    /// Records that an assumption of the exploration is wrong, so that it has to start again
-    /// without this assumption.
+    /// Records that an assumption of the exploration is wrong, so that the exploration has to start
+    /// again without this assumption.
     pub(crate) fn coarsen(&mut self, why: Restart) {
         self.life.coarsened.get_or_insert(why);
     }
@@ -189,7 +197,7 @@ impl Engine {
         &mut self.threads[self.running.index()]
     }
 
-    /// Records the values of the object before and after the current event.
+    /// Records the ids of the object's values before and after the current event.
     #[inline(always)]
     pub(crate) fn note(&mut self, before: ValueId, after: ValueId) {
         self.before = before;
@@ -202,7 +210,8 @@ impl Engine {
         !self.life.ready.is_empty()
     }
 
-    /// Removes and returns a thread that continues before the step is over.
+    /// Removes and returns the next thread that continues before the step is over. Returns `None`
+    /// if there is no such thread.
     #[inline(always)]
     pub(crate) fn take_ready(&mut self) -> Option<ThreadId> {
         self.life.ready.pop_front()

@@ -50,12 +50,15 @@ use std::ptr::{self, NonNull};
 pub(crate) struct Guests {
     /// The heap of the running thread.
     pub(crate) heap: *mut Heap,
+    /// What the running thread changes in memory until the next switch, for the await rule.
     pub(crate) segment: Segment,
+    /// The search for synchronization outside the model.
     pub(crate) hidden: Hidden,
+    /// Effects that a round of a loop may undo, for the await rule.
     pub(crate) history: History,
     /// Whether the effect of the current event (or its absence) is already recorded.
     pub(crate) is_effect_noted: bool,
-    /// While statics are being dropped: the state to restore afterwards.
+    /// While statics are being dropped: the state to restore afterwards. Otherwise `None`.
     pub(crate) ending: Option<Ending>,
     /// Whether a destructor of a static was stopped, so that values that it owned may remain.
     pub(crate) has_lost_statics: bool,
@@ -63,7 +66,7 @@ pub(crate) struct Guests {
     /// The values of atomic variables that a read may get.
     pub(crate) versions: Versions,
     /// Objects that are accessed with an ordering weaker than `SeqCst`, each with the place of one
-    /// of these accesses. Recorded if the choice of the memory model depends on them.
+    /// of these accesses. Recorded only if the choice of the memory model depends on them.
     pub(crate) weak_orderings: FxHashMap<ObjectId, Spot>,
     /// While a repair is searched for: orderings that are stronger than those of the program.
     pub(crate) strengthening: Option<Strengthening>,
@@ -71,14 +74,17 @@ pub(crate) struct Guests {
     /// Leaked memory of values of lazy statics from earlier executions, for reuse by the same
     /// static. Pairs of (address of the static, memory).
     pub(crate) spare_statics: Vec<(usize, *mut ())>,
+    /// Objects that are named by their place in memory, and copies of statics.
     pub(crate) residents: Residents,
     /// Values that must be dropped or freed before the end.
     pub(crate) owned: Pool<Owned>,
-    /// For each address that `into_raw` has returned, the number of the value with counted owners.
+    /// For each address that `into_raw` has returned, the number in `owned` of the value at this
+    /// address, which has counted owners.
     pub(crate) raw_arcs: BTreeMap<usize, u32>,
-    /// The number of each block of tracked memory, by address.
+    /// The number in `owned` of each block of tracked memory, by address.
     pub(crate) raw_memory: BTreeMap<usize, u32>,
     pub(crate) failures: Failures,
+    /// Whether interleavings are explored in the current part of the execution.
     pub(crate) exploration: Exploration,
     /// Whether some execution left out alternatives because of `exploration`.
     pub(crate) has_left_out: bool,
@@ -105,7 +111,7 @@ pub(crate) struct ThreadGuests {
     /// The number of the thread's last run, as counted by `Savepoints`.
     pub(crate) run: u64,
     pub(crate) locals: Locals,
-    /// The lazy static whose value the thread is creating.
+    /// The lazy static whose value the thread is creating, if any.
     pub(crate) making: Option<Making>,
 }
 
@@ -117,11 +123,12 @@ life! {
         /// The condition of an object that the thread awaits, if it stopped because the condition
         /// did not hold.
         pub(crate) condition: Option<Condition>,
+        /// What the thread has done since its last effect, for the await rule.
         pub(crate) round: Round,
         /// Whether the thread is a server, whose wait for letters at the end is not a deadlock.
         pub(crate) serves: bool,
-        /// The frame of the call in which the thread was last suspended, or 0 if it was never
-        /// suspended. No frames of the program lie below.
+        /// The address of the frame of the call in which the thread was last suspended, or 0 if it
+        /// was never suspended. No frames of the program lie below this address.
         pub(crate) frame: usize,
     }
 }

@@ -2,10 +2,10 @@
 //! stackful coroutine, and a step runs one thread up to its next visible operation.
 //!
 //! [`Model`] is the program. A front-end builds its *mirrors*, the types that replace those of the
-//! standard library, from the other types of this crate. A method of these types announces an
-//! operation and waits until the model performs it. The types do not depend on the exploration.
-//! Their objects belong to the execution that created them. Only the threads of this execution may
-//! use them. Any other use panics.
+//! standard library, from the other types of this crate. Most methods of these types *announce* an
+//! operation: they tell the model the thread's next operation, and wait until the model performs
+//! it. An object belongs to the execution that created it, and only the threads of this execution
+//! may use it. An operation outside a model panics.
 //!
 //! ```
 //! use explore::{Algorithm, Options, Outcome, Program, explore};

@@ -1,9 +1,9 @@
 //! The front-end for programs in machine code (*native* programs). Memory is named by its address,
 //! and a place in the program is the address of an instruction.
 //!
-//! These functions are called from *hooks*, which a compiler inserts before accesses, and from
-//! replacements of library functions. Only threads of a [`Model`](crate::Model) whose [`Config`]
-//! has a [`Native`] call them.
+//! Most of these functions are called from *hooks*, which a compiler inserts before accesses, and
+//! from replacements of library functions. Only threads of a [`Model`](crate::Model) whose
+//! [`Config`] has a [`Native`] may call these.
 
 mod annotations;
 mod atomics;
@@ -107,7 +107,8 @@ pub fn start_watchdog() {
     crate::engine::watchdog::start();
 }
 
-/// Turns each crash of the program into a failure of the running thread.
+/// From now on, a signal that would end the program is a failure of the running thread. `prologue`
+/// and `epilogue` are called in the signal handler.
 pub fn catch_crashes(prologue: Prologue, epilogue: Epilogue) {
     crate::engine::trap::install_for_native(prologue, epilogue);
 }
@@ -141,9 +142,10 @@ pub(crate) struct State {
     pub(crate) is_simple: bool,
     pub(crate) shadow: Shadow,
     pub(crate) ownership: Ownership,
-    /// Whether a slice of a search has accessed shared memory that was not known to be shared when
-    /// the slice began.
+    /// Whether a slice (a small piece of the search) has accessed shared memory that was not known
+    /// to be shared when the slice began.
     pub(crate) has_met_more_shared: bool,
+    /// What is known about the reuse of freed memory.
     pub(crate) reuse: reuse::Met,
     /// Whether happens-before includes synchronization by atomic accesses. The search for data
     /// races needs this if starts, ends and locks do not order the threads enough.
@@ -163,7 +165,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Returns the state before any thread has started.
+    /// Returns the state before any thread has started. Also sets `IS_BOUNDED`.
     pub(crate) fn new(config: &Config) -> State {
         let is_native = config.native.is_some();
         let is_bounded = is_native && config.conditions.unroll.is_some();
@@ -184,7 +186,7 @@ impl State {
         self.written = None;
     }
 
-    /// Watches all memory from the beginning.
+    /// Watches all memory from the beginning, and all orders that atomic accesses establish.
     pub(crate) fn watch_all(&mut self) {
         self.ownership.give_up();
         self.is_ordering = true;

@@ -45,7 +45,7 @@ pub(crate) mod strengthening;
 pub(crate) mod thread;
 pub(crate) mod versions;
 
-/// The objects of `mazurka::sync` that need no mirror.
+/// The types that `mazurka::sync` re-exports as they are, without a wrapper.
 pub mod sync {
     pub use super::arc::{Arc, Weak};
     pub use super::lazy::Lazy;

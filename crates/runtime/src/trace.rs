@@ -24,10 +24,10 @@ use std::collections::BTreeMap;
 pub struct Shown {
     /// The kind of bug.
     pub kind: FailureKind,
-    /// The message of a panic, the waiting threads with the objects they wait for, or the accesses
-    /// that race.
+    /// For example the message of a panic, the waiting threads with the objects they wait for, or
+    /// the accesses that race.
     pub message: String,
-    /// The place as `file:line:column`, if known.
+    /// The place as `file:line:column` (in a native program `file:line`), if known.
     pub location: Option<String>,
     /// The event in which the failure appeared, if it appeared in an event.
     pub event: Option<EventId>,
@@ -40,11 +40,13 @@ pub struct Trace {
     pub outcome: Outcome,
     /// The failure, if the outcome is a bug.
     pub failure: Option<Shown>,
-    /// The events, with the races among them.
+    /// What users see: the events, the accesses that race and the notes as rows, and the races
+    /// among the events.
     pub interleaving: Interleaving,
     /// The row of each event.
     pub rows: Vec<usize>,
-    /// The races. Those that decide the failure come first.
+    /// The races between accesses, those that decide the failure first. Empty if the execution was
+    /// found under a weak memory model.
     pub races: Vec<Race>,
     /// The thread of each column.
     pub columns: Vec<ThreadId>,
@@ -61,7 +63,7 @@ pub struct Described {
     pub kind: OpKind,
     /// The operation, its object and its values.
     pub text: String,
-    /// The place as `file:line:column`, if known.
+    /// The place as `file:line:column` (in a native program `file:line`), if known.
     pub location: Option<String>,
 }
 
@@ -133,7 +135,8 @@ impl Engine {
     }
 
     /// Describes the events of `accesses`, an execution whose steps are accesses. The recorded
-    /// execution `operations` has the same events, and further events between them.
+    /// execution `operations` has the same events, and further events between them. Leaves out
+    /// events of `accesses` that `operations` does not contain.
     pub(crate) fn described(&self, accesses: &Execution, operations: &Execution) -> Vec<Described> {
         let mut described = Vec::new();
         let mut next: BTreeMap<ThreadId, u32> = BTreeMap::new();
@@ -214,8 +217,8 @@ impl Engine {
         rows
     }
 
-    /// Adds the object states to the rows of events, for users who step through them. Returns the
-    /// names of the objects.
+    /// Completes the rows of events for users who step through them: adds the states of objects,
+    /// the events that come before, and the sources of reads. Returns the names of the objects.
     fn add_states(&self, execution: &Execution, rows: &mut [Row], events: &[usize]) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         // Several objects may have the same name, for example locals of threads.

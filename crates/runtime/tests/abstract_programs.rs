@@ -1,5 +1,5 @@
-//! Checks that random abstract programs have the same results as coroutines and on the testkit's
-//! machine.
+//! Checks that random abstract programs have the same results in two cases: as coroutines of a
+//! model, and on the testkit's machine (an interpreter).
 //!
 //! To repeat a run, set the environment variable `MAZURKA_SEED` to the seed that it has printed.
 
@@ -25,7 +25,7 @@ use testkit::suite::SUITES;
 /// The outcome, and the final values of variables and registers.
 type End = (Outcome, Vec<u64>, Vec<Vec<u64>>);
 
-/// The results of a search: the number of complete executions, and how they ended.
+/// The results of a search: the number of maximal executions, and how they ended.
 type Found = (u64, BTreeSet<End>);
 
 /// The objects and threads of a running program.
@@ -38,7 +38,9 @@ struct Shared {
     barriers: Vec<Barrier>,
     onces: Vec<Once>,
     channels: Vec<Channel<u64>>,
+    /// The threads that were started, by their numbers in the program.
     handles: RefCell<Vec<Option<ThreadId>>>,
+    /// The barrier that lets the threads begin together.
     start: Barrier,
 }
 
@@ -55,8 +57,11 @@ struct Runner {
     program: Rc<Program>,
     shared: Rc<Shared>,
     seen: Rc<Seen>,
+    /// The mutexes that the thread holds.
     mutexes: RefCell<Vec<usize>>,
+    /// The reader-writer locks that the thread holds.
     places: RefCell<Vec<(usize, Place)>>,
+    /// The channels whose end the thread has dropped.
     dropped: RefCell<Vec<usize>>,
 }
 
@@ -161,6 +166,8 @@ impl Runner {
         }
     }
 
+    /// Records that the thread holds a reader-writer lock, if it got a place. Returns 1 if so, and
+    /// 0 otherwise.
     fn hold(&self, lock: usize, place: Option<Place>) -> u64 {
         let is_held = place.is_some();
         self.places

@@ -54,9 +54,9 @@ fn threads_that_end_drop_their_values_and_abandoned_threads_do_not() {
         }
     });
     assert_eq!(found, [(Outcome::Halted, 2), (Outcome::Deadlock, 1)]);
-    // In the deadlock, 5 values are left: one of `main` and two of each thread. In the other
-    // executions the second thread halts and leaves 2 values, and main leaves 1. If the second
-    // thread comes first, the first thread waits and leaves 1 more.
+    // In the deadlock, 5 values are left: one of `main` and two of each thread. In each of the
+    // other two executions, the second thread halts and leaves 2 values, and `main` leaves 1. If
+    // the second thread comes first, the first thread waits and leaves 1 more.
     assert_eq!(live.get(), 5 + 3 + 4);
 }
 

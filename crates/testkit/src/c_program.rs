@@ -254,7 +254,8 @@ pub enum Statement {
     Library { region: usize, does: Library },
     /// An assignment.
     Set { register: usize, value: u64 },
-    /// A body that is executed if the register has, or has not, the value.
+    /// A body that is executed if the register has the value. If `is_equal` is false, the body is
+    /// executed if the register has another value.
     If {
         register: usize,
         is_equal: bool,

@@ -335,7 +335,8 @@ fn line_of(action: &Action, initialiser: usize) -> String {
 }
 
 /// Returns a verb's template in C, with objects `$0` and `$1`, values `$a` and `$b`, the place of
-/// its result, the number of an initialiser, and the orderings `$o` and, on failure, `$f`.
+/// its result, the number of an initialiser, and the orderings `$o` and, on failure, `$f`. Returns
+/// `None` if C has no counterpart.
 #[rustfmt::skip]
 fn template(verb: Verb) -> Option<&'static str> {
     use Verb::*;

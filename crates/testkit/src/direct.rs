@@ -1,5 +1,6 @@
 //! The direct semantics of abstract programs: every blocking operation is one atomic step. It does
-//! not use the `objects` crate. The split semantics must have the same final states.
+//! not use the `objects` crate. The split semantics must have the same final states, with the
+//! exceptions in docs/book/src/algorithms.md, "Requests and waits".
 
 mod moves;
 
@@ -44,7 +45,7 @@ struct State {
     rwlocks: Vec<RwLock>,
     /// For each condition variable, the threads that wait and are not signalled.
     waiters: Vec<BTreeSet<usize>>,
-    /// For each kind with an entry, the values of its objects.
+    /// For each kind of object with an entry (see `entry`), the values of its objects.
     entries: Vec<Vec<usize>>,
     arrivals: Vec<usize>,
     onces: Vec<OnceState>,

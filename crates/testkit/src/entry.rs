@@ -70,7 +70,7 @@ impl Kind {
         }
     }
 
-    /// Returns the form of its wait.
+    /// Returns the form of its wait: the announcement of the wait without the concrete object.
     pub(crate) fn wait(self) -> Form {
         match self {
             Kind::Semaphore => objects::Semaphore::WAIT,
@@ -151,7 +151,7 @@ impl Act {
 }
 
 impl Step {
-    /// Returns the form of the event.
+    /// Returns the form of the event: its announcement without the concrete object.
     pub(crate) fn form(self) -> Form {
         match self {
             Step::Request => objects::Semaphore::REQUEST,
@@ -170,8 +170,9 @@ impl State {
         }
     }
 
-    /// Performs the event `at`: the split semantics. `place` is the place that an earlier event of
-    /// the action took. Returns the result of the action, if the event decides it.
+    /// Performs the event `at`: the split semantics. `place` is the position in the order of the
+    /// object that an earlier event of the action took. Returns the result of the action, if the
+    /// event decides it.
     pub(crate) fn perform(
         &mut self,
         step: Step,

@@ -252,7 +252,7 @@ impl Machine {
     }
 
     /// Puts the value that an access reads into memory, if it is not the current value. Returns the
-    /// previous content of memory.
+    /// previous content of memory, or `None` if the operation accesses no variable.
     fn read_from(&mut self, op: Op, from: ReadsFrom) -> Option<u64> {
         let variable = variable_of(op)?;
         let memory = self.variables[variable];

@@ -150,7 +150,8 @@ fn run(options: &Arguments) -> Result<usize, String> {
 struct Found(String);
 
 impl Found {
-    /// Returns arguments that check the same program again: `program 3 of seed 1, gcc -O2, …`.
+    /// Returns arguments that check the same program again. The line that reports the difference
+    /// begins with `program 3 of seed 1, gcc -O2, …`.
     fn again(&self, mutant: &Mutant) -> Result<Vec<String>, String> {
         let words: Vec<&str> = self
             .0

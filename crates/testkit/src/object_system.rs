@@ -1,8 +1,9 @@
 //! Abstract systems of concurrent objects, and their behaviour by the direct semantics.
 //!
-//! Each object holds a number, and each task has a register. [`finals`] runs a task from one
-//! release point to the next in one step, and blocks where a condition or a future blocks. It uses
-//! neither events nor the `actors` crate.
+//! Each object holds a number, and each task has a register. At a *release point*, other tasks may
+//! use the objects of a task. [`finals`] runs a task from one release point to the next in one
+//! step, and blocks where a condition or a future blocks. It uses neither events nor the `actors`
+//! crate.
 
 mod direct;
 mod random;

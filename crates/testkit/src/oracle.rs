@@ -61,7 +61,7 @@ impl Oracle {
         self.prefixes.len()
     }
 
-    /// Returns the number of maximal interleavings from here.
+    /// Returns the number of maximal interleavings that continue the schedule.
     fn visit(&mut self, machine: &Machine, schedule: &mut Schedule) -> Result<u64, Refusal> {
         let key = Key::of(machine.records());
         let end = machine.end();

@@ -32,6 +32,8 @@ pub(crate) struct Plan {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BarrierPlan {
     pub(crate) places: usize,
+    /// Whether the order of arrivals matters: a thread learns whether it leads, or more threads
+    /// arrive than the barrier has places.
     pub(crate) is_ordered: bool,
 }
 
@@ -39,6 +41,8 @@ pub(crate) struct BarrierPlan {
 pub(crate) struct ChannelPlan {
     /// The bound; `None` if unbounded.
     pub(crate) bound: Option<usize>,
+    /// Whether a thread receives by a try or with a time limit. For a rendezvous channel (bound 0),
+    /// sends by a try or with a time limit also count.
     pub(crate) is_tried: bool,
     /// Number of sender handles: one for each thread that sends, but at least one.
     pub(crate) senders: usize,

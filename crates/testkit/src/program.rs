@@ -134,7 +134,7 @@ pub enum Verb {
     TryLock,
     ReadLock,
     WriteLock,
-    /// Releases the reader-writer lock that was taken last.
+    /// Releases the thread's most recent hold of the reader-writer lock.
     Release,
     TryRead,
     TryWrite,

@@ -9,7 +9,8 @@ use testkit::suite::SUITES;
 use testkit::{Oracle, Program};
 
 /// Programs that expose wrong rules of an algorithm, each with its number of traces if known. Some
-/// are from docs/book/src/algorithms.md, others were found by this test.
+/// are from docs/book/src/algorithms.md, others were found by this test. The comments state the
+/// right rules, in the terms of that chapter.
 const TRAPS: [(&str, Option<usize>); 23] = [
     // The augmenting sets of sleep expressions begin with the head.
     (

@@ -68,8 +68,8 @@ pub trait Parts: Clone + Eq + Hash + Send + 'static {
     #[doc(hidden)]
     fn exclusively<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> R;
 
-    /// Passes copies of the states to a segment that must not change them. Returns whether the
-    /// segment changed them.
+    /// Passes copies of the states to a segment that must not change them. Returns the result of
+    /// the segment, and whether the segment changed a copy.
     #[doc(hidden)]
     fn on_copies<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> (R, bool);
 
@@ -128,7 +128,8 @@ pub(super) fn read_when<P: Parts, R>(
     parts.jointly(segment)
 }
 
-/// Runs the part of a segment that changes the states, and then evaluates the awaited conditions.
+/// Runs the part of a segment that changes the states, and then evaluates the conditions of stopped
+/// tasks again.
 pub(super) fn change<P: Parts, R>(parts: &P, segment: impl FnOnce(P::Exclusive<'_>) -> R) -> R {
     let result = parts.exclusively(segment);
     awaiting::ask_again(parts);

@@ -5,10 +5,11 @@
 //! whether the current execution counts as halted (the condition holds at its end) or as a
 //! deadlock.
 //!
-//! No deadlock is missed. If a task waits forever, move its attempt to the end. The attempt changes
-//! nothing, so the other tasks end as before, and this execution is explored. No false deadlock is
-//! reported. If no condition holds at the end, leave out the failed attempts: in the remaining
-//! execution, the scheduler ran the other tasks first. (If a condition holds, the state is not
+//! No deadlock is missed: if a task waits forever, consider the execution in which its attempt
+//! comes last. The failed attempt changes nothing, so the other tasks end as before. This execution
+//! is explored, too. No false deadlock is reported: if no condition holds at the end, consider the
+//! execution without the failed attempts. In that execution the scheduler ran the other tasks
+//! first, and none of the waiting tasks can continue. (If a condition holds, the state is not
 //! final, and the execution counts as halted.)
 
 use super::access_set::Parts;

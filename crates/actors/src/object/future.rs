@@ -61,7 +61,8 @@ impl<T: Value> Future<T> {
             if let Some(value) = &*self.lock() {
                 return value.clone();
             }
-            // The value is missing only while the execution is torn down.
+            // The value is missing only while the execution is torn down (ended before all tasks
+            // have returned).
             runtime::assume(false);
         }
     }

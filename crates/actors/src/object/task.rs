@@ -117,6 +117,7 @@ struct Call {
     method: &'static str,
     location: Place,
     body: Box<dyn FnOnce()>,
+    /// Represents the object and the task of the call in the state.
     callee: Fingerprint,
 }
 
@@ -152,16 +153,17 @@ struct Local<T: Task> {
     /// the next segment. It is part of the state. Otherwise two different states could become equal
     /// only because an awaited task has ended.
     before: Option<T>,
-    /// The object of its next segment.
+    /// The object of the next segment, or its tuple of objects.
     object: T::Touches,
     /// The calls of the last segment that have not begun.
     calls: Vec<Fingerprint>,
     /// The futures that the task awaits, and the type of the function that takes over their values.
     awaits: Option<(Vec<ThreadId>, TypeId)>,
+    /// The value with which the task ends, after its last segment.
     output: Option<T::Output>,
 }
 
-/// Returns the code of a task that is started at this place.
+/// Returns the code of a task. `location` is the place in the source that starts the task.
 pub(super) fn body<T: Task>(
     object: &T::Touches,
     task: T,
@@ -283,7 +285,7 @@ impl<T: Task> Running<T> {
             runtime::await_end(self.location, task);
         }
         // `resume` runs without the lock. It reads the values of the awaited futures, and may not
-        // return if one has no value because the execution is torn down.
+        // return if one has no value because the execution is torn down (ended early).
         let mut task = lock(&self.local).task.clone();
         (awaited.resume)(&mut task);
         let mut local = lock(&self.local);

@@ -63,7 +63,8 @@ pub fn explored(checker: Checker, body: impl Fn(&Window) + 'static) -> (Finals, 
     };
     let (window, finals) = (collector.window.clone(), Arc::clone(&collector.finals));
     let checker = checker.keep_going(true);
-    // Probes also show states.
+    // Probes (runs outside the exploration, which compare states) also show states. So each run
+    // first clears the window.
     let program = move || {
         window.0.lock().unwrap().clear();
         body(&window);

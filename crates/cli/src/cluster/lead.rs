@@ -53,6 +53,7 @@ pub struct Leader<'l> {
     pub job: &'l Job,
     pub executable: &'l Executable,
     pub lead: Lead,
+    /// The revision of the leader's record on the server that this worker wrote last.
     pub revision: u64,
     /// Set when this worker must stop.
     pub stop: &'l AtomicBool,
@@ -99,7 +100,7 @@ impl Leader<'_> {
         Ok(())
     }
 
-    /// Returns the answer of the search; `None` if this worker no longer leads it.
+    /// Returns the answer of the search, or `None` if this worker no longer leads the job.
     fn search(&mut self, folder: &Path) -> Result<Option<Answer>, Refusal> {
         let refused = |error| Refusal::Check {
             program: self.job.order.name.clone(),

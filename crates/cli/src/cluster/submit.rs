@@ -70,7 +70,7 @@ fn new_id() -> String {
     format!("{now:x}-{:x}", std::process::id())
 }
 
-/// Returns `None` if the user interrupted the wait.
+/// Turns the error of an interrupted wait into `None`.
 fn unless_interrupted(waited: Result<Option<Report>, Refusal>) -> Result<Option<Report>, Refusal> {
     match waited {
         Err(Refusal::Cluster(ClusterError::Interrupted { .. })) => Ok(None),

@@ -183,8 +183,9 @@ impl Workshop {
         Ok(())
     }
 
-    /// Carries out this errand and the next ones of the same job. Returns the first errand of
-    /// another job.
+    /// Carries out this errand and the next ones of the same job, until an errand of another job
+    /// arrives. Returns that errand, or `None` if no errand arrives for some time or the worker
+    /// stops.
     fn serve(&self, id: &str, hand: &AtHand, first: Message) -> Result<Option<Message>, Refusal> {
         let mut runner = Runner {
             executable: &hand.executable,

@@ -154,6 +154,7 @@ impl Explored {
     }
 
     /// Returns the tree of the first executions of the search, to be shown while the search runs.
+    /// Returns `None` if these executions cannot be searched.
     pub fn sketch(&self) -> Option<Tree> {
         let mut options = self.options.clone();
         options.jobs = Some(1);

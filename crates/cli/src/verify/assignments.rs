@@ -88,7 +88,8 @@ impl Assignments {
         (!self.inputs.is_empty()).then(|| condition().to_string())
     }
 
-    /// Records a verified case. Returns whether it changes the constraints or completes them.
+    /// Records a verified case, unless its prefix is longer than that of the known case. Returns
+    /// whether the constraints, the choices, the completeness or the prevented bugs have changed.
     pub fn take(&mut self, index: usize, case: Case) -> bool {
         let case = self.renumbered(case);
         let known = &mut self.all[index].case;
@@ -130,13 +131,13 @@ impl Assignments {
         case.renumbered(threads, |thread| numbers[thread as usize])
     }
 
-    /// Returns the number of constraints of an assignment.
+    /// Returns the number of constraints of an assignment, or `None` if nothing is verified for it.
     pub fn constraints(&self, index: usize) -> Option<usize> {
         let case = self.all[index].case.as_ref();
         case.map(|case| case.constraints.len())
     }
 
-    /// Returns the verified cases. Assignments with the same constraints are one case.
+    /// Returns the verified cases. Assignments with the same constraints and choices are one case.
     pub fn cases(&self) -> Vec<Case> {
         let all: Vec<Inputs> = self
             .all

@@ -18,7 +18,8 @@ fn calls() -> Vec<&'static str> {
     CALLS.lines().filter(is_call).collect()
 }
 
-/// Returns the call in an execution with this error: the choice of its first operation.
+/// Returns the number of the call in the execution of this error: the result of the execution's
+/// first operation, which is a choice.
 fn call_of(error: &Value) -> usize {
     let first = error["interleaving"]["rows"][0]["text"].as_str().unwrap();
     let (_, number) = first.split_once("-> ").unwrap();

@@ -4,8 +4,8 @@
 use crate::toolchain::{Toolchain, check};
 use std::path::Path;
 
-/// Pairs of threads of the program, and the errors of some order. An empty list means that each
-/// order is correct.
+/// Pairs of threads of the program, with the errors that occur in some order of their operations.
+/// An empty list means that each order is correct.
 const PAIRS: [(&str, &[&str]); 40] = [
     ("lock_stream_and_mutex,print_within_mutex", &["deadlock"]),
     ("count_within_stream,count_within_stream", &[]),

@@ -93,8 +93,8 @@ int main(void) {{
     }
 }
 
-/// Other code, for example a hook, has left values at these places. They must be the same in each
-/// execution.
+/// Other code, for example a hook, has left values at the places of these variables. The values
+/// must be the same in each execution.
 #[test]
 fn first_writes_to_locals_are_the_same_in_each_execution() {
     for declared in ["volatile int n = 0;", "atomic_int n; atomic_store(&n, 0);"] {

@@ -161,7 +161,7 @@ int main(void) {{
     }
 }
 
-/// No register that calls preserve contains the pointer.
+/// No register that calls preserve contains the pointer `p`.
 #[test]
 fn a_loop_over_a_text_that_threads_share_ends() {
     let text = "

@@ -44,7 +44,8 @@ fn report(
     check(&["--memory", memory], &executable, &[])
 }
 
-/// Checks that C programs have a bug under these memory models only.
+/// Checks that each C program has a bug under the memory models next to it, and under no other
+/// model.
 fn expect(programs: &[(&str, &[&str])]) {
     for compiler in ["gcc", "clang"] {
         let Some(toolchain) = Toolchain::named(compiler) else {

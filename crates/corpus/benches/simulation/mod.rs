@@ -32,7 +32,7 @@ const LEADING: f64 = 100e-6;
 /// Messages that the server forwards when a slice is given out, and again when its result is taken.
 const MESSAGES: f64 = 4.0;
 
-/// A measured search.
+/// A measured search: a tree of small slices (items).
 pub struct Search {
     items: Vec<Item>,
     children: Vec<Vec<u32>>,
@@ -41,6 +41,7 @@ pub struct Search {
     overhead: f64,
 }
 
+/// A measured slice.
 struct Item {
     executions: f64,
     share: f64,
@@ -192,6 +193,7 @@ struct Simulation<'s> {
     waiting: BinaryHeap<(u64, Reverse<u64>, WaitingPart)>,
     /// Number of slices that are given out and not delivered yet.
     given: usize,
+    /// The greatest duration that a slice may have now, in seconds.
     longest: f64,
     /// Time that the leader needs per slice, in seconds.
     each: f64,
@@ -263,7 +265,8 @@ impl Simulation<'_> {
         unreachable!("the search ends when nothing is left");
     }
 
-    /// Returns the time at which the server will have forwarded a message that arrives now.
+    /// Returns the time at which the server will have forwarded the messages of a slice or result
+    /// that arrives now.
     fn pass(&mut self) -> f64 {
         self.outcome.messages += MESSAGES;
         self.server_free = self.server_free.max(self.now) + MESSAGES / self.cluster.server;

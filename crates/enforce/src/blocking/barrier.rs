@@ -24,7 +24,7 @@ pub struct Barrier {
     inside: AtomicU32,
 }
 
-/// Number of threads that can be counted in one generation.
+/// A generation must have fewer arrivals than this number, because 16 bits count them.
 const MOST: u32 = 1 << 16;
 
 impl Barrier {
@@ -87,7 +87,7 @@ impl Barrier {
         false
     }
 
-    /// Waits until the generation is complete. Its number has 16 bits.
+    /// Waits until the generation is complete. Its number has 16 bits and may wrap around.
     fn wait_for(&self, generation: u32) {
         crate::publish();
         let is_complete =

@@ -7,10 +7,12 @@ use rustix::thread::futex;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst, fence};
 
-/// A bell, rung by every thread that changes a condition for which other threads may wait.
+/// A bell. A thread that may have made a condition true for which other threads wait rings the
+/// bell.
 pub(crate) struct Bell {
     /// Incremented when the bell is rung while threads are parked.
     rung: AtomicU32,
+    /// Number of threads that are parked or about to park.
     parked: AtomicU32,
 }
 

@@ -1,7 +1,7 @@
 //! Channels with many senders and one receiver: unbounded, bounded, or a rendezvous (bound 0).
 //!
 //! The i-th receive gets the message of the i-th send. A send without room also takes its place,
-//! and its message is queued. The message is accepted once enough receives have places.
+//! and its message is queued. Such a message is accepted once enough receives have places.
 
 use super::Deadline;
 use super::bell::Bell;
@@ -155,7 +155,8 @@ impl<T> Channel<T> {
     /// Receives a message if there is one.
     ///
     /// # Errors
-    /// Returns an error if there is no message.
+    /// Returns an error if there is no message: `Disconnected` if all senders are gone, otherwise
+    /// `Empty`.
     pub fn try_receive(&self) -> Result<T, Unreceived> {
         match self.is_rendezvous() {
             true => {
@@ -184,8 +185,8 @@ impl<T> Channel<T> {
         self.ends_receive(was_hung_up, |_| ())
     }
 
-    /// Checks whether all senders are gone. This check comes first, so that an earlier message is
-    /// not missed.
+    /// Checks whether all senders are gone. This check comes first: a later check could miss a
+    /// message that is sent before the last sender is dropped.
     fn look_for_senders(&self) -> bool {
         begin(OpKind::ClosedCheck);
         let is_hung_up = self.with(|state| state.senders == 0);
@@ -225,7 +226,7 @@ impl<T> Channel<T> {
         self.bell.ring();
     }
 
-    /// Removes the receiver, and drops accepted messages, which no thread will receive.
+    /// Removes the receiver, and drops the accepted messages, which no thread will receive.
     pub fn drop_receiver(&self) {
         begin(OpKind::ReceiverDrop);
         let left = self.with(|state| {
@@ -239,7 +240,7 @@ impl<T> Channel<T> {
 }
 
 impl<T> State<T> {
-    /// Takes a place for a send. Returns its number.
+    /// Takes a place for a send, and queues the message. Returns the number of the send.
     fn push(&mut self, message: T) -> Result<u64, Unsent<T>> {
         if !self.has_receiver {
             return Err(Unsent::Disconnected(message));

@@ -69,8 +69,8 @@ impl Condvar {
         is_signalled
     }
 
-    /// Checks whether the waiter was woken. If so, the condition variable may be gone and is not
-    /// used.
+    /// Ends a timed wait: gives up the wait unless the waiter was woken. Returns whether the waiter
+    /// was woken. If so, the condition variable may be gone and is not used.
     fn resolve(&self, waiter: &Waiter) -> bool {
         begin(OpKind::CondvarResolve);
         let gives_up = waiter.gives_up();
@@ -81,15 +81,16 @@ impl Condvar {
         !gives_up
     }
 
-    /// Waits until waiters whose time has run out have left. No other threads still use the
-    /// condition variable.
+    /// Waits until waiters whose time has run out have left. The caller must make sure that no
+    /// other thread uses the condition variable any more.
     pub fn destroy(&self) {
         while self.latch.hold(|| self.queue.has_leaving()) {
             std::thread::yield_now();
         }
     }
 
-    /// Wakes one waiter: the waiter chosen by the plan, or the waiter that has waited longest.
+    /// Wakes one waiter: the waiter chosen by the plan or, if the plan chooses none, the waiter
+    /// that has waited longest.
     pub fn signal(&self) {
         begin(OpKind::CondvarSignal);
         let others = enforcement::alternative() as usize;

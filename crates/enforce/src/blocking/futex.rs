@@ -18,6 +18,7 @@ pub enum Waited {
     Expired,
 }
 
+/// The threads that wait at some of the words. The address of a word determines its bucket.
 struct Bucket {
     latch: Latch,
     queue: Queue,
@@ -39,7 +40,8 @@ fn bucket(word: usize) -> &'static Bucket {
     &ALL[(word >> 2) % BUCKETS]
 }
 
-/// Waits at a word if the word has the expected value.
+/// Waits at a word until another thread wakes this thread or the deadline has passed. Does not wait
+/// if the word does not have the expected value.
 pub fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Deadline>) -> Waited {
     let address = std::ptr::from_ref(word).addr();
     let bucket = bucket(address);

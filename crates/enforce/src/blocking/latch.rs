@@ -8,7 +8,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-/// Free, held, or held while threads are parked.
+/// A lock. Its word is `FREE`, `HELD`, or `CONTENDED` (held while threads may be parked).
 #[derive(Default)]
 #[repr(transparent)]
 pub(crate) struct Latch(AtomicU32);

@@ -7,16 +7,20 @@ use crate::{begin, end};
 use explore::OpKind;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// A mutex. When no thread holds the mutex, all its bytes except the kind are zero.
+/// A mutex. A mutex whose bytes except the kind are all zero is free.
 #[repr(C)]
 pub struct Mutex {
+    /// The next place of the turnstile.
     next: AtomicU32,
+    /// How often the owner of a recursive mutex holds it.
     count: AtomicU32,
+    /// The kernel's number of the thread that holds the mutex, or 0.
     owner: AtomicU32,
     unused: u32,
     /// The kind, at the place where the C library stores it.
     kind: AtomicI32,
     unused_too: u32,
+    /// The state of the turnstile.
     state: AtomicU64,
 }
 
@@ -78,7 +82,7 @@ impl Mutex {
     ///
     /// # Errors
     /// Returns an error if the calling thread holds the mutex and the kind of the mutex reports
-    /// this.
+    /// this, or if a mutex of this kind cannot be enforced.
     #[inline]
     pub fn lock(&self) -> Result<(), Refused> {
         let thread = own().system();
@@ -92,7 +96,7 @@ impl Mutex {
     }
 
     /// Takes a recursive mutex again, if the calling thread holds it. Returns whether the mutex was
-    /// taken.
+    /// taken. The errors are those of [`lock`](Mutex::lock).
     fn is_held_again(&self, thread: u32) -> Result<bool, Refused> {
         let kind = self.kind.load(Relaxed);
         if kind & (ROBUST | SHARED) != 0 {
@@ -111,7 +115,7 @@ impl Mutex {
         }
     }
 
-    /// Takes the mutex, which must be neither recursive nor error-checking.
+    /// Waits for the mutex, which must be neither recursive nor error-checking, and takes it.
     #[inline]
     pub fn lock_anew(&self) {
         self.request();
@@ -130,8 +134,8 @@ impl Mutex {
     /// Takes the mutex if it is free or, with a deadline, if it becomes free in time.
     ///
     /// # Errors
-    /// Returns an error if the mutex does not become free, or if the calling thread holds the mutex
-    /// and its kind reports this.
+    /// Returns an error in three cases: if the mutex does not become free, if the calling thread
+    /// holds the mutex and its kind reports this, and if a mutex of this kind cannot be enforced.
     pub fn try_lock(&self, deadline: Option<Deadline>) -> Result<(), Refused> {
         let thread = own().system();
         match self.is_held_again(thread) {

@@ -19,6 +19,7 @@ const DONE: u32 = 2;
 const ENTRY: u32 = 1 << 8;
 /// One initialisation that failed. The top bits count these failures.
 const FAILURE: u32 = 1 << 20;
+/// Greatest number of entries and of failures that can be counted.
 const MOST: u32 = 0xfff;
 
 /// The task of a thread that has entered.
@@ -46,7 +47,7 @@ impl Once {
         unsafe { &*word.cast() }
     }
 
-    /// Enters, and waits for the initialiser if there is one.
+    /// Enters, and waits as long as another thread initialises. Returns what the thread must do.
     pub fn enter(&self) -> Entry {
         begin(OpKind::OnceEnter);
         let enter = |state: u32| match state & DONE {
@@ -126,7 +127,7 @@ impl Once {
         self.wake();
     }
 
-    /// Records that the initialisation failed: the next thread that entered has to initialise.
+    /// Records that the initialisation failed. The thread that entered next has to initialise.
     pub fn fail(&self) {
         begin(OpKind::OnceDone);
         self.0.fetch_add(FAILURE, SeqCst);

@@ -104,7 +104,7 @@ impl Queue {
         self.first.get().is_null()
     }
 
-    /// Returns the `what` of the first waiter.
+    /// Returns the `what` of the first waiter, or `None` if the queue is empty.
     pub(crate) fn first(&self) -> Option<usize> {
         // SAFETY: waiters do not leave their wait before they are removed.
         unsafe { self.first.get().as_ref() }.map(|waiter| waiter.what)
@@ -126,7 +126,8 @@ impl Queue {
     }
 
     /// Removes the first wanted waiter after skipping `others` wanted waiters, and marks it as
-    /// woken. The caller wakes its thread through the result, outside the latch.
+    /// woken. Passes over waiters that have given up. Returns `None` if too few waiters are left.
+    /// The caller wakes its thread through the result, outside the latch.
     pub(crate) fn take(&self, others: usize, is_wanted: impl Fn(usize) -> bool) -> Option<Woken> {
         let mut left = others;
         let mut before: Option<&Waiter> = None;

@@ -16,6 +16,7 @@ pub struct RwLock {
     /// Readers that hold the lock, including those that are not woken yet.
     readers: Cell<u32>,
     queue: Queue,
+    /// 1 if a writer holds the lock, otherwise 0.
     is_written: Cell<u32>,
 }
 
@@ -77,14 +78,16 @@ impl RwLock {
         }
     }
 
-    /// Takes the lock for reading if no thread writes or waits. With a deadline, first waits until
-    /// the lock is free in this sense or the deadline has passed.
+    /// Takes the lock for reading if no thread writes or waits. Returns whether the lock was taken.
+    /// With a deadline, first waits until the lock is free in this sense or the deadline has
+    /// passed.
     pub fn try_read(&self, deadline: Option<Deadline>) -> bool {
         self.tries(OpKind::TryRead, READER, deadline)
     }
 
-    /// Takes the lock for writing if no thread holds the lock or waits for it. With a deadline,
-    /// first waits until the lock is free in this sense or the deadline has passed.
+    /// Takes the lock for writing if no thread holds the lock or waits for it. Returns whether the
+    /// lock was taken. With a deadline, first waits until the lock is free in this sense or the
+    /// deadline has passed.
     pub fn try_write(&self, deadline: Option<Deadline>) -> bool {
         self.tries(OpKind::TryWrite, WRITER, deadline)
     }
@@ -160,7 +163,8 @@ impl RwLock {
         woken.into_iter().for_each(Woken::wake);
     }
 
-    /// Grants the lock to the first waiter if possible.
+    /// Grants the lock to the first waiter and returns this waiter, or returns `None` if this is
+    /// not possible.
     fn granted(&self) -> Option<Woken> {
         let who = self.queue.first()?;
         let is_free = self.is_written.get() == 0 && (who == READER || self.readers.get() == 0);

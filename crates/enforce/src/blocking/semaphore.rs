@@ -9,11 +9,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// A semaphore.
 #[repr(C)]
 pub struct Semaphore {
+    /// The next place of the turnstile.
     next: AtomicU32,
     unused: u32,
     /// Belongs to the C library.
     shared: AtomicU32,
     unused_too: u32,
+    /// The state of the turnstile.
     state: AtomicU64,
 }
 

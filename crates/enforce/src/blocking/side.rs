@@ -9,6 +9,7 @@ use std::sync::atomic::{
 
 /// A mutex that belongs to the object at an address.
 pub struct Side {
+    /// The address of the object, or 0 if the entry is free.
     address: AtomicUsize,
     mutex: Mutex,
 }

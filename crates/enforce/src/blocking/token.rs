@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 /// A token that one thread takes and other threads give.
 pub struct Token {
-    /// Whether the token was given, and whether its thread waits: the flags below.
+    /// A combination of the flags below.
     state: AtomicU32,
     bell: Bell,
 }

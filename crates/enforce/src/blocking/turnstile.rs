@@ -107,8 +107,9 @@ impl Turnstile<'_> {
         }
     }
 
-    /// Waits until the place is granted or the deadline has passed, unless the plan decides. If
-    /// there is no place yet, takes a place that can be given up. Returns the place, if any.
+    /// Waits until the place is granted or the deadline has passed. Does not wait if there is no
+    /// deadline, or if the plan decides whether the place is granted in time. If there is no place
+    /// yet, takes a place that can be given up. Returns the place, if any.
     pub(crate) fn waits_in_time(
         &self,
         mut place: Option<u32>,
@@ -174,7 +175,8 @@ impl Turnstile<'_> {
             if let Some(None) = left {
                 break;
             }
-            // This is computed again in each round, because a deadline in the past ends the loop.
+            // The time is computed again in each round, because `left` is at most `LONGEST` (see
+            // `blocking.rs`).
             let until = left.flatten().map(after);
             let flags = futex::Flags::PRIVATE;
             let _ = futex::wait_bitset(word, flags, state.granted(), until.as_ref(), bit(place));

@@ -83,7 +83,7 @@ impl Clocks {
         }
     }
 
-    /// Copies the rows from event number `from` on.
+    /// Copies the rows from event number `from` on to `into`.
     pub(super) fn copy_from(&self, from: usize, into: &mut Vec<Lanes>) {
         into.clear();
         into.extend_from_slice(&self.rows[from * self.stride..]);

@@ -1,13 +1,14 @@
 //! Identifiers of threads, objects and events.
 //!
-//! Ids are dense. The front-end interns them once per process, so that a thread or an object has
-//! the same id in every execution. A thread is identified by its spawn path, an object by its
-//! creator and its number among the objects of that creator.
+//! Ids are consecutive numbers. The front-end assigns them once per process, so that a thread or an
+//! object has the same id in every execution. It recognises a thread by its *spawn path* (for each
+//! of its ancestors and the thread itself, the number among the threads of its parent), and an
+//! object by its creator and its number among the objects of that creator.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A thread, interned by its spawn path. Thread 0 is the main thread.
+/// A thread. Thread 0 is the main thread.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct ThreadId(pub u16);
 

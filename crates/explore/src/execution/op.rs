@@ -93,9 +93,9 @@ pub enum OpKind {
     BarrierWait,
     /// Enters a once: the first thread becomes the initialiser.
     OnceEnter,
-    /// Waits until the initialisation is done.
+    /// Waits to become the initialiser, or until the initialisation is done.
     OnceWait,
-    /// Ends the initialisation.
+    /// Ends an initialisation, which has succeeded or failed.
     OnceDone,
     /// Checks whether the initialisation is done.
     OnceGet,
@@ -197,7 +197,7 @@ pub struct Request {
     /// The operation, with the access that it has in the current state.
     pub op: Op,
     /// The value that the object must hold for a compare-exchange to be a write. With any other
-    /// value, it is a read.
+    /// value, it is a read. `None` for all other operations.
     pub expects: Option<ValueId>,
     /// The number of ways in which the operation can be performed, at least 1. An operation with
     /// several alternatives is a write or has no access.
@@ -230,7 +230,8 @@ impl Request {
         yields: false,
     };
 
-    /// Returns an operation that can be performed in one way in every state.
+    /// Returns the request of an operation that has one alternative and the same access in every
+    /// state.
     pub fn plain(op: Op) -> Request {
         Request {
             op,
@@ -249,14 +250,15 @@ impl Request {
         }
     }
 
-    /// Returns the access of the operation when its object holds `value`: κ(op, v) of POP with
-    /// state-dependent kinds.
+    /// κ(op, v): returns the access of the operation when its object holds `value`.
     pub fn access_at(&self, value: ValueId) -> Access {
         access_at(self.op.access, self.expects, value)
     }
 }
 
-/// κ(op, v): the access of an operation with comparand `expects` when its object holds `value`.
+/// κ(op, v): returns the access of an operation when its object holds `value`. A compare-exchange
+/// writes if this is the value that it `expects`. All other operations always have the access
+/// `recorded`.
 pub(crate) fn access_at(recorded: Access, expects: Option<ValueId>, value: ValueId) -> Access {
     match expects {
         Some(expected) if expected == value => Access::Write,
@@ -266,14 +268,14 @@ pub(crate) fn access_at(recorded: Access, expects: Option<ValueId>, value: Value
 }
 
 /// One scheduling decision: the thread to run, the alternative of its operation, and what the
-/// operation reads.
+/// operation reads (or, for a store, its place in coherence order).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Step {
     /// The thread to run.
     pub thread: ThreadId,
     /// The number of the alternative, from 0.
     pub choice: u32,
-    /// The write that the operation reads from.
+    /// The write that the operation reads from, or the place of a store.
     pub reads_from: ReadsFrom,
 }
 
@@ -295,8 +297,9 @@ impl Step {
 
 /// The write that a read reads from, or the place of a write in the coherence order of its object.
 ///
-/// Under sequential consistency a read always reads the last write before it, and a write always
-/// comes last in coherence order. Under a weaker memory model, the strategy decides.
+/// Coherence order is the order in which all threads observe the writes of an object. Under
+/// sequential consistency a read always reads the last write before it, and a write always comes
+/// last in coherence order. Under a weaker memory model, the strategy decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct ReadsFrom(u32);
 
@@ -369,7 +372,8 @@ impl MemoryOrder {
         )
     }
 
-    /// Returns the weakest ordering that is as strong as both.
+    /// Returns the weakest ordering that is as strong as both. `Object` counts as `SeqCst`, unless
+    /// it is `self`: then the result is `Object`.
     pub fn at_least(self, other: MemoryOrder) -> MemoryOrder {
         match (self, other) {
             (MemoryOrder::Object, _) => self,

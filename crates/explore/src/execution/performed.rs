@@ -14,9 +14,9 @@ pub struct Performed<'a> {
     /// Synchronization edges: events that happen before this event in every schedule (spawn → first
     /// event, unlock → the wait that it grants), except the thread's own previous event.
     pub edges: &'a [EventId],
-    /// Synchronization edges that this step makes known: the next event of the thread has an edge
-    /// from the event. All edges of a thread's next event are known once the thread announces an
-    /// access.
+    /// Synchronization edges that this step makes known, each as a thread and an event: the next
+    /// event of this thread has an edge from this event. All edges of a thread's next event are
+    /// known once the thread announces an access.
     pub next_edges: &'a [(ThreadId, EventId)],
     /// Whether the previous step's thread is preempted. Set by [`explore`](crate::explore()).
     pub preempts: bool,

@@ -38,6 +38,7 @@ pub struct Accesses {
     ordered: Vec<(Step, Vec<u32>)>,
 }
 
+/// What is known about a point.
 #[derive(Clone, Default, Debug)]
 struct Noted {
     /// The accessed objects, and whether each is written.
@@ -102,7 +103,7 @@ fn meet(clock: &mut Vec<u32>, other: &[u32]) {
 }
 
 impl Execution {
-    /// Returns the constraints of the prefix with the given number of events. `accesses` has
+    /// Returns the constraints of the prefix with the given number of events. `accesses` must have
     /// recorded all executions with this prefix. Omits orders that other constraints or
     /// synchronization edges imply.
     pub fn constraints(&self, length: usize, accesses: &Accesses) -> BTreeSet<Constraint> {
@@ -123,7 +124,7 @@ struct Prefix<'e> {
 }
 
 impl Prefix<'_> {
-    /// Returns the races between events of the prefix, in transitive reduction.
+    /// Returns the races between events of the prefix, without those that other orders imply.
     fn inner(&self) -> impl Iterator<Item = Constraint> {
         let execution = self.execution;
         let races = execution.races().iter();
@@ -151,7 +152,9 @@ impl Prefix<'_> {
     }
 
     /// Makes each point after the prefix wait for the prefix events that conflict with it, unless
-    /// an earlier point of the thread, or its last event in the prefix, already comes after them.
+    /// the order is implied. It is implied in two cases: an earlier point of the thread waits for
+    /// the event, or program order and synchronization edges put it before the point in all
+    /// recorded executions.
     fn outer(&self, accesses: &Accesses, constraints: &mut BTreeSet<Constraint>) {
         let mut waited: BTreeMap<ThreadId, Vec<u32>> = BTreeMap::new();
         for (point, noted) in &accesses.of {
@@ -192,8 +195,8 @@ impl Prefix<'_> {
         event.is_some_and(|event| event.index() < self.length)
     }
 
-    /// For each thread, joins to `known` the clock of the thread's last event that is in the prefix
-    /// and among the number of events in `ordered`.
+    /// For each thread t, joins to `known` the clock of the last event in the prefix among the
+    /// first `ordered[t]` events of t.
     fn learn(&self, known: &mut [u32], ordered: &[u32]) {
         for (thread, &index) in ordered.iter().enumerate() {
             let events = self.execution.positions.get(thread);

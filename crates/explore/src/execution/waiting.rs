@@ -1,6 +1,6 @@
-//! Estimates how long threads wait in a run that is forced to follow an execution. In this model of
-//! time, threads run in parallel. Starting, ending and waking a thread takes long. An event takes
-//! almost no time.
+//! Estimates how long threads wait in a run that is forced to follow an execution. The estimate
+//! uses a simple model of time, in which threads run in parallel. Starting, ending and waking a
+//! thread takes long. An event takes almost no time.
 
 use super::{EventId, Execution, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +69,7 @@ struct Run<'e> {
     execution: &'e Execution,
     /// Threads started between an event (`None`: the start) and the next event of its thread.
     started: BTreeMap<Option<EventId>, Vec<ThreadId>>,
+    /// The time at which each thread begins.
     begins: BTreeMap<ThreadId, u64>,
     /// The time of each event.
     happened: Vec<u64>,

@@ -128,8 +128,9 @@ impl GraphSearch {
     }
 
     /// Prepares the branch in which the thread's next operation reads from the write at this
-    /// position, if that is possible. Returns false if there is no step to perform yet: a
-    /// read-modify-write with a rival only makes backward revisits.
+    /// position, if that is possible. Returns false if there is no step to perform yet, in two
+    /// cases: the read is not permitted, or the operation is a read-modify-write with a rival (see
+    /// `rival_of_source`), which only makes backward revisits.
     fn read_from(
         &mut self,
         operation: Operation,
@@ -212,7 +213,8 @@ impl GraphSearch {
         is_permitted
     }
 
-    /// Places a write directly after this position, if that is possible.
+    /// Prepares the branch in which a write is placed directly after this position. Returns whether
+    /// that is possible.
     fn place_after(&mut self, write: &Written, position: usize) -> bool {
         let is_permitted = self.may_place(write, position);
         if is_permitted {
@@ -241,7 +243,9 @@ impl GraphSearch {
         is_there
     }
 
-    /// Prepares the graphs of the backward revisit in which `read` reads from `write`.
+    /// Prepares the backward revisit in which `read` reads from `write`: removes events from the
+    /// graph and adds a frame. Does nothing if the revisit is not permitted, or if the search
+    /// reaches its graphs in another way.
     fn revisit(&mut self, write: Written, read: At) {
         let steps = self.graph.steps.len();
         let at = self.push_step(&write);
@@ -289,6 +293,8 @@ impl GraphSearch {
         self.frames.push(Frame::new(self.graph.steps.len(), left));
     }
 
+    /// Checks whether the graph is consistent if the write is placed directly after this position
+    /// and the read reads from it.
     fn is_permitted_revisit(
         &mut self,
         write: &Written,

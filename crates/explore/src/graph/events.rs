@@ -245,7 +245,8 @@ impl Graph {
         found.expect("a write that is read is in coherence order") + 1
     }
 
-    /// Returns the write at a position of the coherence order.
+    /// Returns the write at a position of the coherence order, or `None` at position 0 (the initial
+    /// value).
     pub(super) fn write_at(&self, object: ObjectId, position: usize) -> Option<At> {
         Some(self.object(object).co[position.checked_sub(1)?])
     }
@@ -304,7 +305,7 @@ impl Graph {
     }
 
     /// Removes the last event of a thread from the order of the reads or writes of its object, and
-    /// returns its position there.
+    /// returns its position there. Returns `None` if the event is in no such order.
     fn unlink_last(&mut self, thread: ThreadId) -> Option<usize> {
         let (event, earlier) = self.threads[thread.index()].split_last()?;
         self.totals -= usize::from(event.is_total());

@@ -14,7 +14,8 @@ pub(super) type Positions = SmallVec<[usize; 4]>;
 pub(super) struct Added {
     pub(super) thread: ThreadId,
     pub(super) choice: u32,
-    /// The write that the step reads from. `None` stands for the initial value.
+    /// The write that the step reads from. `None` stands for the initial value, or for a step that
+    /// reads nothing.
     pub(super) rf: Option<At>,
     /// For a store, the position in coherence order after which the store is placed.
     pub(super) position: usize,
@@ -86,6 +87,7 @@ impl Frame {
     }
 }
 
+/// The branches that a frame leaves to explore.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Left {
     /// Sources of a read: positions in coherence order, the next one last.
@@ -101,14 +103,16 @@ pub(super) enum Left {
         next: u32,
         alternatives: u32,
     },
-    /// Places of a write and then the reads that it may revisit. The next ones come last.
+    /// Places of a write and then the reads that it may revisit. The next ones come last. `reads`
+    /// is `None` until all places were explored.
     Write {
         write: Written,
         positions: Positions,
         reads: Option<SmallVec<[At; 4]>>,
     },
-    /// Backward revisits of a read: the places in coherence order that the write still has to take.
-    /// `removed` is restored when all have been explored.
+    /// A backward revisit of a read: the places in coherence order that the write still has to
+    /// take. `node` is the read before the revisit. `removed` is restored when all have been
+    /// explored.
     Revisit {
         write: Written,
         read: At,

@@ -1,4 +1,5 @@
-//! The memory models: which graphs are consistent.
+//! The memory models: which graphs are consistent. rf is reads-from and co is coherence order. rb
+//! relates a read to the writes after the one that it reads from.
 
 use super::clocks::{Clock, knows};
 use super::events::{At, Event, Graph, Node, Part, Shape};
@@ -19,8 +20,8 @@ pub enum MemoryModel {
     /// Total store order, the model of x86 (Owens, Sarkar, Sewell, TPHOLs 2009): stores are
     /// buffered.
     Tso,
-    /// Release and acquire: every atomic access is an acquire or a release, even if its ordering is
-    /// `Relaxed` or `SeqCst`.
+    /// Release and acquire: every atomic read is an acquire and every atomic write is a release,
+    /// even if the ordering is `Relaxed` or `SeqCst`.
     Ra,
     /// The repaired model of C11 (Lahav et al., PLDI 2017). It permits no load buffering.
     Rc11,
@@ -111,7 +112,7 @@ impl MemoryModel {
 
     /// Returns the clock that coherence applies to `at`, the next event of its thread, which has
     /// these synchronization edges. The event must not read from a write that is older than a write
-    /// that the clock knows.
+    /// that the clock knows, and must not be placed before a write that the clock knows.
     pub(super) fn known(self, graph: &Graph, at: At, after: &[At]) -> Clock {
         match self {
             MemoryModel::Rc11 | MemoryModel::Ra => graph.hb_before(at, after),
@@ -245,7 +246,7 @@ fn is_barrier(node: &Node) -> bool {
     }
 }
 
-/// Checks whether `first` happens before `second`.
+/// Checks whether `first` happens before `second`, which is `event`.
 pub(super) fn happens_before(first: At, second: At, event: &Event) -> bool {
     first != second && knows(&event.clocks.hb, first)
 }

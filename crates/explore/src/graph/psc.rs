@@ -1,4 +1,10 @@
-//! The condition on sequentially consistent accesses and fences (RC11: psc is acyclic).
+//! The condition on sequentially consistent accesses and fences (RC11: psc is acyclic; Lahav et
+//! al., PLDI 2017).
+//!
+//! The relations of the paper: po is program order, rf reads-from, co coherence order, and hb
+//! happens-before. rb relates a read to the writes after the one that it reads from. eco is (rf ∪
+//! co ∪ rb)⁺. scb is a subset of po ∪ hb ∪ co ∪ rb. psc is made of these relations (see
+//! [`Graph::is_psc`]).
 
 use super::events::{At, Edges, Event, Graph, Part};
 use super::memory_model::happens_before;
@@ -51,8 +57,8 @@ impl Around {
         }
     }
 
-    /// Checks whether eco (extended coherence order) relates an access after one fence to an access
-    /// before another fence.
+    /// Checks whether eco (extended coherence order) relates an access after the fence of `self` to
+    /// an access before the fence of `before`.
     fn is_eco(&self, before: &Around) -> bool {
         let last = before.last_write_before.max(before.last_read_before);
         let is_from_before = self

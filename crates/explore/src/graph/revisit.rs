@@ -1,5 +1,8 @@
 //! Backward revisits: a read that is already in the graph is changed to read from the write that
 //! was added last.
+//!
+//! The *prefix* of a write are the events on which it depends: those before it in program order,
+//! reads-from and synchronization edges (its clock `porf`).
 
 use super::clocks::{known_of, knows};
 use super::events::{At, Event, Graph, Node, Part};

@@ -18,6 +18,7 @@ pub struct GraphSearch {
     pub(super) graph: Graph,
     /// The steps of the graph, in the order of execution.
     pub(super) execution: Execution,
+    /// What is left to explore, from the first point of the execution to the last.
     pub(super) frames: Vec<Frame>,
     /// The steps to perform first, before a thread is chosen.
     pub(super) forced: VecDeque<Added>,
@@ -49,7 +50,7 @@ impl GraphSearch {
         edges.map(|edge| self.graph.last_of_step(edge)).collect()
     }
 
-    /// Returns the value that a read from this write gets.
+    /// Returns the value that a read from this write, or from the initial value (`None`), gets.
     fn value(&self, operation: &Operation, rf: Option<At>) -> ValueId {
         let initial = self
             .initial
@@ -360,7 +361,7 @@ impl Strategy for GraphSearch {
 }
 
 impl GraphSearch {
-    /// Runs a step.
+    /// Makes the step the current one, and returns the decision to run it.
     pub(super) fn run(&mut self, added: Added, request: Request) -> Decision {
         let step = self.step(&added, &Operation::of(&request));
         self.current = Some((added, request));

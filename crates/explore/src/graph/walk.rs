@@ -33,6 +33,7 @@ impl GraphWalk {
         }
     }
 
+    /// Draws how the thread's operation is added to the graph.
     fn draw(&mut self, thread: ThreadId, request: &Request) -> Added {
         let operation = Operation::of(request);
         let choice = self.generator.below(request.alternatives as usize) as u32;

@@ -16,7 +16,8 @@ use super::generated::Item;
 use super::record::Record;
 use crate::execution::{Access, EventId, Execution, Race};
 
-/// Returns φ of the schedule that moves the second event of the race before the first.
+/// Returns φ, the characterisation of the schedule that moves the second event of the race before
+/// the first. `is_compared` says whether conditional operations access the object.
 pub(super) fn of(race: Race, record: &Record, is_compared: bool) -> Vec<Expression> {
     let execution = &record.execution;
     let object = execution.event(race.second).op.object;
@@ -55,8 +56,9 @@ pub(super) fn of(race: Race, record: &Record, is_compared: bool) -> Vec<Expressi
     characterisation
 }
 
-/// Advances the expression over the schedule's events between its head and the race's second event.
-/// Returns `None` if nothing is left.
+/// Advances an inherited expression over the events of the new schedule that lie between `head`,
+/// the head of the inherited schedule, and the race's second event. Returns `None` if nothing is
+/// left.
 fn advance(
     inner: &Expression,
     head: EventId,

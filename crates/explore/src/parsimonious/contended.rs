@@ -32,7 +32,7 @@ impl Contended {
         self.objects[object.index()] = true;
     }
 
-    /// Returns the first thread whose operation has no known race.
+    /// Returns the first thread whose operation has no known race and no alternatives.
     pub(super) fn first_spared(&self, pending: &[Pending]) -> Option<ThreadId> {
         let is_spared = |pending: &Pending| {
             pending

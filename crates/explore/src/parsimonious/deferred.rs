@@ -23,7 +23,8 @@ struct Child {
 }
 
 impl Parsimonious {
-    /// Defers the planned child if it keeps less of the first execution than other children.
+    /// Defers the planned child if it keeps less of the first execution than the children that are
+    /// explored now. Returns whether the child was deferred.
     pub(super) fn defers(&mut self, kept: usize) -> bool {
         let Some(deferred) = &mut self.deferred else {
             return false;

@@ -1,13 +1,14 @@
 //! Splits off parts of a search. The remaining children of an execution depend only on the
-//! execution and on its earlier children, so another search can explore them. The oldest frame has
-//! the largest part.
+//! execution and on which of its children were explored, so another search can explore them. The
+//! oldest frame has the largest part.
 
 use super::Parsimonious;
 use crate::strategy::{Part, Strategy};
 
 /// Gives away the remaining children of the oldest frame that has any.
 pub(super) fn give_away(search: &mut Parsimonious) -> Option<Part> {
-    // Deferred children are ordered across all parts. A search about to restart has none left.
+    // Two searches have no parts: one that defers children, because their order spans the whole
+    // search, and one that is about to start again.
     if search.deferred.is_some() || search.compared.is_refuted() {
         return None;
     }

@@ -36,7 +36,7 @@ impl Executed {
     }
 }
 
-/// ψ = (P, x, R, inner, D, fr, v, fid)
+/// ψ = (P, x, R, inner, D, fr, v, fid). The fields here and in [`Generated`] explain the letters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Layer>", into = "Vec<Layer>")]
 pub(super) struct Expression {
@@ -54,7 +54,7 @@ struct Rest {
     generated: Arc<Generated>,
     /// R: executed reads of x.
     reads: Executed,
-    /// Executed events that conflict with an item of P, or that follow one of these events.
+    /// Executed events that conflict with an item of P, each with the index of the item.
     conflicting: Few<(u32, Name)>,
     /// The expression of an inherited schedule.
     inner: Option<Expression>,
@@ -74,7 +74,7 @@ struct Layer {
     done: Executed,
 }
 
-/// The greatest nesting depth of expressions, far above the depth of inherited schedules in
+/// The greatest nesting depth of a saved expression, far above the depth of inherited schedules in
 /// practice. Expressions are dropped and updated recursively.
 const DEEPEST: usize = 2_000;
 
@@ -138,6 +138,7 @@ pub(super) enum Update {
     /// The event is only added to R.
     Read,
     Changed(Expression),
+    /// The expression is discarded.
     Gone,
 }
 
@@ -200,7 +201,7 @@ impl Expression {
         }
     }
 
-    /// Updates the expression for a sequence of events.
+    /// Updates the expression for a sequence of events. Returns `None` if an event discards it.
     pub(super) fn after_all<'a>(
         &self,
         events: impl Iterator<Item = Candidate<'a>>,
@@ -268,8 +269,9 @@ impl Expression {
             .any(|&(of, name)| of as usize == item && event.follows(name))
     }
 
-    /// Returns the first item of P that the event, performed as `op`, is or conflicts with, or
-    /// whose conflicting events it follows.
+    /// Returns the first item of P that concerns the event, performed as `op`. The event is this
+    /// item, conflicts with it, or follows an executed event that does. Items that were removed do
+    /// not count.
     fn first_concerned(&self, event: &Candidate<'_>, op: Op) -> Option<(usize, Concern)> {
         let Generated { items, summary, .. } = &*self.rest.generated;
         if self.rest.conflicting.is_empty() && !summary.may_conflict(op) {
@@ -325,7 +327,8 @@ impl Expression {
             })
     }
 
-    /// UpdSE(e, ψ)
+    /// UpdSE(e, ψ): returns the effect of an event, apart from what a write does (see
+    /// `after_write`).
     fn update(&self, event: &Candidate<'_>) -> Result<Update, Blocked> {
         if self.rest.reads.precedes(event) {
             return Ok(Update::Unchanged);
@@ -337,7 +340,8 @@ impl Expression {
             return Ok(Update::Read);
         }
         match self.first_concerned(event, event.op) {
-            // Later events that follow this one also follow the recorded conflicting event.
+            // This event need not be recorded, because later events that follow it also follow the
+            // recorded conflicting event.
             Some((_, Concern::Follows)) => return Ok(Update::Unchanged),
             Some((at, Concern::Conflicts)) => {
                 let conflict = (at as u32, event.name);
@@ -405,7 +409,8 @@ impl Expression {
     }
 
     /// Blocks(e, ψ): checks whether the schedule of a read e of x, which follows no read of R,
-    /// would have been found before. Checks one generating execution after the other.
+    /// would have been found before. Checks the execution that generated this expression first,
+    /// then that of `inner`.
     fn blocks(&self, event: &Candidate<'_>) -> bool {
         let generated = &*self.rest.generated;
         if event.name == generated.reversed {

@@ -1,4 +1,5 @@
-//! Facts about the execution that generated an expression (P of P▷x). They never change.
+//! Facts about the execution that generated an expression P▷x (see `expression`). They never
+//! change.
 
 use super::candidate::Name;
 use crate::execution::{Access, EventId, Execution, Op, ValueId};
@@ -113,6 +114,8 @@ pub(super) enum Concern {
 }
 
 impl Concern {
+    /// Returns the relation of an alternative of an event to an item that is an alternative of the
+    /// same event.
     pub(super) fn of_same_event(choice: u32, other: u32) -> Concern {
         match choice == other {
             true => Concern::IsSame,

@@ -32,9 +32,10 @@ pub(super) struct Schedule {
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) execution: Execution,
-    /// Sorted and disjoint.
+    /// Sorted by position, and disjoint.
     schedules: Vec<Schedule>,
-    /// The sleep set after a number of events, valid up to the next entry. Sorted.
+    /// Sleep sets, each with the number of events after which it is valid, up to the next entry.
+    /// Sorted by this number.
     sleep: Vec<(usize, SleepSet)>,
 }
 
@@ -157,7 +158,7 @@ impl Record {
         })
     }
 
-    /// Returns the heads strictly between two events.
+    /// Returns the heads strictly between two events, the last one first.
     pub(super) fn heads_between(
         &self,
         first: EventId,

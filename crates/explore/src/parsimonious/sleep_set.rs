@@ -1,7 +1,8 @@
 //! The expressions that are valid after a prefix of an execution.
 //!
-//! The reads that augment an expression (R) are the reads of its object that were executed since
-//! the expression was added. These reads are recorded once for all expressions.
+//! The module `expression` describes expressions. Each is augmented by the reads of its object that
+//! were executed since the expression was added (a part of R). These reads are recorded once for
+//! all expressions.
 
 use super::candidate::{Candidate, Name};
 use super::expression::{Blocked, Expression, Update};
@@ -53,7 +54,8 @@ impl SleepSet {
             .any(|&(read, name)| read == object && event.follows(name))
     }
 
-    /// UpdSeq(⟨e⟩, SS). Returns `None` if the set does not change.
+    /// UpdSeq(⟨e⟩, SS): returns the set after the event, or `None` if the set does not change. It
+    /// is an error if the set blocks the event.
     pub(super) fn after(&self, event: &Candidate<'_>) -> Result<Option<SleepSet>, Blocked> {
         let members = self.members();
         let mut is_read = false;
@@ -129,6 +131,7 @@ impl SleepSet {
         })
     }
 
+    /// Like `blocks_schedule`, for one member: returns an error if the member blocks the schedule.
     fn member_blocks_schedule<'a>(
         &self,
         member: &Member,
@@ -171,7 +174,7 @@ impl SleepSet {
             .any(|member| !self.is_late(member, read) && member.expression.blocks_next(read))
     }
 
-    /// SS ∪ φ
+    /// SS ∪ φ: returns the set with the expressions of a characterisation added.
     pub(super) fn with(&self, characterisation: &[Expression]) -> SleepSet {
         let since = self.reads.len();
         let added = characterisation.iter().map(|expression| Member {

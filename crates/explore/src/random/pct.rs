@@ -15,7 +15,7 @@ use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, LEARNING, Strategy};
 use serde::{Deserialize, Serialize};
 
-/// The number of orderings that a bug may need.
+/// The number of orderings that a bug may need (d).
 const DEPTH: usize = 3;
 
 /// An endless sequence of executions by random priorities.
@@ -30,6 +30,7 @@ pub struct Pct {
     priorities: Vec<Option<u64>>,
     /// Positions of the steps after which the running thread's priority falls.
     changes: [usize; DEPTH - 1],
+    /// The length k that the positions are drawn from.
     longest: usize,
     step: Step,
     request: Request,
@@ -51,7 +52,8 @@ impl Pct {
         }
     }
 
-    /// Returns the thread's priority. Priorities that fell are below all others.
+    /// Returns the thread's priority, which is drawn at the first call. Priorities that fell are
+    /// below all others.
     fn priority(&mut self, thread: ThreadId) -> u64 {
         if self.priorities.len() <= thread.index() {
             self.priorities.resize(thread.index() + 1, None);

@@ -14,7 +14,7 @@ use crate::search::{Enabled, Node, Reduction};
 pub struct Classic;
 
 impl Reduction for Classic {
-    /// backtrack(E)
+    /// backtrack(E): the threads to explore from the node.
     type Plan = Vec<ThreadId>;
     /// The threads of which at least one must be in the backtrack set.
     type Reversal = Vec<ThreadId>;
@@ -31,7 +31,8 @@ impl Reduction for Classic {
         remaining(node)
     }
 
-    /// {q ∈ I(v) : the first event of q in v is e or happens before it}
+    /// Returns {q ∈ I(v) : the first event of q in v is e or happens before e}, for v := notdep(f,
+    /// E).e. Returns `None` unless e is the first alternative of its operation.
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Vec<ThreadId>> {
         let is_first_alternative = execution.event(race.second).step.choice == 0;
         is_first_alternative.then(|| {

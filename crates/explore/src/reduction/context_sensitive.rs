@@ -45,7 +45,8 @@ impl SequencePlan {
         })
     }
 
-    /// Returns the length of the shortest sequence that begins with the thread.
+    /// Returns the length of the shortest sequence that begins with the thread, or the greatest
+    /// number if there is none.
     fn shortest(&self, thread: ThreadId) -> usize {
         let beginning = self
             .sequences
@@ -71,7 +72,8 @@ impl Node<SequencePlan> {
         self.plan.sequences.push(sequence);
     }
 
-    /// Turns sequences of length 1 into sleepers, and removes longer sequences of sleeping threads.
+    /// Adds sequences of length 1 and kept sleepers to the sleep set, and removes longer sequences
+    /// that begin with a sleeping thread.
     fn fall_asleep(&mut self) {
         let Node { sleep, plan, .. } = self;
         let single = plan
@@ -88,7 +90,8 @@ impl Node<SequencePlan> {
             .retain(|sequence| !is_asleep(sequence[0].thread));
     }
 
-    /// {s ∈ sleep : next(t) is independent of all of s} ∪ {s : t.s ∈ sleep}
+    /// {s ∈ sleep : next(t) is independent of all of s} ∪ {s : t.s ∈ sleep}, where t is the thread
+    /// of the node's step.
     fn sequences_of_child(&self) -> Vec<SleepSequence> {
         let Node { step, request, .. } = self;
         let remainder = |sequence: &SleepSequence| {
@@ -109,7 +112,8 @@ impl Reduction for ContextSensitive {
     /// I(v): the threads of which at least one must be in the backtrack set.
     type Reversal = Vec<ThreadId>;
 
-    /// backtrack(E) := {p} for some awake p
+    /// backtrack(E) := {p} for the awake p with the shortest sequence. Returns `None` if all
+    /// threads are asleep.
     fn begin(&self, node: &mut Node<SequencePlan>, enabled: Enabled<'_>) -> Option<Step> {
         node.fall_asleep();
         let (thread, _) = enabled
@@ -147,7 +151,7 @@ impl Reduction for ContextSensitive {
         }
     }
 
-    /// v := notdep(f, E).e, with its initials I(v)
+    /// Returns the initials I(v) of v := notdep(f, E).e, as Source-DPOR does.
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Vec<ThreadId>> {
         super::Source.reversal(race, execution)
     }

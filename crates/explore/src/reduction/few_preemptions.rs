@@ -1,12 +1,12 @@
 //! Executions with a bounded number of preemptions (Musuvathi, Qadeer, PLDI 2007), reduced as in
 //! bounded partial-order reduction (Coons, Musuvathi, McKinley, OOPSLA 2013, section 4).
 //!
-//! A preemption is a step of another thread while the previous one is enabled and has not yielded.
-//! An execution continues without a preemption unless a race requires one, so that no execution is
-//! begun only to be cut. Moving the second event of a race right before the first event may need a
-//! preemption. The first event belongs to a run: consecutive events of one thread. Moving the
-//! second event to the start of that run, or to the last yield in it, needs one preemption less. So
-//! the race is reversed at all of these places.
+//! A preemption is a step of another thread while the thread that ran last is enabled and has not
+//! yielded. An execution continues without a preemption unless a race requires one, so that no
+//! execution is begun only to be cut. Moving the second event of a race right before the first
+//! event may need a preemption. The first event belongs to a run: consecutive events of one thread.
+//! Moving the second event to the start of that run, or to the last yield in it, needs one
+//! preemption less. So the race is reversed at all of these places.
 //!
 //! There are no sleep sets, because they might exclude the only order within the bound. So a trace
 //! may be executed several times. Deviation: if the second event's thread is not enabled, the
@@ -25,6 +25,7 @@ pub struct FewPreemptions {
     bound: u32,
     /// Whether every execution within the bound is run, not only those that races require.
     is_exhaustive: bool,
+    /// Whether the bound has excluded a step.
     leaves_out: Cell<bool>,
 }
 
@@ -35,10 +36,11 @@ pub struct Plan {
     preemptions: u32,
     /// The thread that ran last, if it is enabled and has not yielded: other threads preempt it.
     running: Option<ThreadId>,
+    /// The enabled threads, in order of preference.
     enabled: Vec<ThreadId>,
     /// backtrack(E), in the order of exploration.
     backtrack: Vec<ThreadId>,
-    /// The number of explored threads in `backtrack`, not counting the current one.
+    /// The index of the current thread in `backtrack`.
     done: usize,
 }
 
@@ -66,8 +68,9 @@ impl FewPreemptions {
         }
     }
 
-    /// Plans the second event of a race, or an event that must come before it, before the event at
-    /// `position`.
+    /// Plans threads to run before the event at `position`, so that the event `second` can come
+    /// first: the thread of `second`, if it is enabled, or other threads as the header of this file
+    /// describes.
     fn backtrack(&self, execution: &Execution, position: usize, second: EventId, plan: &mut Plan) {
         let thread = execution.event(second).thread();
         if plan.enabled.contains(&thread) {
@@ -138,9 +141,9 @@ impl Reduction for FewPreemptions {
         }
     }
 
-    /// For each new event, considers the last conflicting event of each other thread, even if
-    /// events between the two order them. A reversal that also moves the events between may exceed
-    /// the bound.
+    /// For each new event, considers the sources of its synchronization edges and the last
+    /// conflicting event of each other thread, even if events between the two order them. A
+    /// reversal that also moves the events between may exceed the bound.
     fn plan_reversals(&self, execution: &Execution, unseen: usize, path: &mut [Node<Plan>]) {
         if self.is_exhaustive {
             return;

@@ -1,8 +1,8 @@
 //! Optimal-DPOR (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, Algorithm 2).
 //!
-//! Deviations: races are analysed after the execution, including those of earlier executions. A
-//! conditional operation has the access that it has right before the race's first event. Operations
-//! with alternatives are branches of the wakeup tree.
+//! Deviations: races are analysed after the execution, including races that earlier executions had,
+//! too. A conditional operation has the access that it has right before the race's first event. The
+//! alternatives of an operation are branches of the wakeup tree.
 
 use super::initials::is_weak_initial;
 use super::wakeup_tree::{Planned, WakeupTree};
@@ -14,7 +14,7 @@ use crate::search::{Enabled, Node, Reduction};
 pub struct Optimal;
 
 impl Reduction for Optimal {
-    /// wut(E). The first branch is being explored.
+    /// wut(E): the wakeup tree of the node. Its first branch is being explored.
     type Plan = WakeupTree;
     /// v
     type Reversal = Vec<Planned>;
@@ -37,7 +37,8 @@ impl Reduction for Optimal {
         node.plan.branch_first(node.request.alternatives);
     }
 
-    /// sleep(E) := sleep(E) ∪ {p}, and the branch of p is removed from wut(E)
+    /// Removes the branch of p from wut(E). Then sleep(E) := sleep(E) ∪ {p}, unless the next branch
+    /// is another alternative of p.
     fn next(&self, node: &mut Node<WakeupTree>) -> Option<Step> {
         node.plan.remove_first();
         let next = node.plan.first_step();
@@ -64,7 +65,8 @@ impl Reduction for Optimal {
         0
     }
 
-    /// v := notdep(e, E).e', with the kind of e' recomputed and its choice fresh
+    /// v := notdep(f, E).e' for the race (f, e). Here, e' is e with the access that it has before
+    /// f, and with no alternative chosen yet.
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Vec<Planned>> {
         let planned = |event: EventId| {
             let event = execution.event(event);

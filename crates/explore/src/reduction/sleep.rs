@@ -11,7 +11,7 @@ use std::convert::Infallible;
 pub struct Sleep;
 
 impl Reduction for Sleep {
-    /// The threads that are awake and enabled here.
+    /// The threads that are awake and enabled at the node.
     type Plan = Vec<ThreadId>;
     type Reversal = Infallible;
 

@@ -12,7 +12,7 @@ use crate::search::{Enabled, Node, Reduction};
 pub struct Source;
 
 impl Reduction for Source {
-    /// backtrack(E)
+    /// backtrack(E): the threads to explore from the node.
     type Plan = Vec<ThreadId>;
     /// I(v): the threads of which at least one must be in the backtrack set.
     type Reversal = Vec<ThreadId>;
@@ -29,7 +29,8 @@ impl Reduction for Source {
         remaining(node)
     }
 
-    /// v := notdep(f, E).e, with its initials I(v)
+    /// Returns the initials I(v) of v := notdep(f, E).e. Returns `None` unless e is the first
+    /// alternative of its operation, because all alternatives have the same races.
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Vec<ThreadId>> {
         let is_first_alternative = execution.event(race.second).step.choice == 0;
         is_first_alternative.then(|| {
@@ -45,7 +46,7 @@ impl Reduction for Source {
     }
 }
 
-/// backtrack(E) := {p} for some awake p
+/// backtrack(E) := {p} for the first awake p. Returns `None` if all threads are asleep.
 pub(super) fn begin_with_one(node: &mut Node<Vec<ThreadId>>, enabled: Enabled<'_>) -> Option<Step> {
     let (thread, _) = enabled
         .iter()

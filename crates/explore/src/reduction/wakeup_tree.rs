@@ -46,12 +46,12 @@ enum Relation {
     Contained(usize),
     /// The branch is independent of the whole sequence.
     Independent,
-    /// The branch conflicts with events before it.
+    /// An event of the sequence conflicts with the branch, or is another alternative of the branch.
     Conflicting,
 }
 
-/// The greatest depth of a saved tree. No sequence is longer than an execution, so no tree is
-/// deeper.
+/// The greatest depth of a saved tree. A tree is at most as deep as an execution is long, and no
+/// execution is this long.
 const DEEPEST: usize = 1_000_000;
 
 /// A tree may be as deep as an execution is long. So trees are saved, read and dropped without
@@ -159,8 +159,8 @@ impl WakeupTree {
         self.branches.splice(1..1, others);
     }
 
-    /// insert(v, wut(E)): afterwards, v contains some sequence of the tree, up to events that are
-    /// independent of v.
+    /// insert(v, wut(E)): adds v below the branches with which it is compatible, without the events
+    /// that it has in common with them. Adds nothing if v reaches a leaf in this way.
     pub fn insert(&mut self, mut v: Vec<Planned>) {
         let mut node = self;
         let mut is_root = true;

@@ -1,4 +1,4 @@
-//! The start of a program that is enforced.
+//! The start of a program that is enforced, that is, runs under a safe trace.
 
 use super::threads;
 use crate::start::Main;
@@ -55,8 +55,8 @@ unsafe extern "C-unwind" fn enforced_main(
     environment: *mut *mut c_char,
 ) -> c_int {
     let text = std::env::var(enforce::ENFORCE).unwrap_or_default();
-    // SAFETY: no thread of this library runs yet. Processes that this process starts are not
-    // enforced.
+    // SAFETY: no thread of this library runs yet. The variable is removed, so that processes that
+    // this process starts are not enforced.
     unsafe { std::env::remove_var(enforce::ENFORCE) };
     threads::prepare();
     let started = Order::read(&text)

@@ -20,7 +20,7 @@ static HAS_DESTRUCTORS: AtomicBool = AtomicBool::new(false);
 static KEY: OnceLock<c_uint> = OnceLock::new();
 
 /// The round of destructors, of at most four, in which a thread reports its end. The program's
-/// destructors have run in the first two rounds.
+/// destructors run before, in the first two rounds.
 const ROUNDS: usize = 3;
 
 unsafe extern "C-unwind" fn leaving(round: *mut c_void) {
@@ -30,6 +30,7 @@ unsafe extern "C-unwind" fn leaving(round: *mut c_void) {
     }
 }
 
+/// Sets the value of the key in the running thread, so that its destructor runs in this round.
 fn keep(round: usize) {
     let key = *KEY.get().expect("the key is made at the start");
     let value = ptr::without_provenance::<c_void>(round);
@@ -42,8 +43,8 @@ pub(super) fn prepare() {
     let mut key = 0;
     original!(pthread_key_create(&raw mut key, leaving): fn(*mut c_uint, Destructor) -> c_int);
     KEY.get_or_init(|| key);
-    // Rust's standard library may create a key here. The key serves our own threads (such as the
-    // follower), so it must not count as a key of the program.
+    // Rust's standard library may create a key at this call. That key must not count as a key of
+    // the program.
     enforce::internally(|| drop(std::thread::current()));
     unsafe extern "C" fn leave_parent() {
         enforce::off();
@@ -52,7 +53,8 @@ pub(super) fn prepare() {
     unsafe { libc::pthread_atfork(None, None, Some(leave_parent)) };
 }
 
-/// Records that the program may run code at the ends of threads.
+/// If there is a destructor of the program, records that the program may run code at the ends of
+/// threads.
 fn has(destructor: Option<Destructor>) {
     if destructor.is_some() && !enforce::is_internal() {
         HAS_DESTRUCTORS.store(true, Relaxed);
@@ -105,7 +107,7 @@ fn create(
     result
 }
 
-/// Children that may be polled, with their handles.
+/// Threads that may be polled (see [`polls`]), with their handles.
 static CHILDREN: Mutex<Vec<(pthread_t, Child)>> = Mutex::new(Vec::new());
 
 fn with_children<R>(does: impl FnOnce(&mut Vec<(pthread_t, Child)>) -> R) -> R {
@@ -133,8 +135,9 @@ fn joins(thread: pthread_t, result: *mut *mut c_void) -> c_int {
     original!(pthread_join(thread, result): fn(pthread_t, *mut *mut c_void) -> c_int)
 }
 
-/// Polls a thread, which is an event. A thread that has performed its last event is joined, even if
-/// it has not yet ended for the system.
+/// Checks whether a thread has ended, and joins the thread in this case (such as
+/// `pthread_tryjoin_np`). The check is an event. A thread that has performed its last event is
+/// joined, even if it has not yet ended for the system.
 fn polls(thread: pthread_t, result: *mut *mut c_void, tries: impl FnOnce() -> c_int) -> c_int {
     if !enforce::is_thread_enforced() {
         return tries();

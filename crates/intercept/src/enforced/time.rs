@@ -1,4 +1,5 @@
-//! Sleep. All performed events are published before a thread sleeps.
+//! Sleep. A thread publishes all its performed events before it sleeps, so that other threads can
+//! continue.
 
 use libc::{c_int, c_uint, clockid_t, timespec};
 

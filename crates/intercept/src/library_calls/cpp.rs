@@ -51,11 +51,11 @@ enum Effect {
     Nothing,
     /// Reads the pointer and the length.
     Looks,
-    /// Also reads the characters.
+    /// Reads the pointer, the length and the characters.
     Reads,
     /// Writes the pointer and the length.
     Sets,
-    /// Also writes the characters.
+    /// Writes the pointer, the length and the characters.
     Writes,
 }
 
@@ -108,7 +108,8 @@ pub(super) fn effects(name: &str) -> Option<Effects> {
         .or_else(|| paths::call(name).map(Effects::Other))
 }
 
-/// Returns the name of a member without its class, and whether the member is `const`.
+/// Returns the mangled name of a member without the prefix `_ZN` or `_ZNK`, and whether the member
+/// is `const`. Returns `None` for names without such a prefix.
 fn member(name: &str) -> Option<(&str, bool)> {
     let constant = name.strip_prefix("_ZNK").map(|rest| (rest, true));
     constant.or_else(|| name.strip_prefix("_ZN").map(|rest| (rest, false)))
@@ -179,7 +180,8 @@ fn word(address: usize) -> usize {
     unsafe { pointer.read_unaligned() }
 }
 
-/// Counts the parameters up to the first of a class type.
+/// Counts the parameters, up to and including the first one whose mangled type is neither a letter
+/// nor a substitution (`S…_`).
 fn count(parameters: &str) -> usize {
     let mut rest = parameters;
     let mut count = 0;
@@ -227,7 +229,7 @@ impl Effects {
 impl Layout {
     fn report(self, string: usize, effect: Effect, reporter: &mut Reporter) {
         let size = if self.is_gnu { 32 } else { 24 };
-        // The characters of a short string follow the pointer and the length.
+        // In libstdc++, the characters of a short string follow the pointer and the length.
         let looked = if self.is_gnu { 16 } else { 24 };
         match effect {
             Effect::Nothing => {}
@@ -247,7 +249,8 @@ impl Layout {
         }
     }
 
-    /// Returns the characters of a string, or no characters if the string does not exist yet.
+    /// Returns the characters of a string. Returns no characters if the string does not exist yet,
+    /// and for short strings of libc++, whose characters are in the object.
     fn characters(self, string: usize) -> (usize, usize) {
         let [first, second, third] = [0, 8, 16].map(|offset| word(string + offset));
         let (start, count) = match (self.is_gnu, first & 1) {
@@ -355,7 +358,8 @@ fn rebalance(mut node: usize, header: usize, reporter: &mut Reporter) {
     reporter.writes((header, NODE));
 }
 
-/// Reports the path to the next node: down on one side and then on the other side, or up.
+/// Reports the reads on the path to the next node: down on one side and then on the other side, or
+/// up.
 fn step(mut node: usize, [side, other]: [usize; 2], reporter: &mut Reporter) {
     reporter.reads((node + PARENT, NODE - PARENT));
     let mut next = word(node + side);

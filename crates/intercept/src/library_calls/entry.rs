@@ -9,8 +9,8 @@ use runtime::native::{self, Frame};
 pub(crate) struct Arguments {
     words: [usize; 6],
     vectors: [[u64; 2]; 8],
-    /// The register `rax`: an argument of variadic functions, and the result if the function need
-    /// not be called.
+    /// The register `rax`: at the call, the number of vector registers with arguments of a variadic
+    /// function; afterwards the result, if the function need not be called.
     result: usize,
     callee: &'static Callee,
     frame: *const Frame,
@@ -180,7 +180,7 @@ pub(crate) unsafe extern "C" fn enter() {
         "movaps xmm3, [rsp + 96]", "movaps xmm4, [rsp + 112]", "movaps xmm5, [rsp + 128]",
         "movaps xmm6, [rsp + 144]", "movaps xmm7, [rsp + 160]",
         "mov rax, [rsp + 176]", "mov r11, [rsp + 184]", "mov r11, [r11]",
-        // Restore the stack to its content before the call.
+        // Clear the used part of the stack, so that nothing of the arguments remains on it.
         "xorps xmm15, xmm15",
         "mov qword ptr [rsp - 8], 0",
         "movaps [rsp], xmm15", "movaps [rsp + 16], xmm15", "movaps [rsp + 32], xmm15",

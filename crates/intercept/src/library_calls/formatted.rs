@@ -12,7 +12,7 @@ pub(crate) struct Printing {
     pub(super) format: usize,
     /// Whether the arguments are a `va_list` after the format.
     pub(super) is_list: bool,
-    /// The size of the memory at the first argument, if the function prints there.
+    /// The size in characters of the memory at the first argument, if the function prints there.
     pub(super) room: Option<fn(&Arguments) -> usize>,
     /// Whether the format and the output have wide characters.
     pub(super) is_wide: bool,
@@ -22,6 +22,7 @@ pub(crate) struct Printing {
 /// argument.
 #[derive(Clone, Copy)]
 pub(crate) struct Scanning {
+    /// Whether the first argument is a text.
     pub(super) is_text: bool,
     pub(super) is_list: bool,
 }
@@ -76,7 +77,7 @@ impl Printing {
         };
         let room = room(arguments);
         let mut counted = list;
-        // SAFETY: the arguments are those of the program, except that nothing is written.
+        // SAFETY: the arguments are those of the program, except that no text is written.
         let length = unsafe {
             vsnprintf(
                 std::ptr::null_mut(),
@@ -141,8 +142,9 @@ impl Scanning {
     }
 }
 
-/// Passes the memory that the first `count` conversions of a format write to `shows`, with a flag
-/// that says whether the size of this memory is independent of the input.
+/// Calls `shows` with the memory that each of the first `count` conversions of a format writes, and
+/// with a flag: whether the size of this memory is independent of the input. The count `usize::MAX`
+/// means that nothing was read yet. In this case strings are left out.
 fn scanned(format: usize, list: List, count: usize, mut shows: impl FnMut(Span, bool)) {
     let (mut list, mut left) = (list, count);
     for conversion in Conversions::by_arguments(format, true) {
@@ -251,6 +253,7 @@ impl Conversion {
 
 /// The conversions of a format.
 struct Conversions {
+    /// Address of the rest of the format.
     at: usize,
     /// Whether this is a format of `scanf`.
     scans: bool,

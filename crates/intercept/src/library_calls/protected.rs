@@ -285,7 +285,8 @@ unsafe extern "C" {
     static stderr: *mut FILE;
 }
 
-/// Returns the data of a stream, unless it is a standard stream that is only written.
+/// Returns the use of a stream's data. Returns `None` for a null pointer and for the standard
+/// streams that are only written.
 pub(super) fn data_of(stream: usize) -> Option<Use> {
     // SAFETY: the C library has set them.
     let output = unsafe { [stdout, stderr] }.map(<*mut FILE>::addr);

@@ -43,7 +43,8 @@ pub(super) fn length_up_to(start: usize, most: usize) -> usize {
     (0..most).find(ends).map_or(most, |last| last + 1)
 }
 
-/// Returns the number of bytes up to the first difference, the common end, or the limit.
+/// Returns the number of bytes that a comparison reads: up to and including the first difference,
+/// or up to the common end or the limit `most`.
 fn compared<T: PartialEq + Default + std::marker::Copy>(
     [one, other]: [usize; 2],
     most: usize,
@@ -200,8 +201,8 @@ impl Arguments {
         })
     }
 
-    /// Returns the memory that `strtok_r` etc. read next: delimiters, the token, and the byte after
-    /// it.
+    /// Returns the memory that `strtok_r` etc. read next: delimiters (if `skips` is true), the
+    /// token, and the byte after the token.
     pub(super) fn token(&self, start: usize, skips: bool) -> Span {
         if start == 0 {
             return NONE;

@@ -143,7 +143,7 @@ const STRINGS: &[Row] = &[
     ("atof", &[Reads(|a| a.decimal())]),
     ("strtol strtoll strtoul strtoull __isoc23_strtol __isoc23_strtoll __isoc23_strtoul __isoc23_strtoull strtoimax \
       strtoumax strtod strtof", &[Reads(|a| a.number()), Writes(|a| a.bytes(1, 8))]),
-    // The function returns its result in an x87 register, which must be empty before the call.
+    // `number` must not call this function, because it returns its result in an x87 register.
     ("strtold", &[Reads(|a| a.decimal()), Writes(|a| a.bytes(1, 8))]),
 ];
 

@@ -63,7 +63,8 @@ static THREADS: Own<Vec<Thread>> = Own::new(Vec::new());
 static LISTS: Own<Vec<Lists>> = Own::new(Vec::new());
 /// Whether any of the lists has been used in any execution.
 static HAS_LISTS: Own<bool> = Own::new(false);
-/// Thread pointers, indexed by thread. They are kept between executions.
+/// Thread pointers, indexed by thread. A thread without its own thread-local memory has the thread
+/// pointer of the checker. The pointers are kept between executions.
 static POINTERS: Own<Vec<usize>> = Own::new(Vec::new());
 
 /// A copy of the threads.

@@ -10,7 +10,8 @@ use std::arch::x86_64::{__cpuid_count, _xgetbv};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The announced accesses by the number in the code, each with the address after the instruction.
+/// The announced accesses, each with the address after its instruction. The redirected code passes
+/// the index of an access in this list.
 pub(super) static ANNOUNCED: OnceLock<Vec<(Access, u64)>> = OnceLock::new();
 
 /// Mask of the vector and floating-point registers that are saved, and their size in bytes.
@@ -27,7 +28,7 @@ struct Saved {
     copy: [u8; 16],
 }
 
-/// Queries the registers of the processor.
+/// Determines which vector and floating-point registers the processor has.
 pub(super) fn prepare() {
     // Registers up to AVX-512. Code that calls hooks does not use other registers.
     const KNOWN: u64 = 0b1110_0111;
@@ -226,7 +227,7 @@ unsafe fn read(address: usize, length: usize, frame: *const Frame) {
 }
 
 /// Announces an instruction that fills or copies memory. Performs all steps of a repeated
-/// instruction.
+/// instruction. Ignores instructions that go down in memory.
 ///
 /// # Safety
 ///

@@ -13,10 +13,10 @@ impl Checker {
     ///
     /// Mazurka examines some executions for hidden synchronization. In the model's memory, Mazurka
     /// finds it if two threads write to the same location and nothing in the model orders the
-    /// writes. Elsewhere (in statics and thread-locals of `std`, and in locations that are only
-    /// read), Mazurka finds it if a thread behaves differently when independent events are
-    /// reordered. Mazurka misses it if the threads behave the same in both orders, for example if a
-    /// static of `std` may lose updates.
+    /// writes. In other cases (in statics and thread-locals of `std`, and if one thread only reads
+    /// what another writes), Mazurka finds it if a thread behaves differently when independent
+    /// events are reordered. Mazurka misses it if the threads behave the same in both orders, for
+    /// example if a static of `std` may lose updates.
     ///
     /// Harmless counters are also reported if two threads write them. Examples are reference counts
     /// (except those of `std::sync::Arc`) and data in thread-locals of `std`, which the threads of
@@ -50,11 +50,12 @@ impl Checker {
         self
     }
 
-    /// Accepts the kinds in `MAZURKA_ACCEPT`, separated by commas. Only `hidden` is valid here.
+    /// Accepts hidden synchronization if `MAZURKA_ACCEPT`, a list of kinds of omissions separated
+    /// by commas, contains `hidden`. Other kinds have no effect.
     ///
     /// # Panics
     ///
-    /// Panics if a kind does not exist or is not `hidden`.
+    /// Panics if a kind does not exist.
     pub(crate) fn accept_by_environment(self) -> Checker {
         let kinds = std::env::var("MAZURKA_ACCEPT").unwrap_or_default();
         let names = kinds.split(',').map(str::trim);

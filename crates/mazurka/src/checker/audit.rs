@@ -1,5 +1,6 @@
-//! Repeats some executions of a native program at the end of a search or slice, to find memory
-//! accesses that no hook reports.
+//! Repeats some executions of a native program (in C or C++) at the end of a search, or of a slice
+//! of a divided search, to find memory accesses that no *hook* (a function that the program calls
+//! at its accesses) reports.
 
 use super::search::Search;
 use explore::{Execution, Schedule};
@@ -32,7 +33,7 @@ impl Samples {
         }
     }
 
-    /// Discards the samples, because the search starts again.
+    /// Discards the samples and the count, because the search starts again.
     pub fn restart(&mut self) {
         *self = Samples::default();
     }
@@ -40,7 +41,8 @@ impl Samples {
 
 impl Search {
     /// Compares the accesses that the program reports with those that it makes. The comparison is
-    /// skipped if the program has failed or the search must stop at once.
+    /// skipped if the program has failed or the search was interrupted. After the time limit, only
+    /// one execution is compared.
     pub(super) fn audit(&mut self) {
         let most = match self.halt {
             _ if !self.failures.is_empty() => 0,

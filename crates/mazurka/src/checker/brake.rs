@@ -1,4 +1,4 @@
-//! Stops a search on a time limit or a flag. Both are checked about every millisecond: between
+//! Stops a search on a time limit or a flag. Both are checked every few milliseconds: between
 //! executions, however short, and in the middle of long ones.
 
 use super::coverage::Covered;
@@ -27,6 +27,7 @@ pub(super) struct Brake {
     started: Instant,
     /// Seconds that the search took before this process resumed it.
     before_s: f64,
+    /// The time of the last check.
     looked: Instant,
     /// Steps between two checks.
     stride: u32,
@@ -69,14 +70,15 @@ impl Brake {
         self.pulled
     }
 
-    /// Checks whether the search must stop. Called before each step.
+    /// Returns whether the search must stop. Called before each step, but only every `stride`-th
+    /// call checks; the others return false.
     #[inline(always)]
     fn stops(&mut self) -> bool {
         self.left -= 1;
         self.left == 0 && self.look()
     }
 
-    /// Checks the clock and the flags.
+    /// Checks the clock and the flags. Returns whether the search must stop, and keeps the reason.
     #[cold]
     #[inline(never)]
     fn look(&mut self) -> bool {
@@ -103,11 +105,12 @@ impl Brake {
 pub(super) struct Braked<'s> {
     pub model: &'s mut Model,
     pub brake: &'s mut Brake,
-    /// Records each step before it is performed.
+    /// The memory shared with another process. Each step is recorded there before it is performed.
     pub trail: Option<&'s mut Trail>,
     /// The coverage so far, if this execution may be sampled for it.
     pub covered: Option<&'s Covered>,
-    /// The number of events that the execution shares with the previous one.
+    /// The number of events that the execution shares with the previous one; `None` until these
+    /// events have been repeated.
     pub kept: Option<usize>,
     /// Whether the execution is sampled for the coverage.
     pub looks: bool,

@@ -51,7 +51,7 @@ pub(crate) struct State<'s> {
     pub suppressed: Vec<Suppressed>,
     /// The goals, and whether an execution has reached them.
     pub goals: Cow<'s, [Goal]>,
-    /// The threads and objects by id, and which objects are coarse.
+    /// The threads and objects by id, and which objects are coarse (see `search.rs`).
     pub names: Cow<'s, Names>,
     /// Duration of the search so far.
     pub elapsed_s: f64,
@@ -165,7 +165,8 @@ impl State<'static> {
             return Err(unreadable(CONTRADICTORY.to_owned()));
         }
         if state.parts.is_none() {
-            // Thread-private memory is not saved, so false races would be reported without this.
+            // The state does not contain which memory is private to a thread. Without this call,
+            // false races would be reported.
             state.names.to_mut().order_atomics();
         }
         match state.task.difference(task) {

@@ -18,7 +18,8 @@ pub(super) const OTHER_VERSION: &str = "it was written by another version";
 /// The maximum size of a file that is read, in bytes. No search has a larger state.
 const SIZE: u64 = 1 << 32;
 
-/// Writes a state in place of the previous one, or of an empty file.
+/// Writes a state. It replaces the previous state or an empty file. Any other existing file is left
+/// unchanged, and an error is returned.
 pub(super) fn write(path: &Path, payload: &[u8]) -> io::Result<()> {
     refuse_foreign(path)?;
     let (replacement, mut file) = Replacement::of(path)?;

@@ -15,7 +15,8 @@ use std::collections::{BTreeMap, HashMap};
 const FIRST: u64 = 64;
 /// One in this number of later executions is sampled.
 const STRIDE: u64 = 1024;
-/// The number of last common steps that, with the clock of the last event, identify a beginning.
+/// The number of steps that identify the beginning of an execution (the events that it shares with
+/// the previous one): the last ones of the beginning, together with the clock of its last event.
 const STEPS: usize = 12;
 /// Spreads numbers over all bits (Knuth, The Art of Computer Programming 3, 6.4).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -28,6 +29,7 @@ pub(super) struct Covered {
     /// Executions of the search before the ones counted here.
     before: u64,
     executions: u64,
+    /// The number of sampled executions.
     looked_at: u64,
     /// The number of races in the sampled executions, except races among the events that an execution
     /// shares with the previous one.
@@ -89,7 +91,7 @@ impl Covered {
         self.most_races = self.most_races.max(execution.races().len());
     }
 
-    /// Adds a sampled execution. Its first `kept` events are those of a previous execution.
+    /// Adds a sampled execution. Its first `kept` events are those of the previous execution.
     pub fn take_up(&mut self, execution: &Execution, kept: usize, look: &Sample<'_>) {
         self.looked_at += 1;
         let races = execution.races().iter();
@@ -187,7 +189,8 @@ impl Covered {
     }
 }
 
-/// An object: its place of creation, the thread that created it, and its number there.
+/// An object: its place of creation, and, if known, the thread that created it and its number among
+/// the objects of that thread.
 type Object = (String, Option<(String, u32)>);
 
 /// The coverage by names, which can be merged from the parts of a search.
@@ -201,7 +204,8 @@ pub(crate) struct Seen {
     objects: BTreeMap<Object, User>,
 }
 
-/// The users of an object, by spawn path.
+/// The users of an object. A thread is named by its spawn path: for each of its ancestors and
+/// itself, the number among the threads of the parent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum User {
     One(String, OpKind),
@@ -276,7 +280,8 @@ impl Seen {
         is_known.then(|| warning.to_owned()).into_iter().collect()
     }
 
-    /// Returns warnings about objects that only one thread uses, by place of creation.
+    /// Returns a warning for each place of creation if every object created there is used by one
+    /// thread only.
     fn unshared(&self) -> Vec<String> {
         let mut places: BTreeMap<&str, Vec<&User>> = BTreeMap::new();
         for ((place, _), user) in &self.objects {

@@ -15,8 +15,8 @@ impl Search {
     }
 
     /// Repeats the first execution after the search. State that outlives executions, for example in
-    /// a static of the standard library, leads to a different result. (Native programs are run from
-    /// their beginning now and then instead.) Returns whether the search has started again.
+    /// a static of the standard library, may lead to a different result. (Native programs are run
+    /// from their beginning now and then instead.) Returns whether the search has started again.
     pub(super) fn repeat_first(&mut self) -> Result<bool, CheckError> {
         let first = self.first.take();
         let is_wanted = !matches!(
@@ -28,7 +28,8 @@ impl Search {
             return Ok(false);
         };
         match self.model.repeat(&execution, false) {
-            // The other executions had no event in common with the first.
+            // No later execution repeated events of the first one, so the difference was not found
+            // before.
             Err(Interrupt::Diverged(divergence)) if self.is_elsewhere(&divergence) => {
                 self.has_diverged = true;
                 self.broken_off(Interrupt::Coarsened)
@@ -40,8 +41,9 @@ impl Search {
         }
     }
 
-    /// Repeats some executions in equivalent orders. A difference shows hidden synchronization,
-    /// unless the program is nondeterministic. Returns whether the search has started again.
+    /// Repeats some executions in equivalent orders. A difference shows hidden synchronization
+    /// (through objects that Mazurka does not see), unless the program is nondeterministic. Returns
+    /// whether the search has started again.
     pub(super) fn compare_orders(&mut self, outcome: Outcome) -> Result<bool, CheckError> {
         let is_wanted = outcome == Outcome::Completed
             && (self.earlier + self.tally.complete()).is_power_of_two()
@@ -77,7 +79,9 @@ impl Search {
         Ok(false)
     }
 
-    /// Reports that the execution, which had this outcome, differs when run in this order.
+    /// Reports that the execution, which had this outcome, differs when it is run in this order.
+    /// Reports nothing if the execution also differs when it is repeated in its own order. Returns
+    /// whether the search has started again.
     fn report_difference(
         &mut self,
         execution: &Execution,
@@ -116,8 +120,8 @@ impl Search {
         self.is_elsewhere(divergence) && self.tally.complete() <= 1
     }
 
-    /// Checks whether the divergence is an object at another address, and is the first divergence
-    /// of the search.
+    /// Checks whether the divergence is an object at another address and is the first divergence of
+    /// a search without failures.
     fn is_elsewhere(&self, divergence: &Divergence) -> bool {
         let (Some(expected), Found::Op(found)) = (divergence.expected, &divergence.found) else {
             return false;

@@ -1,9 +1,9 @@
 //! Divides a search among processes. An *errand* is work for another process: it runs a slice (see
 //! `part.rs`) or makes the report. Errands and results are sent as bytes.
 //!
-//! The process that divides the search has no model of the program. So another process also makes
-//! the report, because the report needs the failures to run again. A lost errand has no effect and
-//! may be repeated.
+//! The failures must run again for the report. The process that divides the search has no model of
+//! the program, so another process makes the report. A lost errand has no effect and may be
+//! repeated.
 
 use super::checkpoint::{State, refused_if_contradictory};
 use super::jobs::{Keeper, Work, by_one_job, conclude, indivisible, is_possible};
@@ -46,6 +46,7 @@ enum ErrandMessage {
         portion: Portion,
         time_left: Option<Duration>,
     },
+    /// Requests the report.
     Conclusion {
         known: Box<Known>,
         elapsed_s: f64,
@@ -60,6 +61,7 @@ enum Done {
         slice: Box<Slice>,
         peak_rss_bytes: u64,
     },
+    /// An error prevented the slice.
     Refused {
         message: String,
         is_nondeterminism: bool,
@@ -97,7 +99,8 @@ impl Checker {
         }))
     }
 
-    /// Makes slices end soon when this trail asks for haste. Steps are not recorded in it.
+    /// Makes slices end soon when this trail (a file that two processes share) asks for haste.
+    /// Steps are not recorded in the trail.
     ///
     /// # Errors
     /// Returns an error if the file cannot be mapped.
@@ -186,6 +189,7 @@ fn haste_by(words: &'static [AtomicU64]) -> Arc<dyn Fn() -> bool + Send + Sync> 
 }
 
 /// Returns the errand with a quarter of its executions, so that it is less likely to be lost again.
+/// The first slice of a search and other errands than slices are returned unchanged.
 #[doc(hidden)]
 pub fn shorter(words: &[u8]) -> Vec<u8> {
     match postcard::from_bytes(words) {
@@ -219,7 +223,8 @@ impl Errand<'_> {
         })
     }
 
-    /// Takes the result of a process. Returns the peak of that process's resident memory in bytes.
+    /// Takes the result of a process. Returns the peak of that process's resident memory in bytes,
+    /// or `None` if the process did not run the slice.
     pub fn bring(self, words: &[u8]) -> Option<u64> {
         let (done, peak) = match postcard::from_bytes(words) {
             Ok(Done::Slice {
@@ -245,8 +250,8 @@ impl Errand<'_> {
         peak
     }
 
-    /// Records that the process was ended for this reason during the errand. `trailed` has its
-    /// results.
+    /// Records that the process was ended for this reason during the errand. `trailed` has the
+    /// results that it left in its trail.
     pub fn break_off(self, trailed: &Trailed, limit: Limit) {
         let met = trailed.sighted.iter().map(|sighted| Met {
             position: self.task.part.position.clone(),
@@ -285,7 +290,8 @@ impl Division {
         self.jobs
     }
 
-    /// Returns the next errand as [`take`](Division::take) does, without waiting.
+    /// Returns the next errand as [`take`](Division::take) does, without waiting. The result is
+    /// pending if there is no errand now but there may be one later.
     pub fn poll(&self) -> Poll<Option<Errand<'_>>> {
         self.work.ledger.poll().map(|task| {
             Some(Errand {

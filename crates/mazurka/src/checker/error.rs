@@ -27,10 +27,12 @@ pub enum CheckError {
     Inconstant {
         /// The failure in the search.
         before: FailureKind,
-        /// The failure when the same steps were repeated for the report.
+        /// The failure when the same steps were repeated for the report; `None` if they did not
+        /// fail.
         now: Option<FailureKind>,
     },
-    /// The schedule was recorded from another program.
+    /// A saved schedule does not fit the program, or a request from another process cannot be
+    /// carried out.
     #[error("the schedule does not fit the program: {0}; has the program changed since then?")]
     Misfit(String),
     /// A file could not be read.
@@ -107,7 +109,7 @@ fn why(opaque: &Option<Opaque>) -> String {
         .map_or(String::new(), |opaque| format!(": {opaque}"))
 }
 
-/// Describes what a thread did before and does now after the same steps.
+/// Describes what a thread did before, and what it does now after the same steps.
 fn describe_divergence(divergence: &Divergence) -> String {
     let Divergence {
         at,

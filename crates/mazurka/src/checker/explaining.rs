@@ -1,7 +1,7 @@
 //! Explains a failure: finds event orders of the failing execution that no passing execution has.
 //!
 //! The races of the failing execution are reversed, one at a time, and the program continues from
-//! there. Then the races of the executions that fail in the same way are reversed. Passing
+//! there. Then the races of the resulting executions that also fail are reversed. Passing
 //! executions show which orders are needed. The explanation depends on these executions alone.
 
 use super::search::{Search, UntilEnded};
@@ -14,7 +14,7 @@ const RUNS: usize = 64;
 /// The maximum number of pairs considered.
 const PAIRS: usize = 30;
 
-/// The smallest set of pairs is searched for exhaustively up to this size.
+/// Up to this size, all sets of pairs are tried, so that the smallest suitable set is found.
 const SMALL: usize = 3;
 
 /// Two events of the failing execution, the first before the second.
@@ -31,8 +31,9 @@ struct Seen {
 }
 
 impl Search {
-    /// Explains the failure of the execution with this schedule of operations, rows of its events,
-    /// and races. Also returns the most similar passing execution.
+    /// Explains the failure of the execution with this schedule of operations and these races.
+    /// `rows` has the row of each event in the interleaving. Also returns the most similar passing
+    /// execution. Each result is `None` if nothing was found.
     pub(super) fn explain(
         &mut self,
         schedule: &Schedule,
@@ -96,7 +97,8 @@ impl Search {
         (why, passing.map(|trace| trace.interleaving))
     }
 
-    /// Runs a schedule and continues to the end of the execution.
+    /// Runs a schedule and continues to the end of the execution. Returns `None` if the run is
+    /// interrupted.
     fn run_on(&mut self, schedule: Schedule) -> Option<(Execution, Outcome)> {
         let mut replay = Replay::new(schedule);
         let mut ended = UntilEnded::default();
@@ -106,7 +108,8 @@ impl Search {
 }
 
 impl Seen {
-    /// Returns `None` if the execution neither passes nor fails, or was seen before.
+    /// Creates the record of an execution. Returns `None` if the execution neither passes nor
+    /// fails, or was seen before.
     fn new(execution: Execution, outcome: Outcome, before: &[Seen]) -> Option<Seen> {
         let is_passing = outcome == Outcome::Completed;
         let schedule = execution.schedule();
@@ -151,7 +154,8 @@ impl Pair {
     }
 }
 
-/// Returns the number of common events.
+/// Returns the number of events of `one` that `other` also has, with the same operations and
+/// values.
 fn in_common(one: &Execution, other: &Execution) -> usize {
     let same = one.events().filter(|(_, event)| {
         other.event_at(event.point()).is_some_and(|id| {
@@ -163,7 +167,8 @@ fn in_common(one: &Execution, other: &Execution) -> usize {
 }
 
 /// Returns a set of pairs that no passing execution has completely (the smallest one, if its size
-/// is at most `SMALL`), and the number of failing executions that have the set.
+/// is at most `SMALL`), and the number of failing executions that have the set. Returns `None` if
+/// there is no such set, or no passing execution.
 fn deciding(pairs: &[Pair], all: &[Seen]) -> Option<(Vec<Pair>, u64)> {
     let held = |seen: &Seen| -> u32 {
         let numbered = pairs.iter().enumerate();

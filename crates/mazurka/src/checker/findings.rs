@@ -118,7 +118,8 @@ impl Search {
         }
     }
 
-    /// Returns the failure, with the execution that shows it or a shorter one that does.
+    /// Returns the failure, with the execution that showed it first, or with a shorter one if the
+    /// search has found one.
     fn failure(&mut self, sighting: Sighting) -> Result<Failure, CheckError> {
         let shortest = self.shortest.take();
         self.model.want_failure(sighting.symptom.wanted());
@@ -135,8 +136,8 @@ impl Search {
     /// grouped schedule still fails.
     fn of_operations(&mut self, sighting: Sighting) -> Result<Sighting, CheckError> {
         let schedule = self.model.refine(&sighting.schedule).map_err(diverged)?;
-        // A step that reads an old value names the write by its position. Grouping changes
-        // positions.
+        // Under a weak memory model, a step that reads an old value names the write by its
+        // position. Grouping would change the positions.
         let grouped = match self.settings.is_weak() {
             true => None,
             false => self.grouped(&schedule, &sighting.symptom)?,

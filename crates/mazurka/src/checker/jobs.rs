@@ -1,5 +1,5 @@
-//! Searches by several jobs. A job is an operating-system thread that searches parts of the search,
-//! with a separate model and strategy.
+//! Searches by several jobs. A job is an operating-system thread that explores parts of the search
+//! with a model and a strategy of its own.
 
 use super::audit::Samples;
 use super::checkpoint::{Checkpoint, State, Task, refused_if_contradictory};
@@ -51,12 +51,12 @@ impl Checker {
     /// Searches with this number of jobs (threads of the operating system). Call this method last:
     /// [`Jobs`] checks only programs that threads can share ([`Sync`]).
     ///
-    /// The report has the same numbers as with one job and, with
-    /// [`keep_going`](Checker::keep_going), the same failures. Without `keep_going`, the search
-    /// ends with the first bug that a job finds. This bug may differ from run to run, but its
-    /// schedule repeats it. Each job uses additional memory. An [observer](Checker::observer) is
-    /// informed of the progress ([`Observer::progressed`](explore::Observer::progressed)), not of
-    /// each execution.
+    /// With [`keep_going`](Checker::keep_going), or if there is no bug, the report has the same
+    /// failures and numbers of executions as with one job. (Only the number of executions before
+    /// the search started again may differ.) Without `keep_going`, the search ends with the first
+    /// bug that a job finds. This bug may differ from run to run, but its schedule repeats it. Each
+    /// job uses additional memory. An [observer](Checker::observer) is informed of the progress
+    /// ([`Observer::progressed`](explore::Observer::progressed)), not of each execution.
     ///
     /// Only searches by `random`, `pct`, and (without a bound on preemptions) `parsimonious` and
     /// `exhaustive` can be divided. Any other search uses one job, and the report contains a
@@ -216,7 +216,7 @@ impl Work {
 
 impl Settings {
     /// Returns the settings of a slice with this much time left. The limit on executions and the
-    /// checkpoints stay with the whole search.
+    /// trail apply to the whole search only.
     pub(super) fn of_slices(&self, time_left: Option<Duration>) -> Settings {
         Settings {
             time_limit: time_left,

@@ -1,9 +1,9 @@
 //! The remaining parts of a search that several jobs share, and the results so far. Jobs run the
 //! parts in slices (see `part.rs`).
 //!
-//! Each waiting part is searched once. A slice counts when its result is returned; a lost slice has
-//! no effect. When the whole search restarts, an epoch ends and the counts of its slices are
-//! dropped.
+//! Each waiting part is searched once. A *share* of a part is its estimated fraction of the search.
+//! A slice counts when its result is returned; a lost slice has no effect. When the whole search
+//! restarts, an epoch ends and the counts of its slices are dropped.
 
 use super::CheckError;
 use super::as_json;
@@ -37,7 +37,7 @@ const IN_HASTE: Duration = Duration::from_millis(1);
 const FEW: u64 = 16;
 const MANY: u64 = 1 << 20;
 
-/// Waiting parts per job, so that no job becomes idle.
+/// The number of waiting parts per job for which the ledger aims, so that no job becomes idle.
 const WAITING_PER_JOB: usize = 2;
 
 /// Asks the job that runs a slice to end it soon.
@@ -47,6 +47,7 @@ pub type Haste = Box<dyn FnOnce() + Send>;
 pub(super) struct Ledger {
     jobs: AtomicUsize,
     settings: Settings,
+    /// The maximum number of executions of the search, if there is one.
     limit: Option<u64>,
     /// Set to stop all jobs.
     pub stop: Arc<AtomicBool>,
@@ -80,7 +81,7 @@ struct State {
     error: Option<CheckError>,
     /// Whether the search is over, so that no more slices start.
     is_over: bool,
-    /// The names of the first part of this epoch.
+    /// The names of the threads and objects with which this epoch began.
     names: Arc<Names>,
 }
 
@@ -106,9 +107,9 @@ pub(super) struct Task<'l> {
 #[derive(Serialize, Deserialize)]
 pub(super) struct Known {
     pub found: Found,
-    /// The failures and the numbers of their executions, in this order.
+    /// The failures in the order of the report, with the numbers of their executions.
     pub met: Vec<(Met, u64)>,
-    /// The number of failures, at the start of `met`, from before the objects became coarser.
+    /// The number of failures from earlier epochs. These come first in `met`.
     pub older: usize,
     #[serde(with = "as_json")]
     pub halt: Option<Limit>,
@@ -116,8 +117,9 @@ pub(super) struct Known {
     #[serde(skip)]
     pub spin: Option<Spin>,
     pub names: Arc<Names>,
+    /// The parts that are not explored yet, in the order of a search by one job.
     pub rest: Vec<Part>,
-    /// For a process that resumes.
+    /// Saved for a process that resumes the search.
     pub numbering: Numbering,
     /// Executions that are counted, but will be repeated by a process that resumes.
     pub broken_off: Tally,
@@ -207,6 +209,7 @@ impl Ledger {
     }
 
     /// Returns the next slice without waiting, for a job that cannot be asked to end a slice early.
+    /// The result is pending if there is no slice now but there may be one later.
     pub fn poll(&self) -> Poll<Option<Task<'_>>> {
         self.next(&mut self.state(), &mut None)
     }
@@ -240,7 +243,7 @@ impl Ledger {
     }
 
     /// Removes and returns the largest waiting part, so that small parts come last and all jobs end
-    /// at the same time. Parts of endless searches are taken in order.
+    /// at about the same time. Parts of endless searches (`random` and `pct`) are taken in order.
     fn next_part(&self, state: &mut State) -> Option<Part> {
         if !self.settings.algorithm.proves() {
             return state.waiting.pop_first().map(|(_, part)| part);
@@ -491,7 +494,8 @@ impl State {
         self.found.tally.add_restarts(&found.tally);
     }
 
-    /// Checks whether a data race is known. It may affect the behaviour of the program.
+    /// Checks whether a data race is known. After a data race, the same steps may have different
+    /// effects.
     fn knows_a_race(&self) -> bool {
         let mut met = self
             .found

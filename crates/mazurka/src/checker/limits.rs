@@ -16,7 +16,8 @@ impl Search {
         limits
     }
 
-    /// Describes a limit: how far the search went, and how to raise the limit.
+    /// Describes a limit for the report. Most descriptions say how far the search went or how to
+    /// raise the limit.
     pub(super) fn describe(&self, limit: Limit) -> String {
         let conditions = &self.settings.config.conditions;
         match limit {

@@ -38,6 +38,7 @@ pub(crate) fn switches(schedule: &Schedule) -> usize {
         .count()
 }
 
+/// An equivalent order of the events of an execution, in the making.
 struct Order<'e> {
     execution: &'e Execution,
     /// The events of each thread, in order.
@@ -78,7 +79,8 @@ impl<'e> Order<'e> {
         }
     }
 
-    /// Returns the event that came last, among the next events of all threads that are ready.
+    /// Among the next events of all threads, returns the one that comes last in the execution and
+    /// is ready.
     fn last_ready(&self) -> Option<EventId> {
         let next = self.events.iter().zip(&self.done).enumerate();
         next.filter_map(|(thread, (events, &done))| {

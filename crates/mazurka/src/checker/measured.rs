@@ -52,7 +52,7 @@ impl Checker {
             let settings = settings.of_slices(None);
             let slice = sliced.slice(&settings, &part, portion, None)?;
             if slice.anew.is_some() {
-                // Earlier slices no longer count.
+                // The search has started again, so earlier slices no longer count.
                 measured.clear();
                 waiting.clear();
             }

@@ -1,4 +1,5 @@
-//! Numbers the executions of a search by several jobs as if one job had run them all.
+//! Numbers the executions of a search by several jobs as if one job had run them all. An *epoch*
+//! ends when the whole search starts again.
 
 use super::part::{Met, Position};
 use serde::{Deserialize, Serialize};

@@ -109,7 +109,7 @@ impl Part {
         Ok(rest)
     }
 
-    /// Checks whether this is the first slice of a search, which gives nothing away: strategies
+    /// Checks whether this is the first slice of a search. It is not shortened, because strategies
     /// learn from the first executions.
     pub fn is_first(&self) -> bool {
         self.position.is_first()
@@ -175,8 +175,9 @@ pub(super) struct Met {
     /// The slice with the failure.
     pub position: Position,
     pub shown: Shown,
-    /// A shorter execution that fails in the same way, and the number of executions tried for it.
+    /// A shorter execution that fails in the same way, if one was found.
     pub shortest: Option<Shown>,
+    /// The number of executions that were run to find a shorter one.
     pub extra: u64,
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The maximum number of executions for all attempts.
 const RUNS: u64 = 20_000;
 
-/// The maximum number of times that an attempt starts again with coarser objects.
+/// The maximum number of times that an attempt starts again with coarser objects (see `search.rs`).
 const RESTARTS: usize = 32;
 
 /// The minimum ordering at each site (place in the program) during an attempt. Other sites have
@@ -98,8 +98,8 @@ impl Search {
         met.find(|(site, _)| !attempt.contains_key(site))
     }
 
-    /// Searches all executions with the orderings of the attempt. Returns `None` if not all can be
-    /// searched.
+    /// Searches all executions with the orderings of the attempt. Returns whether none of them
+    /// fails, or `None` if not all can be searched.
     fn is_free_of_failures(
         &mut self,
         attempt: &Attempt,

@@ -537,7 +537,7 @@ pub(super) fn resumed(settings: &Settings, saved: &[u8]) -> Result<Box<dyn Strat
     })
 }
 
-/// Returns the bound at which a thread stopped.
+/// Returns the bound at which a thread stopped, or `None` if it did not stop at a bound.
 pub(super) fn bound_of(thread: &Pending) -> Option<Bound> {
     match *thread {
         Pending::Halted(Halt::Bound(bound)) => Some(bound),
@@ -559,7 +559,7 @@ pub(super) fn symptom_of(model: &Model) -> Symptom {
     )
 }
 
-/// Converts the interrupt that occurs when an execution of this process is repeated.
+/// Converts an interrupt that occurs when an execution of this process is repeated to an error.
 pub(super) fn diverged(interrupt: Interrupt) -> CheckError {
     match interrupt {
         Interrupt::Diverged(divergence) => CheckError::Nondeterministic(divergence),

@@ -27,6 +27,8 @@ pub(crate) struct Settings {
     pub is_commanded: bool,
     /// The memory model that the search has chosen under `MemoryModel::Auto`.
     pub chosen_memory: Option<MemoryModel>,
+    /// Omissions (parts of the behaviour that the check leaves out) despite which a program counts
+    /// as verified.
     pub accepted: Vec<Omission>,
     pub suppressions: Vec<Suppression>,
     /// Omissions that do not depend on the program's behaviour.
@@ -51,7 +53,7 @@ pub(crate) struct Settings {
     /// The file in which the search records its progress for the process that started it
     /// (`report::Trail`).
     pub trail: Option<PathBuf>,
-    /// This file, if it is already mapped into memory.
+    /// The trail, if it is already mapped into memory.
     pub trail_words: Option<&'static [AtomicU64]>,
 }
 
@@ -107,7 +109,8 @@ impl Settings {
         shared_words(path).map(Some)
     }
 
-    /// Returns the memory model, as far as the search knows it.
+    /// Returns the memory model of the search. Under `Auto`, this is sequential consistency until
+    /// the search has chosen another model.
     pub fn memory(&self) -> MemoryModel {
         match (self.config.conditions.memory, self.chosen_memory) {
             (MemoryModel::Auto, chosen) => chosen.unwrap_or(MemoryModel::Sc),
@@ -133,7 +136,8 @@ impl Settings {
         self.chosen_memory = names.chosen_memory().map(|(memory, _)| memory);
     }
 
-    /// Returns the memory model for a model that continues the search.
+    /// Returns the memory model for a model of the program that continues the search. This is
+    /// `Auto` if it was requested and the search has not chosen a memory model.
     pub fn memory_of_model(&self) -> MemoryModel {
         match (self.config.conditions.memory, self.chosen_memory) {
             (MemoryModel::Auto, Some(chosen)) => chosen,

@@ -2,9 +2,9 @@
 //! search continues for a while. The report shows the execution with the fewest context switches
 //! that fails in the same way.
 //!
-//! The effort is limited by numbers alone, so that it is reproducible: by [`Checker::extra`], and
-//! by the number of executions of the search plus a few. The extra executions are counted
-//! separately. Searches that continue after a bug skip this step.
+//! The effort is limited by numbers, so that it is reproducible: by [`Checker::extra`], and by the
+//! number of executions of the search plus a few. A time limit of the search also ends it. The
+//! extra executions are counted separately. Searches that continue after a bug skip this step.
 //!
 //! [`Checker::extra`]: super::Checker::extra
 
@@ -58,8 +58,9 @@ impl Search {
 
     /// Returns the number of executions allowed.
     fn budget(&self, first: &Sighting) -> u64 {
-        // A thread that blocks the whole process delays each execution. Under a weak memory model
-        // the order of the steps says little.
+        // No extra executions are run in three cases: the search continues after a bug; a thread
+        // may block the whole process, which delays each execution (`Misuse`); or under a weak
+        // memory model, where the order of the steps says little.
         if self.settings.keeps_going
             || first.symptom.kind == FailureKind::Misuse
             || self.settings.is_weak()
@@ -74,7 +75,8 @@ impl Search {
         self.settings.extra.min(runs + FEW).min(left)
     }
 
-    /// Runs one more execution. Returns `None` if no execution can be used.
+    /// Runs one more execution. Returns `None` if there is none left or the execution was
+    /// interrupted.
     fn extra_execution(&mut self) -> Result<Option<Outcome>, CheckError> {
         let mut ended = UntilEnded::default();
         let mut program = Braked {

@@ -19,6 +19,7 @@ use std::sync::Arc;
 /// A program whose slices run in this process.
 pub(super) struct Sliced {
     program: Rc<dyn Fn()>,
+    /// Findings about a native program, which save work in later slices.
     learnt: Learnt,
 }
 
@@ -51,8 +52,8 @@ impl Sliced {
         refused_if_contradictory(settings.resume.clone(), work)
     }
 
-    /// Runs a slice. Returns `None` if an execution shares memory that was not watched. The next
-    /// attempt watches it.
+    /// Runs a slice. Returns `None` if threads of a native program share memory that was not
+    /// watched. The next attempt watches this memory.
     fn attempt(
         &mut self,
         mut settings: Settings,
@@ -99,7 +100,8 @@ impl Search {
                     (End::BrokenOff(limit), vec![self.begun(part.clone())])
                 }
                 (Some(limit), true) => (End::BrokenOff(limit), Vec::new()),
-                // Executions run to find a shorter failure belong to no part.
+                // The rest stays undivided, because `shorten` still needs the strategy. The
+                // executions that `shorten` runs belong to no part.
                 _ if self.is_done_with_bugs() => (End::Done, vec![self.own_rest(&part)]),
                 (halt, _) => {
                     let parts = match self.is_asked_for_haste() {
@@ -111,7 +113,8 @@ impl Search {
                 }
             };
             self.shorten()?;
-            // The strategy has also started again, unless the search continues.
+            // The search has started again in two cases: the failure was lost in `shorten`, or
+            // `repeat_first` found a difference. The slice then starts again, too.
             if has_failed && self.failures.is_empty() || self.repeat_first()? {
                 if !is_anew && self.model.has_met_more_shared_memory() {
                     return Ok(None);

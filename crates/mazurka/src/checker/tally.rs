@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Tally {
     /// Executions that ran until no thread could continue, halted ones excluded.
     pub executions: u64,
-    /// Executions in which a thread stopped at an assumption, at a bound or by the await rule.
+    /// Executions in which a thread stopped at an assumption, at a bound or in a spin loop that may
+    /// continue later.
     pub halted: u64,
     /// Redundant executions.
     pub blocked: u64,
@@ -24,7 +25,7 @@ pub(crate) struct Tally {
     pub probes: u64,
     /// Bounds that left executions out or halted a thread.
     pub bounds: BTreeSet<Bound>,
-    /// Executions before the search last started again. No other number includes them.
+    /// Executions before the search last started again. No other field includes them.
     pub given_up: u64,
     /// How often the search started again, for each reason.
     pub restarts: BTreeMap<Restart, u64>,

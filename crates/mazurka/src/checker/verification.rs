@@ -1,6 +1,6 @@
 //! Iteratively relaxed scheduling: starting from a first correct execution, shorter and shorter
-//! prefixes are verified. Each verified prefix is published at once, so that running programs can
-//! follow it.
+//! prefixes are verified. A prefix is verified if all executions that begin with it are correct.
+//! Each verified prefix is published at once, so that running programs can follow it.
 
 use super::search::{Beginning, Next, Search, diverged};
 use super::{CheckError, Checker};
@@ -94,7 +94,7 @@ impl Checker {
 }
 
 impl Search {
-    /// Returns `None` if the verification must start again.
+    /// Verifies the program. Returns `None` if the verification must start again.
     fn verify(
         &mut self,
         preference: Preference,
@@ -229,6 +229,7 @@ fn takes_first_alternatives(execution: &Execution) -> bool {
 /// A verification, and its published state.
 struct Relaxation {
     verification: Verification,
+    /// Descriptions of the events of the first execution.
     described: Vec<Described>,
     /// The published threads, in the order of their published numbers.
     threads: Vec<ThreadId>,

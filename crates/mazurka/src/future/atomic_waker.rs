@@ -14,6 +14,8 @@ use std::task::Waker;
 pub struct AtomicWaker(Placed<Registered>);
 
 struct Registered {
+    /// Whether there is a waker. In a model, each operation on the cell is one event of this
+    /// variable.
     is_set: runtime::Atomic<bool>,
     waker: Mutex<Option<Waker>>,
 }
@@ -73,7 +75,7 @@ impl AtomicWaker {
 }
 
 impl Registered {
-    /// Replaces the waker, in one event.
+    /// Replaces the waker and returns the previous one. In a model, this is one event.
     #[track_caller]
     fn exchange(&self, name: &'static str, waker: Option<Waker>) -> Option<Waker> {
         if runtime::is_outside() {
@@ -84,8 +86,8 @@ impl Registered {
         runtime::in_object(|| self.replace(waker))
     }
 
-    /// Replaces the waker. In a model, its lock is never contended, because no thread is suspended
-    /// while it holds the lock.
+    /// Replaces the waker and returns the previous one. In a model, the mutex is never contended,
+    /// because no thread is suspended while it holds the mutex.
     fn replace(&self, waker: Option<Waker>) -> Option<Waker> {
         let mut current = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *current, waker)

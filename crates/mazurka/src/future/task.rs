@@ -63,7 +63,9 @@ struct Shared<T> {
     token: Arc<Token>,
     is_aborted: runtime::Atomic<bool>,
     is_finished: runtime::Atomic<bool>,
+    /// The waker of the task or thread that awaits the handle.
     joiner: AtomicWaker,
+    /// The output of the future, from its end until the handle takes it.
     output: Mutex<Option<T>>,
 }
 

@@ -41,8 +41,9 @@ impl Token {
     }
 }
 
-/// The functions of a waker have no tracked caller, so `Location::caller()` is not in the program.
-/// [`AtomicWaker`](super::AtomicWaker) records the program's location for wakes through it.
+/// In these two functions, `Location::caller()` is not a place in the program, because the
+/// functions of a waker have no tracked caller. [`AtomicWaker`](super::AtomicWaker) records the
+/// program's location for wakes through it.
 impl Wake for Token {
     fn wake(self: Arc<Token>) {
         self.wake_by_ref();

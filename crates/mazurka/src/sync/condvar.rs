@@ -118,7 +118,7 @@ impl Condvar {
         Ok((guard, WaitTimeoutResult { timed_out }))
     }
 
-    /// Wakes one waiter, which may be any of them.
+    /// Wakes one waiter, if there is one. Each waiter may be the one that is woken.
     #[track_caller]
     pub fn notify_one(&self) {
         self.own().signal();

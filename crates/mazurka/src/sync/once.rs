@@ -52,7 +52,8 @@ impl Once {
 
     named!(|inner| inner);
 
-    /// Initialises, or waits for the thread that initialises.
+    /// Calls `initialise`, unless the initialisation has begun already. If another thread
+    /// initialises, waits for it.
     ///
     /// # Panics
     ///
@@ -65,8 +66,8 @@ impl Once {
         });
     }
 
-    /// Initialises even if an earlier initialiser panicked, or waits for the thread that
-    /// initialises.
+    /// Like [`call_once`](Once::call_once), but also calls `initialise` if an earlier initialiser
+    /// panicked.
     #[track_caller]
     pub fn call_once_force<F: FnOnce(&OnceState)>(&self, initialise: F) {
         call_once_force(self.0.get(), initialise);
@@ -96,7 +97,8 @@ impl Once {
     }
 }
 
-/// Initialises, or waits for the thread that initialises.
+/// Calls `initialise`, unless the initialisation is complete or another thread does it. In the
+/// latter case, waits for that thread.
 #[track_caller]
 pub(super) fn call_once_force(once: &Born<runtime::Once>, initialise: impl FnOnce(&OnceState)) {
     let Entry::Initialise { after_failure } = once.enter() else {

@@ -24,7 +24,8 @@ use std::fmt;
 /// ```
 pub struct OnceLock<T>(Placed<Once<T>>);
 
-/// A value that is written once. It settles together with the type that contains it.
+/// A value that is written once. It settles (gets its state in the model) together with the type
+/// that contains it.
 pub(super) struct Once<T> {
     once: Born<runtime::Once>,
     value: std::sync::OnceLock<T>,
@@ -81,12 +82,12 @@ impl<T> OnceLock<T> {
         self.0.get().get_or_init(initialise)
     }
 
-    /// Returns the value.
+    /// Returns the value, if there is one.
     pub fn into_inner(self) -> Option<T> {
         self.0.into_inner().value.into_inner()
     }
 
-    /// Takes the value, which leaves the cell empty.
+    /// Takes the value, if there is one, and leaves the cell empty.
     #[track_caller]
     pub fn take(&mut self) -> Option<T> {
         std::mem::take(self).into_inner()

@@ -25,7 +25,7 @@ impl Poison {
         self.0.settle_with_rwlock(settling, lock);
     }
 
-    /// Called when the lock is acquired.
+    /// Called when the lock is acquired. The result is passed to [`leave`](Poison::leave).
     pub fn enter() -> WasPanicking {
         WasPanicking(runtime::panicking())
     }
@@ -90,7 +90,7 @@ macro_rules! poisoned {
             self.0.get().poison.look()
         }
 
-        /// Clears the poison.
+        /// Marks the lock as not poisoned.
         #[track_caller]
         pub fn clear_poison(&self) {
             self.0.get().poison.clear();
@@ -127,7 +127,8 @@ pub(super) fn granted<G>(access: TryLockResult<G>, wait: impl FnOnce() -> LockRe
         Err(TryLockError::WouldBlock) if runtime::is_outside() => {
             wait().unwrap_or_else(PoisonError::into_inner)
         }
-        // A lock that another thread still holds is granted only while the execution is torn down.
+        // A lock that another thread still holds is granted only while the execution is torn down
+        // (ended before all threads have returned).
         Err(TryLockError::WouldBlock) => torn_down(),
     }
 }

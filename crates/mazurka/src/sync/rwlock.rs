@@ -41,6 +41,7 @@ struct Locked<T: ?Sized> {
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a Born<runtime::RwLock>,
+    /// The position of this access in the order of the lock.
     place: runtime::Place,
     /// `None` once the data has been released, which happens before the model's lock is released.
     data: Option<std::sync::RwLockReadGuard<'a, T>>,
@@ -50,6 +51,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a Locked<T>,
+    /// The position of this access in the order of the lock.
     place: runtime::Place,
     before: WasPanicking,
     /// `None` once the data has been released, which happens before the model's lock is released.
@@ -73,7 +75,7 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Waits until no writer has the lock, and locks it for reading.
+    /// Waits for all writers that have requested the lock before, and locks it for reading.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let inner = self.0.get();

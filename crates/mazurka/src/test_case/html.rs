@@ -35,7 +35,8 @@ fn write_into(folder: &Path, name: &str, report: &Report) -> io::Result<()> {
     fs::write(path, page::page(report, &sources))
 }
 
-/// Returns the folder that source names are relative to: the workspace's, if cargo runs the test.
+/// Returns the folder to which the names of source files are relative: the nearest folder with a
+/// `Cargo.lock`, from the current directory upwards, or otherwise the current directory.
 fn root() -> io::Result<PathBuf> {
     let here = std::env::current_dir()?;
     let mut outer = here.ancestors();

@@ -11,7 +11,7 @@ pub(super) fn place_for(name: &str) -> PathBuf {
         .join(format!("{}.schedule.json", stem_for(name)))
 }
 
-/// Returns the file name of the test, without an extension.
+/// Returns the name of a file that belongs to the test, without an extension.
 pub(super) fn stem_for(name: &str) -> String {
     let test = std::env::current_exe().unwrap_or_default();
     let program = program_of(&test).unwrap_or("model");
@@ -22,14 +22,15 @@ pub(super) fn stem_for(name: &str) -> String {
     )
 }
 
-/// `TARGET/PROFILE/deps/TEST` → `TARGET`
+/// Returns `TARGET` for a test executable `TARGET/PROFILE/deps/TEST`, and `None` for other paths.
 fn target_of(test: &Path) -> Option<PathBuf> {
     let directory = test.parent()?;
     let is_of_cargo = directory.file_name()? == "deps";
     is_of_cargo.then(|| directory.ancestors().nth(2).map(Path::to_owned))?
 }
 
-/// `…/deps/counter-1f2e3d4c5b6a7980` → `counter`
+/// Returns the name of the program without its hash: `counter` for
+/// `…/deps/counter-1f2e3d4c5b6a7980`.
 fn program_of(test: &Path) -> Option<&str> {
     let name = test.file_stem()?.to_str()?;
     let (program, _) = name.rsplit_once('-').unwrap_or((name, ""));

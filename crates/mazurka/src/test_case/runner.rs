@@ -51,14 +51,17 @@ impl Runner {
     }
 }
 
-/// Returns the name of the test that the current thread runs, as the runner spells it.
+/// Returns the name of the test that the current thread runs, as the runner spells it. Returns
+/// `None` if the thread is the main thread or has no name, and the command line does not select a
+/// single test.
 pub(crate) fn name_of_test() -> Option<String> {
     let thread = std::thread::current();
     let name = thread.name().filter(|name| *name != "main");
     name.map(str::to_owned).or_else(|| the_one_of(env::args()))
 }
 
-/// Returns the only test of the command line. The main thread runs the test if there is only one.
+/// Returns the name of the test if the command line selects exactly one (`--exact NAME`). The main
+/// thread runs such a test.
 fn the_one_of(arguments: impl Iterator<Item = String>) -> Option<String> {
     let arguments: Vec<String> = arguments.skip(1).collect();
     let is_exact = arguments.iter().any(|argument| argument == "--exact");
@@ -71,7 +74,7 @@ fn the_one_of(arguments: impl Iterator<Item = String>) -> Option<String> {
     }
 }
 
-/// `TARGET/release/deps/TEST`
+/// Checks whether the path of the test has the form `TARGET/release/deps/TEST`.
 fn is_release(test: &Path) -> bool {
     let profile = test.ancestors().nth(2).and_then(Path::file_name);
     profile.is_some_and(|profile| profile == "release")

@@ -102,7 +102,7 @@ impl<T> Default for Returned<T> {
 }
 
 impl<T> Returned<T> {
-    /// Wraps the body of the thread so that its result is stored here.
+    /// Wraps the body of the thread so that its result is stored in this value.
     pub(super) fn filled_by<F: FnOnce() -> T>(&self, body: F) -> impl FnOnce() + use<T, F> {
         let value = Arc::clone(&self.0);
         move || {
@@ -114,7 +114,8 @@ impl<T> Returned<T> {
     /// Returns the result of the thread, which has ended.
     pub(super) fn take(&self) -> T {
         let value = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // A thread that has not ended is joined only while the execution is torn down.
+        // The value is missing only if the execution is torn down (ended before all threads have
+        // returned).
         value.unwrap_or_else(|| torn_down())
     }
 }

@@ -6,8 +6,9 @@ use std::collections::{BTreeSet, HashSet};
 /// The end of an execution.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Ending {
-    /// Values loaded by each thread (`None`: panicked), variables, uses of each lock by
-    /// destructors.
+    /// The execution is complete. The fields are the values that each thread loaded (`None` if it
+    /// panicked), the values of the variables, and the number of times that destructors used each
+    /// lock.
     Complete(Vec<Option<Vec<u32>>>, [u32; 2], [u32; 2]),
     /// The main thread panicked, or another thread that the main thread cannot join.
     Panic,
@@ -81,7 +82,7 @@ enum Owned {
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Thread {
-    /// The next move is at the end.
+    /// The moves still to be made. The last element is the next move.
     moves: Vec<Move>,
     owned: Vec<Owned>,
     local: Option<Vec<Last>>,

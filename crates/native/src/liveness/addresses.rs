@@ -10,6 +10,7 @@ use iced_x86::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pointers {
     pub stack: i64,
+    /// `None` if the register `rbp` is not known to point into the frame.
     pub frame: Option<i64>,
 }
 
@@ -28,7 +29,7 @@ pub struct Addresses {
     /// The addresses that are used for anything other than a call of a hook. Other code may read
     /// there.
     taken: u64,
-    /// Whether any other address may also be used.
+    /// Whether addresses that are not in `offsets` may also be used in this way.
     pub is_any_taken: bool,
 }
 
@@ -122,7 +123,8 @@ impl Known {
         Some(after)
     }
 
-    /// Returns the source register of a copy between registers.
+    /// Returns the source register if the instruction copies a general register to another one.
+    /// Copies of the two pointers do not count.
     fn copied(&self, instruction: &Instruction) -> Option<usize> {
         let [target, source] = [instruction.op0_register(), instruction.op1_register()];
         let is_copy = instruction.mnemonic() == Mnemonic::Mov
@@ -252,7 +254,8 @@ impl Pointers {
         }
     }
 
-    /// Returns the offset that a register and a displacement refer to.
+    /// Returns the offset that a register and a displacement refer to. Returns `None` if the
+    /// register is not one of the two pointers.
     pub fn place(self, base: Register, displacement: u64) -> Option<i64> {
         let base = match base {
             Register::RSP => Some(self.stack),

@@ -177,7 +177,7 @@ fn loose(way: Way, span: Span) -> Part {
     }
 }
 
-/// Returns the bit fields in these bytes, if there is no other member.
+/// Returns a description of the bit fields that overlap these bytes, or `None` if there are none.
 fn bit_fields(record: &Record, span: Span, way: &Way) -> Option<Part> {
     let (first, end) = (span.offset * 8, (span.offset + span.size.max(1)) * 8);
     let overlapping = record.members.iter().filter(|member| match member.bits {

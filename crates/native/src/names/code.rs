@@ -18,7 +18,7 @@ pub enum Call {
     Indirect,
 }
 
-/// Returns the call that may precede an address.
+/// Returns the call that may precede an address, or `None` if the bytes before it are not a call.
 pub fn call_before(returns_to: u64, memory: Memory<'_>) -> Option<Call> {
     // The lengths of direct calls, and of calls by register and memory, with short and long
     // displacement.

@@ -74,8 +74,8 @@ impl Images {
         names.variable(address - base, size)
     }
 
-    /// Does the same as [`Names::thread_local`], for the image that contains an address such as
-    /// `main`.
+    /// Does the same as [`Names::thread_local`], for the image that contains the address `image`,
+    /// for example the address of `main`.
     pub fn thread_local(&self, image: u64, offset: u64, size: u64) -> Option<Variable> {
         let (names, _) = self.at(image)?;
         names.thread_local(offset, size)
@@ -136,7 +136,8 @@ impl Images {
         names.frame_variables(function - base)
     }
 
-    /// Formats the value of a variable. An address with a name is shown by it: `&queue.nodes[3]`.
+    /// Formats the value of a variable. For an address that has a name, shows the name:
+    /// `&queue.nodes[3]`.
     pub fn value(&self, variable: &Variable, bytes: &[u8]) -> String {
         let address = <[u8; 8]>::try_from(bytes).map(u64::from_le_bytes);
         match address {

@@ -67,9 +67,9 @@ impl Images {
         })
     }
 
-    /// Returns the address in the program's own source from which a call came, if the call returns
-    /// into a library or its headers. `slot` is the place of `returns_to` on the stack. Returns
-    /// `None` if unknown.
+    /// Returns the innermost return address in the program's own source: `returns_to`, or a return
+    /// address further up on the stack if the call returns into a library or its headers. `slot` is
+    /// the place of `returns_to` on the stack. Returns `None` if no such address is found.
     pub fn outside_libraries(&self, returns_to: u64, slot: u64, memory: Memory<'_>) -> Option<u64> {
         let mut returns = self.returns(returns_to, slot, memory);
         returns.find(|address| self.is_own(address - 1))
@@ -112,7 +112,8 @@ impl Images {
     }
 
     /// Returns the source position of an instruction: the innermost position outside of libraries,
-    /// if any. Functions of headers may be inlined there.
+    /// or the innermost position if all are in libraries. (Functions of headers may be inlined into
+    /// the program's own functions.) Returns `None` if no position is known.
     pub fn place(&self, instruction: u64) -> Option<Frame> {
         let mut frames = self.frames(instruction);
         frames.retain(|frame| frame.file.is_some());

@@ -208,7 +208,7 @@ impl Table {
 }
 
 /// Returns the entry at the end of the chain of completed entries: a declaration that does not
-/// complete another entry.
+/// complete another entry. Returns `None` if `entry` completes no other entry.
 fn first_origin(information: &Information, unit: usize, entry: &Entry) -> Option<EntryId> {
     let mut first = information.origin(unit, entry)?;
     // The chain: an inlined function, its abstract form, its declaration in a class.

@@ -63,7 +63,8 @@ impl Types<'_> {
         }
     }
 
-    /// Returns the type to which a pointer points, or `None` for `void`.
+    /// Returns the type to which a pointer or reference points. Returns `None` for a pointer to
+    /// `void`, and for other types.
     pub fn pointed_at(&self, id: EntryId) -> Option<EntryId> {
         let (id, entry) = self.bare(id)?;
         let is_pointer = matches!(

@@ -13,6 +13,7 @@ pub(super) struct Announced {
     pub(super) code: u64,
     /// The bytes that have been written, among the first 64.
     pub(super) written: u64,
+    /// Whether an access has been found that this announcement covers.
     pub(super) is_used: bool,
     /// Whether the program reads the place before it writes it.
     pub(super) is_late: bool,
@@ -53,7 +54,8 @@ pub(super) fn covers(
         );
         let is_volatile = announced.hook.is_volatile;
         match effect {
-            // Compilers may load more than they need if that memory exists.
+            // A read may be longer than the announcement: compilers may load more than they need,
+            // if that memory exists.
             Effect::Read if reads || is_volatile => {
                 announced.is_used = true;
                 return Coverage::Full;

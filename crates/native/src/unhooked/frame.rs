@@ -98,8 +98,9 @@ impl Frame {
         }
     }
 
-    /// Completes the set after the function has been followed. An address also escapes if it is
-    /// stored in a variable, or at or above an escaped address.
+    /// Completes the set of escaped addresses after the function has been followed. An address that
+    /// is stored in the frame also escapes, in two cases: if it is stored in a variable, or if it
+    /// is stored at or above an escaped address.
     pub(super) fn close(&mut self, function: u64, around: &dyn Surroundings) {
         if !self.is_looked_at || self.escaped.is_empty() && self.kept.is_empty() {
             return;

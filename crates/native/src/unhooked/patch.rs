@@ -26,7 +26,7 @@ pub struct Patch {
     pub trampoline: u64,
 }
 
-/// The replacements for all accesses of some functions.
+/// The replacements for accesses of some functions.
 #[derive(Clone, Debug)]
 pub struct Patches {
     /// The future address of the code.

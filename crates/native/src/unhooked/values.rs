@@ -33,13 +33,16 @@ enum Term {
     Merged(usize, usize),
     /// A function of other values.
     Computed(u32, Vec<Value>),
+    /// The product of a base and a scale of 2, 4 or 8.
     Scaled(u32, u32),
+    /// The sum of two bases.
     Sum(u32, u32),
 }
 
 /// All bases of a function.
 pub(super) struct Terms {
     known: HashMap<Term, u32>,
+    /// For each base, whether it stands for an address on the thread's own stack.
     is_stack: Vec<bool>,
 }
 
@@ -171,7 +174,7 @@ impl Operand {
         })
     }
 
-    /// Returns the explicit operand of the instruction.
+    /// Returns the explicit memory operand of the instruction.
     pub(super) fn explicit(instruction: &Instruction) -> Option<Operand> {
         let base = instruction.memory_base();
         let index = instruction.memory_index();
@@ -187,6 +190,7 @@ impl Operand {
 #[derive(Clone, PartialEq)]
 pub(super) struct State {
     pub(super) registers: [Value; 16],
+    /// The known values of stack slots, by their addresses and lengths.
     slots: BTreeMap<(Value, usize), Value>,
 }
 
@@ -246,8 +250,9 @@ impl State {
         changes || before != self.slots.len()
     }
 
-    /// Applies a call, which changes registers. Stack slots keep their values: code announces its
-    /// accesses to slots that the called function may change, and `forget` handles these hooks.
+    /// Applies a call, which changes registers. Stack slots keep their values. If the called
+    /// function can change a slot, the code announces its own accesses to the slot with hooks, and
+    /// each of these hooks leads to `forget`.
     pub(super) fn call(&mut self, terms: &mut Terms, instruction: &Instruction) {
         for register in [0, 1, 2, 6, 7, 8, 9, 10, 11] {
             self.registers[register] = terms.result(instruction, register);
@@ -399,8 +404,8 @@ impl State {
         }
     }
 
-    /// Returns the value if it depends only on registers and constants: equal inputs give an equal
-    /// value.
+    /// Returns the value if it depends only on registers, constants and a stack slot: equal inputs
+    /// give an equal value.
     fn function_of_operands(
         &mut self,
         terms: &mut Terms,
@@ -474,7 +479,8 @@ impl State {
     }
 }
 
-/// The key of a lower half, used in place of an instruction code.
+/// Marks a `Computed` term as the lower half of a value. For other terms, this number is an
+/// instruction code.
 const LOWER_HALF: u32 = u32::MAX;
 
 fn is_high(register: Register) -> bool {

@@ -50,8 +50,8 @@ impl Case {
         }
     }
 
-    /// Returns an event whose predecessors are done. There is always such an event while any event
-    /// is left, because constraints that form a cycle are refused.
+    /// Returns an event that is not done but whose predecessors are. Returns `None` only if all
+    /// events are done, because constraints that form a cycle are refused.
     fn next(&self, all: &BTreeSet<Point>, done: &BTreeMap<Point, usize>) -> Option<Point> {
         let mut left = all.iter().filter(|point| !done.contains_key(point));
         left.find(|&&point| {

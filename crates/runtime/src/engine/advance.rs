@@ -15,8 +15,8 @@ use crate::guests::Guests;
 use explore::{Divergence, EventId, Execution, Found, Interrupt, Step, ThreadId};
 use std::time::Duration;
 
-/// The patience after a thread of the model has blocked or run endlessly once. It happens again
-/// when the execution is recorded.
+/// The patience after a thread of the model has blocked or run endlessly once. The same happens
+/// when the execution is repeated to record it, and should then take less time.
 const HURRIED: Duration = Duration::from_millis(150);
 
 impl Model {
@@ -50,7 +50,8 @@ impl Model {
         }
     }
 
-    /// Stores the panics in progress of a suspended thread, which must not affect other threads.
+    /// Stores the number of panics in progress of a suspended thread. These panics must not affect
+    /// other threads.
     #[cold]
     fn keep_panics(&mut self, thread: ThreadId) {
         let is_within_panic = self.is_within_panic;
@@ -81,8 +82,8 @@ impl Model {
         Guests::trapped(self.engine_mut(), thread, trap);
     }
 
-    /// Performs a step. While an execution is repeated, also performs the steps that follow if they
-    /// belong to the same thread.
+    /// Performs a step. While an execution is repeated, the thread may also perform steps that
+    /// follow, if they are its own.
     #[inline(always)]
     pub(crate) fn advance(&mut self, step: Step) -> Result<(), Interrupt> {
         let Some(fibre) = self.engine_mut().begin_step(step) else {
@@ -103,7 +104,8 @@ impl Model {
         Ok(())
     }
 
-    /// Runs threads that were started, or whose waits have ended, to their next step.
+    /// Runs the threads that are ready, because they were started or their waits have ended, to
+    /// their next operations.
     #[inline(always)]
     pub(crate) fn settle(&mut self) {
         while let Some(ready) = self.engine_mut().take_ready() {
@@ -153,7 +155,7 @@ impl Engine {
             && self.begin_step(next).is_some()
     }
 
-    /// Checks whether the last event is that of the script.
+    /// Checks whether the last event equals the event of the script at the same position.
     pub(crate) fn follows(&self, script: &Execution) -> Result<(), Divergence> {
         let last = EventId(self.life.events - 1);
         let event = script.event(last);

@@ -31,7 +31,8 @@ impl Engine {
         self.start_thread(ThreadId::MAIN, main, None, Location::caller());
     }
 
-    /// Starts a thread, which runs to its first operation before the step is over.
+    /// Starts a thread. Unless threads begin as late as possible, it runs to its first operation
+    /// before the step is over.
     fn start_thread(&mut self, id: ThreadId, job: Job, name: Option<String>, location: Place) {
         if self.threads.len() <= id.index() {
             self.make_room(id);
@@ -91,7 +92,8 @@ impl Engine {
         }
     }
 
-    /// Starts a child of the running thread.
+    /// Starts a child of the running thread. During a tear-down, the child runs no code and counts
+    /// as ended.
     #[inline]
     pub(crate) fn spawn(
         &mut self,
@@ -144,7 +146,8 @@ impl Engine {
         fibre
     }
 
-    /// Returns the fixed place of a stack. Models in Rust have no fixed places, because they may
+    /// Returns the thread at whose fixed place the stack of this thread lies, which is the thread
+    /// itself. Returns `None` for models in Rust, which have no fixed places, because several may
     /// run in parallel.
     fn place_of_stack(&self, id: ThreadId) -> Option<ThreadId> {
         self.config.native.map(|_| id)

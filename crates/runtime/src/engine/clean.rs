@@ -16,8 +16,9 @@ pub(crate) const LEFT_BY_CALLS: usize = if cfg!(debug_assertions) {
 /// hints is assumed to use no more.
 pub(crate) const LEFT_BY_THREADS: usize = 32 * 1024;
 
-/// Zeroes the unused stack below the caller's frame, and the registers that a call does not
-/// preserve. The program may copy their content, for example as the unused bytes of a `None`.
+/// Zeroes up to `bytes` bytes of the unused stack below the caller's frame, and the registers that
+/// a call does not preserve. The program may copy their content, for example as the unused bytes of
+/// a `None`. On processors other than x86-64, this does nothing.
 #[cold]
 #[inline(never)]
 pub(crate) fn clean(engine: NonNull<Engine>, bytes: usize) {

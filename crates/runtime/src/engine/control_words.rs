@@ -93,8 +93,8 @@ impl ControlWords {
         }
     }
 
-    /// Loads the words that differ. Most programs do not use the x87, and loading its environment
-    /// takes longest.
+    /// Loads the words. Loads the environment of the x87 only if its words differ, because this
+    /// takes longest, and most programs do not use the x87.
     #[cold]
     #[allow(unused_variables, reason = "used on x86-64 only")]
     fn load(self, now: ControlWords) {

@@ -30,6 +30,7 @@ pub(crate) struct Root {
 pub(crate) struct Fibre {
     /// `None` only while the coroutine is being recreated.
     coroutine: Option<Coroutine>,
+    /// The address above the stack, which grows down from there.
     base: usize,
     /// The lowest address, which is that of the guard page.
     limit: usize,
@@ -43,6 +44,7 @@ pub(crate) struct SavedFibre {
     coroutine: Bytes,
     /// The content of its stack, down from the base.
     stack: Vec<u8>,
+    /// The lowest address that the thread could write at the time of the copy.
     lowest: usize,
 }
 
@@ -115,7 +117,8 @@ impl Fibre {
         self.lowest = lowest;
     }
 
-    /// Runs the coroutine until it suspends itself. Returns false if a trap ended it.
+    /// Runs the coroutine until it suspends itself. Returns false if a trap (a signal, see `trap`)
+    /// ended it.
     #[inline(always)]
     pub(crate) fn resume(&mut self) -> bool {
         let coroutine = self.coroutine.as_mut().expect("a fibre has a coroutine");
@@ -144,8 +147,8 @@ impl Fibre {
         self.coroutine = Some(on(coroutine.into_stack(), root));
     }
 
-    /// Copies the coroutine with the part of its stack that is in use, and at least `depth` bytes of
-    /// the stack.
+    /// Copies the coroutine with the part of its stack that is in use, and at least `depth` bytes
+    /// of the stack, if it is that large.
     pub(crate) fn save(&self, copy: &mut SavedFibre, depth: usize) {
         let in_use = self.stack_pointer() - RED_ZONE;
         let start = in_use.min(self.base - depth).max(self.lowest());
@@ -176,7 +179,7 @@ impl Fibre {
     }
 
     /// Returns the stack pointer of the suspended coroutine. The coroutine has stored it in one of
-    /// its words: the lowest one that is an address in its stack.
+    /// its own words: the one with the smallest value that is an address in its stack.
     fn stack_pointer(&self) -> usize {
         // SAFETY: as for `bytes`.
         let words = unsafe { self.bytes() }.chunks_exact(size_of::<usize>());
@@ -229,7 +232,8 @@ impl Fibre {
         self.base - self.lowest()
     }
 
-    /// Checks whether the address is below the stack, where accesses are forbidden.
+    /// Checks whether the address is in the guarded part below the stack, where accesses are
+    /// forbidden.
     pub(crate) fn is_guard(&self, address: usize) -> bool {
         (self.limit..self.lowest).contains(&address)
     }

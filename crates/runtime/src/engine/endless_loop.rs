@@ -1,6 +1,6 @@
-//! Detects a thread of a Rust model that runs without performing an operation. Either it is in an
-//! endless loop, or it spins on a variable that is not part of the model. No other thread can
-//! change this variable meanwhile, because only one thread runs at a time.
+//! Detects a thread of a Rust model that runs without performing an operation. The thread is in an
+//! endless loop, computes for a long time, or spins on a variable that is not part of the model. No
+//! other thread can change this variable meanwhile, because only one thread runs at a time.
 //!
 //! Detection adds no cost to operations. The watchdog sends a signal to a thread that has used some
 //! CPU time. The handler compares the model's progress with that at the previous signal.
@@ -18,10 +18,14 @@ use std::time::Duration;
 /// thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Progress {
+    /// The address of the engine.
     engine: usize,
+    /// The number of times that a thread of the model was run.
     resumes: u64,
     events: u32,
+    /// The number of operations of the running thread.
     operations: u32,
+    /// The number of accesses to plain memory.
     touches: u64,
 }
 
@@ -33,7 +37,7 @@ thread_local! {
 /// The address range of the C library, unless it is linked statically.
 static LIBRARY: OnceLock<Option<Range<usize>>> = OnceLock::new();
 
-/// Finds the C library before the first signal, because a signal handler cannot find it.
+/// Finds the C library before the first signal, because a signal handler must not read files.
 pub(crate) fn install() {
     LIBRARY.get_or_init(|| {
         let maps = fs::read_to_string("/proc/self/maps").ok()?;
@@ -54,8 +58,9 @@ fn mapping(maps: &str, address: usize) -> Option<Range<usize>> {
     ranges.find(|range| range.contains(&address))
 }
 
-/// Checks whether the running thread has made no progress for as long as the model's patience.
-/// The signal handler, which has interrupted the thread at `instruction`, calls this.
+/// Checks whether the running thread has made no progress for as long as the model's patience, and
+/// may be stopped at `instruction`. The signal handler calls this after it has interrupted the
+/// thread there.
 pub(crate) fn is_endless(engine: &Engine, instruction: usize) -> bool {
     // The checker's code runs, so the program is not in an endless loop. Forget the snapshot,
     // because another model may reach an equal one later.

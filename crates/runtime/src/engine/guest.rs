@@ -71,10 +71,11 @@ pub(crate) trait Guest: Sized {
     /// Returns the outcome of the execution, in which no thread is enabled.
     fn outcome(engine: &Engine) -> Outcome;
 
-    /// Returns the fingerprint of the state, if all parts of it are known.
+    /// Returns the fingerprint of the state (the whole state as a value that can be compared), if
+    /// all parts of the state are known.
     fn fingerprint(engine: &Engine) -> Option<Fingerprint>;
 
-    /// Returns the dependencies of the thread's next step, if they are known.
+    /// Returns what the thread's next step depends on, if this is known.
     fn footprint(engine: &Engine, thread: ThreadId) -> Option<Footprint>;
 
     /// Records misuse of the library by the running thread, which is a failure.
@@ -145,17 +146,18 @@ pub(crate) trait Guest: Sized {
 
     // Steps
 
-    /// Checks whether the alternatives to this step are not explored.
+    /// Checks whether the program excludes other steps in place of this step from the search.
     fn is_fixed(engine: &mut Engine, step: Step) -> bool;
 
     /// Records that the event of this step begins.
     fn begin_event(engine: &mut Engine, step: Step);
 
-    /// Completes the effect of the current event, which the program has performed.
+    /// Completes the data about the current event after the program has performed the event's
+    /// effect.
     fn complete_event(engine: &mut Engine);
 
-    /// Records that the current event, which this thread performed, ends. Called if anything is
-    /// watched.
+    /// Records that the current event, which this thread performed, ends. Called if
+    /// [`Watch::is_on`].
     fn end_event(engine: &mut Engine, thread: ThreadId);
 
     /// Records that the running thread performs an operation as a part of the current step. `wait`
@@ -174,7 +176,8 @@ pub(crate) trait Guest: Sized {
     /// Records that an operation has had its effect. Called if effects are watched.
     fn end_effect(engine: &mut Engine);
 
-    /// Records that the running thread is about to be suspended.
+    /// Records that the running thread is about to be suspended. Called if the await rule is in
+    /// use.
     fn suspend(engine: &mut Engine);
 
     /// Records that the running thread of a native program is about to be suspended.

@@ -22,11 +22,12 @@ use std::ptr::NonNull;
 /// Models do not nest: creating or resetting a model inside another one panics.
 pub struct Model {
     pub(super) engine: NonNull<Engine>,
+    /// Makes the watchdog look at the thread that created the model.
     pub(super) watch: Watch,
     /// Whether the model was created while a panic unwound its thread.
     pub(super) is_within_panic: bool,
-    /// The count of panics, or `None` until a thread of the model is suspended while a panic
-    /// unwinds it.
+    /// The location of the count of panics in progress, or `None` until a thread of the model is
+    /// suspended while a panic unwinds it.
     pub(super) panics: Option<PanicCount>,
 }
 

@@ -1,8 +1,10 @@
 //! The names of threads and objects, which are the same in all executions.
 //!
-//! A thread is named by its spawn path. An object is named by its creating thread and its number
-//! there, or by the memory in which it was first used. None of these depends on the schedule. Ids
-//! are dense numbers, assigned in the order in which the names first occur.
+//! A thread is named by its *spawn path*: for each of its ancestors and itself, the number among
+//! the threads of its parent. An object is named by its creating thread and its number there, by
+//! the memory in which it was first used, or, in a native program, by its address. None of these
+//! depends on the schedule. Ids are dense numbers, assigned in the order in which the names first
+//! occur.
 
 mod addresses;
 mod coarse;
@@ -37,17 +39,18 @@ pub struct Names {
     /// Indexed by thread.
     threads: Vec<Named>,
     objects: u32,
-    /// Reader-writer locks and channels that are used with a try or timed operation.
+    /// Objects with [`Coarsening::Tried`], such as locks with a try operation.
     tried: BTreeSet<ObjectId>,
-    /// Barriers whose arrivals are ordered.
+    /// Objects with [`Coarsening::Ordered`], such as barriers whose leader is queried.
     ordered: BTreeSet<ObjectId>,
-    /// Ends of threads, and poison of locks, that are polled.
+    /// Objects with [`Coarsening::Polled`], such as ends of threads that are polled.
     polled: BTreeSet<ObjectId>,
-    /// Signals and relations of processes that other processes use.
+    /// Objects with [`Coarsening::Shared`], such as signals that other processes send.
     shared: BTreeSet<ObjectId>,
-    /// Relations (links and monitors) of processes that have had a registered name.
+    /// Objects with [`Coarsening::Registered`]: relations (links and monitors) of processes with a
+    /// registered name.
     registered: BTreeSet<ObjectId>,
-    /// Tables that are scanned.
+    /// Objects with [`Coarsening::Scanned`], such as tables over which a thread iterates.
     scanned: BTreeSet<ObjectId>,
     /// Objects that are parts of another object, by that object and a key.
     parts: BTreeMap<(ObjectId, u64), ObjectId>,
@@ -73,7 +76,9 @@ pub struct Names {
 struct Named {
     /// The parent of the main thread is the main thread itself.
     parent: ThreadId,
+    /// The number of the thread among the children of its parent.
     number: u32,
+    /// The children, by their numbers.
     children: Vec<ThreadId>,
     /// `objects[n]` is the n-th object that the thread created.
     objects: Vec<Created>,
@@ -89,6 +94,7 @@ struct Named {
 struct Created {
     parts: u32,
     object: ObjectId,
+    /// The ids for other numbers of parts, each with that number.
     others: Vec<(u32, ObjectId)>,
 }
 
@@ -98,7 +104,7 @@ impl Created {
     }
 }
 
-/// The error for a spawn path that cannot be read.
+/// The error for a spawn path, or for the text of a coarsening, that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0:?} is not a spawn path such as 0.2.1")]
 pub struct UnknownThread(pub String);
@@ -150,8 +156,8 @@ impl Names {
         hasher.finish()
     }
 
-    /// Checks names that were read from a file: all ids must have been assigned, and no thread or
-    /// object may be its own ancestor.
+    /// Checks names that were read from a file: all ids must have been assigned, no thread may be
+    /// its own ancestor, and no object may be merged into itself, even through other objects.
     pub fn is_consistent(&self) -> bool {
         let is_object = |object: ObjectId| object == ObjectId::NONE || object.0 < self.objects;
         let is_thread = |(index, named): (usize, &Named)| {
@@ -203,7 +209,7 @@ impl Names {
         }
     }
 
-    /// Returns the spawn path as numbers. Their order is the same in every process.
+    /// Returns the spawn path as numbers. The order of such paths is the same in every process.
     pub(crate) fn path(&self, thread: ThreadId) -> Vec<u32> {
         if thread == ThreadId::MAIN {
             return Vec::new();
@@ -342,8 +348,8 @@ impl Names {
         recent.chain(all).any(|created| created.is(object))
     }
 
-    /// Returns the creator of each object: the spawn path of the creating thread and the object's
-    /// number there. Objects with names of other kinds are missing.
+    /// Returns, for each object that is named after its creator, the spawn path of the creating
+    /// thread and the object's number there.
     pub fn creators(&self) -> BTreeMap<ObjectId, (String, u32)> {
         let mut creators = BTreeMap::new();
         for (index, thread) in self.threads.iter().enumerate() {
@@ -374,7 +380,7 @@ impl Names {
         object
     }
 
-    /// Returns the part of `whole` that this key names.
+    /// Returns the object that is the part of `whole` with this key.
     pub(crate) fn part(&mut self, whole: ObjectId, key: u64) -> ObjectId {
         if let Some(&part) = self.parts.get(&(whole, key)) {
             return part;
@@ -389,7 +395,7 @@ impl Names {
         self.threads[thread.index()].park
     }
 
-    /// Returns the end of a thread.
+    /// Returns the object that stands for the end of a thread.
     pub(crate) fn end(&self, thread: ThreadId) -> ObjectId {
         self.threads[thread.index()].end
     }

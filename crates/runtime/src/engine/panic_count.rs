@@ -28,7 +28,7 @@ impl PanicCount {
     }
 
     /// Removes the panics of the suspended thread of the model from the count. Returns their
-    /// number.
+    /// number, or 0 if the word of the count is not known.
     pub(crate) fn take(&self) -> usize {
         let Some(word) = self.word else { return 0 };
         // SAFETY: the word is the count of this thread, which nothing else uses at the same time.
@@ -39,7 +39,7 @@ impl PanicCount {
         }
     }
 
-    /// Adds the panics of a thread of the model that is about to continue to the count.
+    /// Adds to the count the panics of a thread of the model, which is about to continue.
     pub(crate) fn put(&self, panics: usize) {
         if let Some(word) = self.word {
             // SAFETY: as in `take`.

@@ -1,4 +1,5 @@
-//! The panic hook. It records panics inside a model without printing them: the report shows them.
+//! The panic hook. It records panics of Rust programs inside a model without printing them: the
+//! report shows those that are failures.
 
 use crate::engine::guest::Guest;
 use crate::engine::perform;

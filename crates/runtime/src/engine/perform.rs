@@ -1,7 +1,9 @@
-//! The transition from a thread's code to the model and back, at every visible operation.
+//! The transition from a thread's code to the model and back, at every operation that the model
+//! performs (*visible* operations).
 //!
-//! The code announces the operation, and its coroutine suspends itself until the model performs the
-//! operation. Then the effect runs and the code continues.
+//! The code announces the operation: it tells the engine what is next. Then the coroutine suspends
+//! itself until the model performs the operation, unless the thread may perform it at once. Then
+//! the effect runs and the code continues.
 //!
 //! `current` points to the engine exactly while code of the program under test runs. The allocator
 //! and the panic hook use it to find the engine, and operations use it to detect that they run
@@ -38,7 +40,7 @@ pub(crate) fn is_recorded() -> bool {
     current().is_some_and(|engine| unsafe { (*engine.as_ptr()).watch.records })
 }
 
-/// Leaves the code of the program under test.
+/// Leaves the code of the program under test. Returns the engine, and panics if there is none.
 #[inline(always)]
 #[track_caller]
 fn enter() -> NonNull<Engine> {
@@ -141,7 +143,7 @@ pub(crate) fn commuting<R>(
 }
 
 /// Performs an operation: at once if `goes_on` returns true, and otherwise when the model resumes
-/// the thread.
+/// the thread. [`torn`] describes operations during the tear-down.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn perform_when<R>(
@@ -204,7 +206,8 @@ unsafe fn end_effect(engine: NonNull<Engine>) {
     }
 }
 
-/// Waits until the object grants `wait`. `then` runs when the wait is performed.
+/// Waits until the object grants `wait`, that is, permits the thread to continue. `then` runs after
+/// that.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut Engine)) {
@@ -246,7 +249,7 @@ pub(crate) fn silently<R>(effect: impl FnOnce(&mut Engine) -> R) -> R {
     result
 }
 
-/// Stops the thread permanently.
+/// Stops the thread permanently. Returns only in destructors that run during the tear-down.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -292,7 +295,8 @@ pub(crate) fn end() {
     perform(op, Location::caller(), Guests::record_end);
 }
 
-/// Runs started threads to their first operations before the running thread continues.
+/// Runs the threads that are ready to continue in this step, such as new threads, to their next
+/// operations before the running thread continues.
 #[cold]
 pub(crate) fn let_others_run() {
     let engine = enter();
@@ -374,9 +378,10 @@ fn forget_registers() {
     }
 }
 
-/// Handles an operation during the tear-down. The first operation of a thread starts its unwinding.
-/// Later operations come from destructors and take effect without a switch. Operations of
-/// destructors of statics also take effect without a switch, and unwind no thread.
+/// Handles an operation during the tear-down. The first operation of a thread starts its unwinding,
+/// unless a panic unwinds the thread already. Later operations come from destructors and take
+/// effect without a switch. Operations of destructors of statics also take effect without a switch,
+/// and unwind no thread.
 ///
 /// Returns whether the thread has caught the unwinding payload, so that it must be unwound again
 /// after the operation. (A catch is not detected while another panic unwinds the thread, too.)

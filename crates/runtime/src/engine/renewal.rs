@@ -46,7 +46,7 @@ impl Engine {
         }
     }
 
-    /// Forgets the execution, whose threads have all ended.
+    /// Forgets the execution, whose threads have all ended or were abandoned.
     pub(crate) fn clear(&mut self) {
         Guests::forget_execution(self);
         let mut left = 0;

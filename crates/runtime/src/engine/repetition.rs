@@ -40,7 +40,8 @@ impl Model {
 
     /// Performs the events of an execution that has begun, up to event `end`.
     fn follow(&mut self, execution: &Execution, end: usize) -> Result<(), Interrupt> {
-        // Memory is compared where the model resumes a thread, so every step needs a switch.
+        // If memory is compared, this happens where the model resumes a thread. So every step then
+        // needs a switch.
         let runs_on = !self.engine().watch.compares;
         if runs_on && self.engine().granularity == StepGranularity::Accesses {
             self.engine_mut().script = execution;

@@ -52,8 +52,8 @@ fn run(engine: NonNull<Engine>, suspender: &Suspender) {
     }
 }
 
-/// Runs the code. Returns the payload if the code panics. The payloads that end a thread without a
-/// panic are dropped.
+/// Runs the code. Returns the payload if the code panics, and otherwise `None`. A payload that ends
+/// a thread without a panic is dropped.
 #[inline(always)]
 fn catch(code: impl FnOnce()) -> Option<Panic> {
     let panic = catch_unwind(AssertUnwindSafe(code)).err()?;

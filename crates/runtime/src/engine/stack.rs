@@ -2,7 +2,7 @@
 //!
 //! In a native program, objects are named by their addresses, and these names must mean the same in
 //! other processes. So the stack of each thread has a fixed *place*, which depends only on the
-//! thread's id.
+//! thread's id. Stacks of Rust programs have no fixed place.
 
 use corosensei::stack::{Stack, StackPointer};
 use explore::ThreadId;
@@ -29,8 +29,8 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Creates a stack of the given number of bytes. If `thread` is given and its place is free,
-    /// the stack lies at this place.
+    /// Creates a stack of the given number of bytes. If `thread` is given, and its place is free
+    /// and large enough, the stack lies at this place.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! One step: a thread performs the operation that it announced, and announces its next operation.
 //!
 //! After each event at an object, everything that depends on the object's state is evaluated again:
-//! whether a thread still waits for it, whether a compare-exchange would write, and which threads a
-//! signal may wake.
+//! whether a thread still waits for it, whether a compare-exchange would write, and which
+//! alternatives an operation has, for example which threads a signal may wake.
 
 use crate::engine::coroutine::{Fibre, Suspender};
 use crate::engine::dependence::DependsOn;
@@ -27,7 +27,8 @@ impl Engine {
         self.threads[index].life.location = location;
     }
 
-    /// Returns the running thread's request. It is marked if the thread has yielded right before.
+    /// Returns the running thread's request. The request is marked if the thread has yielded since
+    /// its last operation with an access.
     #[inline(always)]
     pub(crate) fn after_yield(&self, request: Request) -> Request {
         let yields = self.threads[self.running.index()].life.has_yielded;
@@ -104,9 +105,9 @@ impl Engine {
         self.life.live -= 1;
     }
 
-    /// Checks whether the running thread is being unwound, given that some thread is. For
-    /// `resume_unwind` the panic hook does not run, so no thread is known to unwind. Then the
-    /// running thread is assumed to be the one.
+    /// Checks whether the running thread is being unwound, given that some thread is. If
+    /// `resume_unwind` began the unwinding, the panic hook did not run, so no thread is known to
+    /// unwind. Then the running thread is assumed to be the one.
     pub(crate) fn is_unwinding(&mut self) -> bool {
         let may_be = |id: ThreadId| {
             let thread = &self.threads[id.index()];

@@ -1,14 +1,14 @@
 //! The end of an execution with threads that have not reached the end of their code.
 //!
-//! Threads of closures are *abandoned*: they run no more code, because their destructors would find
-//! states that are impossible in the program. The values that they own leak.
-//! [`reclaim`](crate::memory::reclaim) frees their memory.
+//! Threads that do not report their states (closures) are *abandoned*: they run no more code,
+//! because their destructors would find states that are impossible in the program. The values that
+//! they own leak. [`reclaim`](crate::memory::reclaim) frees their memory.
 //!
 //! Threads that report their states own values that can be dropped at any operation. They run to
 //! completion if few operations are left. Otherwise they are unwound: each is resumed once, and its
 //! pending operation starts the unwinding. The children of a thread are unwound before the thread,
-//! because they may borrow from it. Operations of destructors take effect at once. A thread is
-//! abandoned if it waits in a destructor for something that never happens, or does not stop.
+//! because the children may borrow from it. Operations of destructors take effect at once. A thread
+//! is abandoned if it waits in a destructor for something that never happens, or does not stop.
 
 use crate::engine::Engine;
 use crate::engine::guest::Guest;
@@ -19,7 +19,7 @@ use explore::{Interrupt, Pending, Step, ThreadId};
 use report::Restart;
 use std::ptr::NonNull;
 
-/// The number of operations per thread that cost less than unwinding the thread.
+/// The number of operations per thread that are assumed to cost less than unwinding the thread.
 const NEAR: usize = 50;
 
 impl Model {
@@ -142,7 +142,8 @@ impl Engine {
         self.life.pending[thread.index()] = Pending::Finished;
     }
 
-    /// Marks threads that a signal ended as ended, so that no thread waits for them.
+    /// Marks the threads that do not remain, such as those that a signal ended, as ended, so that
+    /// no thread waits for them.
     fn end_lost_threads(&mut self) {
         for index in 0..self.started().len() {
             let thread = self.started()[index];

@@ -11,8 +11,11 @@ use std::any::Any;
 pub(crate) struct Thread {
     /// Boxed, so that it does not move while it runs and starts other threads.
     pub(crate) fibre: Box<Fibre>,
+    /// The code to run, until the thread takes it when it begins.
     pub(crate) job: Option<Job>,
+    /// The payload of the panic that ended the thread, until another thread joins this thread.
     pub(crate) panic: Option<Panic>,
+    /// The last panic of the thread that the panic hook has observed.
     pub(crate) noticed: Option<Noticed>,
     pub(crate) guests: ThreadGuests,
     pub(crate) life: ThreadLife,
@@ -21,26 +24,34 @@ pub(crate) struct Thread {
 life! {
     /// The state of a thread in one execution.
     pub(crate) struct ThreadLife {
+        /// The handle by which the thread's coroutine suspends itself.
         pub(crate) suspender: *const Suspender,
         /// The last event.
         pub(crate) last: Option<EventId>,
-        /// Synchronization edges to the next event.
+        /// The events from which synchronization edges lead to the next event.
         pub(crate) edges: Vec<EventId>,
         /// The number of operations performed so far.
         pub(crate) operations: u32,
-        /// Whether the thread has yielded since its last operation that other threads can observe.
+        /// Whether the thread has yielded since its last operation with an access.
         pub(crate) has_yielded: bool,
         /// The number of plain accesses (not events) that the thread may still perform.
         pub(crate) accesses_left: u32,
+        /// The number of timeouts so far.
         pub(crate) expiries: u32,
+        /// The number of spurious failures and wake-ups so far.
         pub(crate) spurious: u32,
+        /// The number of threads that this thread has started.
         pub(super) children: u32,
         /// The stack size in bytes of the next thread that this thread starts. 0 stands for the
         /// usual size.
         pub(crate) stack_of_child: usize,
+        /// The number of objects that this thread has created and that are named after it.
         pub(crate) created: u32,
+        /// The wait that the thread has announced, until the wait is performed.
         pub(crate) wait: Option<Wait>,
+        /// The place of the last announced operation.
         pub(crate) location: Place,
+        /// The name that the program gave to the thread.
         pub(crate) name: Option<String>,
         /// The number of panics in progress in the thread's code while the thread is suspended.
         pub(crate) panics: usize,

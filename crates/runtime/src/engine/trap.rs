@@ -1,9 +1,10 @@
-//! Makes a stack overflow, an abort or a permanent wait in the operating system end only the thread
-//! of the program, not the process. In a native program, the same holds for every other crash.
+//! Makes a stack overflow, an abort, a call of `exit`, an endless loop or a permanent wait in the
+//! operating system end only the thread of the program, not the process. In a native program, the
+//! same holds for other crashes.
 //!
 //! If a coroutine runs, a signal handler makes it return as if it had finished. The values on its
 //! stack leak. Signals with another cause are passed to the previous handler. This handler exists
-//! only on Linux with x86-64. On other systems, these programs end the process.
+//! only on Linux with x86-64. On other systems, these programs end the process or hang.
 
 use crate::engine::Engine;
 use crate::engine::current;
@@ -21,7 +22,7 @@ pub(crate) enum Trap {
     Endless,
     /// The thread called `exit`.
     Exit,
-    /// Another signal ended a native program.
+    /// Another signal ended a thread of a native program.
     Signal(Crash),
 }
 
@@ -33,17 +34,19 @@ pub(crate) struct Crash {
     pub(crate) address: usize,
     /// The address of the instruction.
     pub(crate) code: usize,
-    /// Whether the program sent the signal itself.
+    /// Whether a process, usually the program itself, sent the signal. If not, the kernel did,
+    /// usually because of the instruction.
     pub(crate) is_sent: bool,
 }
 
 /// A function called first in a signal handler, with the signal and the address that could not be
-/// accessed (for the signals that have one). The function returns whether the signal ends the
-/// thread. If so, it also makes it possible to run code of the checker.
+/// accessed (for the signals that have one). The function returns false if the program simply
+/// continues after the signal. If it returns true, it has made it possible to run code of the
+/// checker, and the signal may end the thread.
 pub type Prologue = fn(i32, usize) -> bool;
 
-/// A function called last in a signal handler that ends no thread although its [`Prologue`]
-/// returned true. The program continues.
+/// A function called in a signal handler that ends no thread although its [`Prologue`] returned
+/// true. Afterwards the signal is passed to the previous handler.
 pub type Epilogue = fn();
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -185,7 +188,8 @@ mod linux {
         }
     }
 
-    /// Makes the running coroutine return, if it caused the signal.
+    /// Makes the running coroutine return, if the signal concerns it and must end it. Returns
+    /// whether this is the case.
     ///
     /// # Safety
     ///

@@ -98,7 +98,7 @@ impl Engine {
         self.granting = edges;
     }
 
-    /// Joins the thread without a separate step, if possible.
+    /// Joins the thread without a separate step, if possible. Returns whether it was possible.
     pub(crate) fn joins_at_once(&mut self, thread: ThreadId) -> bool {
         let is_possible = self.granularity == StepGranularity::Accesses
             && self.may_go_on()
@@ -134,7 +134,7 @@ impl Engine {
         }
     }
 
-    /// Returns the wait of the thread.
+    /// Returns the wait that the thread has announced and not performed yet, if there is one.
     pub(crate) fn wait_of(&self, thread: ThreadId) -> Option<Wait> {
         self.threads[thread.index()].life.wait
     }

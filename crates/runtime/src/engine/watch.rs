@@ -1,6 +1,6 @@
 //! What the guests watch in an execution. This determines when the engine calls the guests.
 
-/// The data to record for each operation. Usually there is none.
+/// What is watched. Usually this is nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Watch {
     /// Whether the execution is recorded for users.
@@ -24,7 +24,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Returns whether anything has to be recorded.
+    /// Returns whether anything has to be recorded at the end of each event.
     #[inline(always)]
     pub(crate) fn is_on(self) -> bool {
         self.records | self.races | self.reads | self.states

@@ -9,9 +9,9 @@
 //! coroutine (see `trap`). A thread that waits for the end of another thread is not blocked
 //! permanently.
 //!
-//! A thread that uses much CPU time gets the signal, too. The handler then determines whether the
-//! thread makes progress (`endless_loop`). These checks exist only on Linux with x86-64. On other
-//! systems, the programs hang.
+//! A thread that runs a Rust program and uses much CPU time gets the signal, too. The handler then
+//! determines whether the thread makes progress (`endless_loop`). These checks exist only on Linux
+//! with x86-64. On other systems, programs that block or loop forever hang.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) use linux::{SIGNAL, Watch, is_accused, start};
@@ -185,6 +185,8 @@ mod linux {
         }
     }
 
+    /// Checks a thread. Accuses the thread if it was blocked for longer than its patience. If the
+    /// thread is not blocked, may send it a signal.
     fn look(watched: &mut Watched) {
         let Some(blocked) = blocked(watched.thread) else {
             watched.blocked = None;
@@ -241,8 +243,8 @@ mod linux {
     }
 
     /// Parses `202 ADDRESS OPERATION VALUE TIMEOUT … STACK INSTRUCTION` into stack pointer and
-    /// instruction. Returns `None` if there is a time limit, or if the value is the id of a living
-    /// thread: the call then waits for the end of that thread.
+    /// instruction. Returns `None` in three cases: for any other call, if there is a time limit, or
+    /// if the value is the id of a living thread (the call then waits for the end of that thread).
     fn futex_wait(call: &str) -> Option<(usize, usize)> {
         let mut words = call.split_whitespace();
         let number: libc::c_long = words.next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! The heap of one thread of a model. Its contents and addresses do not depend on the schedule.
+//! The heap of one thread of a model. The names of its addresses do not depend on the schedule.
 //!
 //! Memory is allocated in order and is not reused within an execution. Memory is counted in
 //! *windows* of 1 KiB. No object straddles windows unless it is larger than a window. The n-th
@@ -33,7 +33,7 @@ struct Header {
     /// The number of objects that other threads freed.
     freed_elsewhere: AtomicU32,
     thread: ThreadId,
-    /// The first window of the span that this execution uses.
+    /// The number, within the span, of the first window that this execution uses.
     first: u32,
     /// The number that is added to the offset of an address within the span to get its position, or
     /// `None` if the span is not in use.
@@ -78,7 +78,7 @@ enum Kind {
 pub(crate) struct Heap {
     objects: Arena,
     bytes: Arena,
-    /// The number of objects that are too large for the arenas.
+    /// The number of objects in this execution that are too large for the arenas.
     large: u32,
 }
 
@@ -143,7 +143,7 @@ impl Heap {
     }
 }
 
-/// A part of the heap of one thread.
+/// The part of a thread's heap for objects of one kind.
 pub(crate) struct Arena {
     /// The address of the next object, up to `end`, the end of a window.
     next: usize,

@@ -75,6 +75,7 @@ enum Mark {
     Free,
     /// No word that refers to the span has been found so far.
     Candidate,
+    /// A word refers to the span.
     Kept,
 }
 

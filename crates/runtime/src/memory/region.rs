@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 /// The number of bytes of a span. Spans begin at multiples of it.
 pub(crate) const SPAN: usize = 64 * 1024;
 
+/// The number of bytes of the region.
 pub(crate) const SIZE: usize = 16 << 30;
 
 /// The address at which the region begins, or an unused address before the region is reserved.

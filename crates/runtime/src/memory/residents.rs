@@ -23,7 +23,7 @@ pub(crate) enum Home {
     Unknown,
 }
 
-/// The contents of memory in the current execution.
+/// The objects that have settled in the current execution, the copies of statics, and large memory.
 #[derive(Default)]
 pub(crate) struct Residents {
     copies: Vec<Copied>,
@@ -95,7 +95,7 @@ impl Residents {
         self.copies.clear();
     }
 
-    /// Checks whether a static has a destructor.
+    /// Checks whether a copied static has a destructor that has not been taken.
     pub(crate) fn own_values(&self) -> bool {
         self.copies.iter().any(|copy| copy.drop.is_some())
     }
@@ -268,6 +268,7 @@ impl Engine {
         self.create_unexpectedly(site, parts)
     }
 
+    /// Creates an object that is not the one that settled next in an earlier execution.
     #[cold]
     #[inline(never)]
     fn create_unexpectedly(&mut self, site: Site, parts: u32) -> ObjectId {

@@ -94,7 +94,8 @@ fn order(address: usize, code: usize, access: Access) {
     }
     let releases = access == Access::Write;
     let goes_on = |engine: &mut Engine| {
-        // Under a weak memory model, all annotations of an address are totally ordered.
+        // Under a weak memory model, all annotations of an address are totally ordered, so an
+        // acquire is a write, too.
         let (kind, access) = match releases || engine.is_weak() {
             true => (OpKind::ReadModifyWrite, Access::Write),
             false => (OpKind::Load, Access::Read),

@@ -46,7 +46,8 @@ pub unsafe fn read_volatile<V: Value>(pointer: *const V, frame: *const Frame) {
     }
 }
 
-/// Performs an atomic load at the place `code`, unless the thread stops.
+/// Performs a load of this sort at the place `code`. `stops` decides whether the thread stops
+/// instead.
 ///
 /// # Safety
 ///
@@ -104,7 +105,8 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         if engine.is_on_own_stack(pointer.addr()) {
-            // This may be the first write of a function to its frame.
+            // This may be the first write of a function to its frame, which still holds the bytes
+            // that hooks left there.
             engine.wipe_stacks();
         }
         // SAFETY: the program is about to access this memory.
@@ -160,7 +162,8 @@ pub unsafe fn modify<V: Value>(
     }
 }
 
-/// Performs an atomic read-modify-write at the place `code`, unless the thread stops.
+/// Performs a read-modify-write of this sort at the place `code`. `stops` decides whether the
+/// thread stops instead.
 ///
 /// # Safety
 ///

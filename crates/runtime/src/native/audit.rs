@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 const GRANULE: usize = 8;
 
-/// The maximum number of bytes of memory that are compared.
+/// The maximum number of bytes of memory that are compared at a time.
 const LARGEST: usize = 1 << 20;
 
 /// The number of bytes that may be copied and compared in one exploration.
@@ -35,9 +35,9 @@ const REPORTED: usize = 32;
 /// The maximum number of writes that are reported to the user.
 const MOST_REPORTED: usize = 8;
 
-/// Whether the program has called a library of the compiler since the checker last returned to it,
-/// in an audited execution. These libraries access only the objects passed to them. Code with hooks
-/// accesses these objects, too, so the writes of the libraries count as reported.
+/// Whether the program has called a library of the compiler since the checker last returned to the
+/// program, in an audited execution. These libraries access only the objects passed to them. Code
+/// with hooks accesses these objects, too, so the writes of the libraries count as reported.
 pub static HAS_CALLED_LIBRARY: AtomicBool = AtomicBool::new(false);
 
 /// The data of the audited execution.
@@ -51,6 +51,7 @@ pub(crate) struct Audit {
     /// Indexed by thread.
     threads: Vec<Audited>,
     granules: FxHashMap<usize, Granule>,
+    /// The unseen writes that have been reported to the user.
     reported: BTreeSet<String>,
 }
 
@@ -60,13 +61,16 @@ struct Audited {
     clock: Vec<u32>,
     /// The latest writes that the thread reported.
     reported: VecDeque<Range<usize>>,
-    /// The place of the thread's last call of the checker.
+    /// The code of the thread's last call of the checker, or of the function that the checker
+    /// called last.
     code: usize,
 }
 
 #[derive(Default)]
 struct Granule {
+    /// Accesses that hooks reported.
     reported: Vec<Touch>,
+    /// Unseen writes that do not matter so far.
     unseen: Vec<(Touch, Place)>,
 }
 
@@ -74,6 +78,7 @@ struct Granule {
 #[derive(Clone, Copy)]
 struct Touch {
     thread: ThreadId,
+    /// The thread's own entry in its clock at the time of the access.
     number: u32,
     bytes: u8,
 }
@@ -110,7 +115,7 @@ impl Audit {
         &mut self.threads[thread.index()]
     }
 
-    /// Starts a thread.
+    /// Records that `parent` starts a thread. `parent` is `None` for the main thread.
     pub(crate) fn started(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
         let mut clock = Vec::new();
         if let Some(parent) = parent {
@@ -188,7 +193,7 @@ impl Audit {
         found
     }
 
-    /// Records an unseen write of the thread. Returns whether it matters already.
+    /// Returns whether an unseen write of the thread matters already. If not, records the write.
     fn write_unseen(&mut self, number: usize, touch: Touch, place: Place) -> bool {
         let mut granule = self.granules.remove(&number).unwrap_or_default();
         let unseen = granule.unseen.iter().map(|&(unseen, _)| unseen);
@@ -217,8 +222,9 @@ impl Audit {
         bytes
     }
 
-    /// Records the unseen writes of the thread since its last call of the checker. Returns those
-    /// that matter already.
+    /// Finds the unseen writes of the thread since its last call of the checker. Returns those that
+    /// matter already, and records the others. Finds nothing if the thread has called a library of
+    /// the compiler.
     fn compare(&mut self, thread: ThreadId, place: Place) -> Vec<Range<usize>> {
         if HAS_CALLED_LIBRARY.load(Relaxed) {
             return Vec::new();
@@ -301,8 +307,8 @@ fn bytes_of(number: usize, bytes: u8) -> Range<usize> {
 }
 
 /// Records that code of the program has called the checker at this place, or has ended (`None`).
-/// Call this function before the checker does anything. This and the next functions are called only
-/// in audited executions.
+/// Call this function before the checker does anything. This function and the next two are called
+/// only in audited executions.
 pub fn leave_program(code: Option<usize>) {
     if current().is_some() {
         silently(|engine| engine.audit_segment(code.unwrap_or_default()));
@@ -325,8 +331,8 @@ pub fn enter_program() {
 
 impl Model {
     /// Repeats a schedule of accesses and searches for writes to shared memory that no hook
-    /// reports. These writes are reported as left out of the search ([`Model::left_out`]). Nothing
-    /// is found if the program takes another path this time, or is too large.
+    /// reports. These writes are reported as left out of the search ([`Model::left_out`]). The
+    /// audit ends early if the program takes another path this time or the budget is used up.
     pub fn audit(&mut self, schedule: &Schedule) {
         let engine = self.engine_mut();
         let Some(native) = engine.config.native else {
@@ -373,8 +379,8 @@ impl Model {
         }
     }
 
-    /// Returns the lines that no recorded execution has reached, as `file:line`. For programs in
-    /// Rust, the list is empty.
+    /// Returns the lines with hooks that no recorded execution has reached, as `file:line`. For
+    /// programs in Rust, the list is empty.
     pub fn unreached(&self) -> Vec<String> {
         let native = self.engine().config.native;
         native.map_or_else(Vec::new, |native| native.memory.unreached())
@@ -448,7 +454,8 @@ impl Engine {
         self.watch.audits && !self.is_tearing_down && self.guests.native.audit.budget > 0
     }
 
-    /// Reports a write to shared memory that no hook reported.
+    /// Reports an unseen write that matters, unless many have been reported or the memory belongs
+    /// to a system library.
     fn report_unseen(&mut self, range: Range<usize>, place: Place) {
         let Some(native) = self.config.native else {
             return;
@@ -459,7 +466,8 @@ impl Engine {
             return;
         }
         let name = native.source_map.variable(range.start, range.len());
-        // The write may have left some bytes unchanged.
+        // The name must not contain byte numbers, because the write may have left some bytes
+        // unchanged.
         let name = name.split(" (byte").next().unwrap_or_default();
         let places: Vec<String> = place
             .iter()

@@ -54,9 +54,9 @@ pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
 }
 
 /// Reports that the program is about to copy a structure. The copy is one write, for which source
-/// and target become one object. A copy to the thread's private stack is only a read event. The
-/// search may have handled its write on the fast path (`own`), and an execution recorded for the
-/// report must have the same events.
+/// and target become one object. A copy to the thread's private stack is an exception: only its
+/// read is an event. The search may have handled the write on the fast path (`own`), where it is
+/// not an event, and an execution that is recorded for the report must have the same events.
 ///
 /// # Safety
 ///
@@ -157,7 +157,8 @@ pub unsafe fn fill(to: usize, byte: u8, length: usize, code: usize) {
 }
 
 impl Engine {
-    /// Returns the range that a copy writes.
+    /// Returns the range that a copy writes, after making it one object with the range that the
+    /// copy reads.
     fn range_of_copy(&mut self, to: usize, from: usize, length: usize) -> Range {
         self.accesses_stack(to);
         self.accesses_stack(from);

@@ -14,7 +14,8 @@ pub fn call_debugger_at_failures() {
     IS_DEBUGGED.store(true, Relaxed);
 }
 
-/// Stops the debugger at a failure. A failure of a thread calls this on the thread's stack.
+/// Stops the debugger, if there is one, at a failure. A failure of a thread calls this on the
+/// thread's stack.
 pub fn stop_for_debugger(message: &str) {
     if IS_DEBUGGED.load(Relaxed) {
         let message = CString::new(message.replace('\0', " ")).unwrap_or_default();

@@ -1,8 +1,9 @@
 //! Parts of stacks that no longer belong to any function.
 //!
 //! A function that calls a hook has its frame above the call's return address. On the stack of the
-//! running thread, or of a thread that is suspended in a hook, everything below that address is
-//! left over from functions that have returned. A thread that has ended has no frames.
+//! running thread, or of a thread that is suspended in a hook, everything below that address
+//! belongs to functions that have returned, or to the checker. A thread that has ended has no
+//! frames.
 
 use super::Frame;
 use super::foreign::may_be_stack;
@@ -25,7 +26,7 @@ pub(crate) fn restore_frame(frame: *const Frame) {
 #[inline(always)]
 pub fn is_in_ended_frame(address: usize, frame: *const Frame) -> bool {
     /// Below each stack is a guard page, so an address less than a page above `frame` is on the
-    /// same stack.
+    /// same stack, in a frame that is in use.
     const NEAR: usize = 4096;
     let above = address.wrapping_sub(frame.addr() + size_of::<Frame>());
     above >= NEAR
@@ -71,7 +72,7 @@ impl Engine {
     /// function that has returned.
     #[cold]
     pub(super) fn is_ended_local(&mut self, address: usize) -> bool {
-        // The thread may have continued without being suspended.
+        // The thread may have continued without being suspended, so its recorded frame may be old.
         self.note_frame();
         let (id, frame) = (self.running, self.thread().life.guests.frame);
         let has_ended = id != ThreadId::MAIN && self.life.objects.ends[id.index()].is_finished();

@@ -1,9 +1,9 @@
 //! Bytes of a thread's stack that other threads write.
 //!
-//! The await rule compares a thread's stack with its earlier content. The thread has not observed
-//! the bytes that other threads wrote there meanwhile. Whether the thread stops must not depend on
-//! the time of these writes. So the bytes count with their old values until the thread writes them
-//! itself, or has an effect, after which a new comparison begins.
+//! The await rule compares a thread's stack with its earlier content. Other threads may have
+//! written to the stack meanwhile. Whether the thread stops must not depend on the time of these
+//! writes. So the written bytes count with their old values until the thread writes them itself, or
+//! has an effect, after which a new comparison begins.
 
 use crate::engine::Engine;
 use crate::engine::life::{Life, life};
@@ -94,8 +94,11 @@ impl Engine {
 life! {
     /// The writes of other threads to a thread's stack since the thread's last effect.
     pub(crate) struct Foreign {
-        /// The old values of the bytes that the thread has not overwritten since.
+        /// The bytes that other threads have written and the thread has not overwritten since, with
+        /// the values that they had before.
         bytes: BTreeMap<usize, u8>,
+        /// The memory that other threads have written, including what the thread has overwritten
+        /// since.
         ranges: Vec<Range<usize>>,
     }
 }

@@ -1,5 +1,5 @@
 //! `std::lock` takes several locks: it waits for one lock and tries the others. If a try fails,
-//! `std::lock` releases its locks and begins again with the lock that it did not get.
+//! `std::lock` releases its locks and begins a new *round* with the lock that it did not get.
 //!
 //! Two threads can make each other fail forever, so that executions never end. But a failed round
 //! changes nothing. If all failed rounds are left out, another thread is affected only if one of

@@ -1,6 +1,7 @@
 //! The changes that a thread makes to the memory that it shares with other threads. Each of them is
-//! an effect. Memory is compared only for threads that have reached a spin loop and have had no
-//! effect since.
+//! an effect, which counts as progress for the await rule. Memory is compared only for threads that
+//! have reached a spin loop and have had no effect since. A *segment* is the time between two
+//! switches, in which only one thread runs.
 
 use crate::engine::Engine;
 

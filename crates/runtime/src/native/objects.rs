@@ -23,13 +23,15 @@ life! {
         semaphores: FxHashMap<usize, Semaphore>,
         barriers: FxHashMap<usize, Barrier>,
         onces: FxHashMap<usize, Once>,
-        /// Pairs of (condition variable, epoch), one for each wait that ended without a signal
-        /// before the epoch. Pairs are recorded only while data races are searched for.
+        /// For each wait that ended without a signal: the number of the condition variable, and an
+        /// epoch (a point in a thread) before which the wait ended. Recorded only while data races
+        /// are searched for.
         ended_waits: Vec<(u32, Epoch)>,
         pub(super) annotations: Annotations,
         /// The one-time actions that the compiler's libraries have already done.
         library_onces: FxHashSet<usize>,
-        /// Objects that were initialised by a call and not destroyed, with the code of the call.
+        /// The addresses of objects that a call has initialised and no call has destroyed, with the
+        /// code of the last such call.
         initialised: FxHashMap<usize, usize>,
         pub(crate) freed: Freed,
         /// Pairs of (size, freeing thread) of freed blocks whose address another thread has read.
@@ -67,7 +69,8 @@ impl Objects {
     }
 
     /// Returns the condition variable, semaphore, barrier or reader-writer lock at an address: its
-    /// first part as named in events, and its number of parts.
+    /// first part as named in events, and its number of parts. Returns `None` if there is no such
+    /// object.
     fn parts_at(&self, address: usize) -> Option<(ObjectId, u32)> {
         let condvar = self.condvars.get(&address).map(|known| known.object);
         let semaphore = self.semaphores.get(&address).map(|known| known.object);
@@ -115,7 +118,8 @@ objects_at! {
     mutex_at, mutexes, Mutex ();
     /// Returns the condition variable at an address.
     condvar_at, condvars, Condvar ();
-    /// Returns the reader-writer lock at an address, which may prefer readers to waiting writers.
+    /// Returns the reader-writer lock at an address. If this is its first use, `prefers_readers`
+    /// decides whether new readers come before waiting writers.
     rwlock_at, rwlocks, RwLock (prefers_readers: bool);
     /// Returns the semaphore at an address, with the given number of permits if this is its first
     /// use.
@@ -132,8 +136,8 @@ pub fn use_at(address: usize, code: usize) {
     silently(|engine| engine.shadow_use(address, code));
 }
 
-/// Returns the mutex at an address without [checking its use](use_at). This is for operations under
-/// a lock of the checker, and for a mutex whose owner has ended.
+/// Returns the mutex at an address without [checking its use](use_at). This is for locks that the
+/// checker itself uses, and for a mutex whose owner has ended.
 pub fn inner_mutex_at(address: usize) -> Mutex {
     silently(|engine| engine.mutex_at(address))
 }
@@ -177,15 +181,17 @@ pub fn destroy(address: usize, code: usize) {
     });
 }
 
-/// Returns whether a thread waits for the object at the address, or would wait if unordered events
-/// happened in another order.
+/// Returns whether a thread waits for the condition variable, semaphore, barrier or reader-writer
+/// lock at the address. For a condition variable, also returns true if a thread could still wait in
+/// another order of unordered events.
 pub fn is_waited_for(address: usize) -> bool {
     silently(|engine| {
         let parts = engine.guests.native.life.objects.parts_at(address);
         let is_about = |about: ObjectId| {
             parts.is_some_and(|(first, parts)| about.0.wrapping_sub(first.0) < parts)
         };
-        // Granted waits are removed from the list at the end of the step that grants them.
+        // The list may contain granted waits: they are removed at the end of the step that grants
+        // them.
         let is_granted = |thread| {
             let wait = engine.wait_of(thread);
             wait.is_some_and(|wait| engine.life.objects.is_granted(wait))
@@ -248,7 +254,7 @@ impl Engine {
     }
 
     /// Records a signal by the running thread. A thread that is ordered after the signal is also
-    /// ordered after the ends of all earlier waits.
+    /// ordered after the ends of all earlier waits, so the epoch of the signal replaces theirs.
     pub(crate) fn order_ends_of_waits(&mut self, number: u32) {
         if self.guests.native.life.objects.ended_waits.is_empty() {
             return;
@@ -262,8 +268,8 @@ impl Engine {
     }
 }
 
-/// Returns whether a compiler library is about to do its one-time action at this address for the
-/// first time in the execution.
+/// Records that a compiler library is about to do its one-time action at this address. Returns
+/// whether this is the first time in the execution.
 pub fn begins_library_once(control: usize) -> bool {
     silently(|engine| {
         engine
@@ -287,8 +293,8 @@ pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
     does()
 }
 
-/// Calls `tries`, an action that may fail and change nothing. If a thread returns to this call
-/// without an effect in between, and the action would fail again, the thread stops.
+/// Calls `tries`, an action that may fail and change nothing. Under the await rule, a thread stops
+/// if it returns to this call in an earlier state and has had no effect since.
 ///
 /// # Safety
 ///

@@ -9,7 +9,8 @@ use explore::{MemoryModel, ReadsFrom};
 use report::Restart;
 
 impl Engine {
-    /// Returns the range of an atomic or volatile access.
+    /// Returns the range of an atomic or volatile access. Under a weak memory model, memory that
+    /// was written plainly since its last atomic access becomes a new object.
     ///
     /// # Safety
     ///

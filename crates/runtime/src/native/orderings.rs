@@ -12,8 +12,9 @@ impl Engine {
         self.watch.races && self.guests.native.is_ordering
     }
 
-    /// Returns an atomic access of the running thread at the place `code`. `orders` are the
-    /// orderings on success and on failure.
+    /// Returns the request for an atomic access of the running thread at the place `code`. `orders`
+    /// are the orderings on success and on failure; they are left out if the search does not need
+    /// them.
     #[inline(always)]
     pub(super) fn ordered(&mut self, op: Op, orders: [Ordering; 2], code: usize) -> Request {
         self.thread().life.code = code;

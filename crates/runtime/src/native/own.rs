@@ -14,7 +14,7 @@ static ENGINE: AtomicPtr<Engine> = AtomicPtr::new(ptr::null_mut());
 pub static WIPES: AtomicBool = AtomicBool::new(false);
 
 impl Engine {
-    /// Sets `ENGINE` and `WIPES` for an execution.
+    /// Sets `ENGINE` and `WIPES` for an execution of a native program.
     pub(crate) fn begin_own(&mut self) {
         // These variables belong to the process, where models in Rust may run in parallel.
         if self.config.native.is_none() {
@@ -34,9 +34,10 @@ impl Engine {
     }
 }
 
-/// Returns whether a plain read at this place may skip [`read`](super::read). The read may do so if
-/// the memory belongs to the running thread alone, and the thread has not been at this place since
-/// its last effect. Only a thread of the program may call this.
+/// Returns whether a plain read at this place may skip [`read`](super::read). This is possible only
+/// if the memory belongs to the running thread alone, and the thread has not been at this place
+/// since its last effect. If so, this call has recorded the read. Only a thread of the program may
+/// call this.
 #[inline(always)]
 pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
     // SAFETY: the engine is alive while its threads run, and is not used elsewhere meanwhile.

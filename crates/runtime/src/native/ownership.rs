@@ -18,13 +18,14 @@ use std::mem;
 struct Owner {
     /// The only thread that accesses the granule, or `None` if there are several.
     thread: Option<ThreadId>,
+    /// Whether some access is not atomic.
     has_plain: bool,
 }
 
 /// What an access reveals about its granule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
-    /// No race is possible here.
+    /// As far as is known, no race is possible here.
     Harmless,
     /// The memory is shared.
     Shared,
@@ -76,7 +77,8 @@ impl Ownership {
     }
 
     /// Records that the exploration starts again after `executions` executions. Returns whether it
-    /// is better to watch all memory, because there were many restarts or this restart is late.
+    /// is better to watch all memory, because there were many restarts, or this restart is late and
+    /// does not repeat only a slice.
     pub(crate) fn restart(&mut self, executions: u64) -> bool {
         self.restarts += 1;
         self.restarts > MOST_RESTARTS || executions > LATE && !self.is_of_slices
@@ -151,8 +153,8 @@ pub struct Learnt {
 }
 
 impl Model {
-    /// Starts from the findings of earlier slices. The search can repeat this slice if it [finds
-    /// more shared memory](Model::has_met_more_shared_memory).
+    /// Starts from the findings of earlier slices, as far as this search uses them. The search can
+    /// repeat this slice if it [finds more shared memory](Model::has_met_more_shared_memory).
     pub fn take_up(&mut self, learnt: Learnt) {
         let engine = self.engine_mut();
         engine.guests.savepoints.repeated = learnt.repeated;
@@ -172,15 +174,15 @@ impl Model {
         }
     }
 
-    /// Returns whether executions so far have accessed shared memory that was not watched. No
-    /// object becomes coarser for this reason.
+    /// Returns whether executions so far have accessed shared memory that was not watched. This
+    /// finding makes no object coarser, so it is not visible elsewhere.
     pub fn has_met_more_shared_memory(&self) -> bool {
         self.engine().guests.native.has_met_more_shared
     }
 }
 
 impl Owner {
-    /// Returns whether an access by the thread leaves the owner unchanged.
+    /// Returns whether an access by the thread leaves this record unchanged.
     fn has(self, thread: ThreadId, is_plain: bool) -> bool {
         (self.thread.is_none() || self.thread == Some(thread)) && (self.has_plain || !is_plain)
     }

@@ -5,22 +5,24 @@
 //!
 //! A thread can read its registers and stack, its data in the front-end (`errno`, random numbers,
 //! …), and shared memory. All but the shared memory is saved at each visit of a place to which
-//! threads are known to return (`visits`). Each change of shared memory is an effect
-//! (`memory_changes`). A write of the value that is already there is not an effect, but the search
-//! still treats it as a write.
+//! threads are known to return (`visits`). Each change of shared memory is an *effect*, which
+//! counts as progress (`memory_changes`). A write of the value that is already there is not an
+//! effect, but the search still treats it as a write.
 //!
-//! Comparing memory costs more than the rest. So a place to which threads return is first a *loop*,
-//! where only registers and stack are saved. It becomes a *spin loop* when a thread returns to it
-//! in the state of an earlier visit, or after many rounds without a *sure effect* (an effect other
-//! than a plain write). Memory is compared only for spin loops, and threads stop only there. The
-//! exploration starts again each time that a loop or spin loop is found.
+//! Comparing shared memory costs more than the rest. So a place to which a thread returns without
+//! an effect is first a *loop*, where only registers and stack are saved. It becomes a *spin loop*
+//! when a thread returns to it in the state of an earlier visit, or after many rounds without a
+//! *sure effect* (an effect other than a plain write). Memory is compared only for spin loops, and
+//! threads stop only there. The exploration starts again each time that a loop or spin loop is
+//! found.
 //!
 //! Until a thread reaches a spin loop, each plain write counts as an effect, even if it changes
 //! nothing. So a loop whose writes change nothing is found by counting its rounds.
 //!
 //! Frames of the program contain bytes that earlier calls left behind. If some of these bytes came
 //! from hooks, the result of a comparison would depend on how the checker was compiled. So hooks
-//! wipe the stack below their frames once a thread has repeated a read or a try. Before that,
+//! wipe the stack below their frames once a thread has repeated a read or a try at one place, and
+//! in a few other cases (see the callers of `wipe_stacks`). Until a thread repeats a read or a try,
 //! wiping is unnecessary: the await rule does not stop a loop that reads a different object in each
 //! round.
 
@@ -54,13 +56,15 @@ impl Frame {
 /// copy of them.
 #[derive(Clone, Copy)]
 pub(crate) enum Given {
+    /// All arguments of the hook.
     All([u128; 3]),
     /// Some arguments. The others are unknown, and may derive from values that are dead by now, so
     /// dead values are compared, too.
     Part([u128; 3]),
 }
 
-/// Whether the running thread has called a function with unknown effects.
+/// Whether the running thread has called a function with unknown effects, and the await rule has
+/// not taken this into account yet.
 pub static HAS_CALLED_UNKNOWN: AtomicBool = AtomicBool::new(false);
 
 /// The number of operations in one execution after which a thread may be in a loop whose writes
@@ -68,8 +72,8 @@ pub static HAS_CALLED_UNKNOWN: AtomicBool = AtomicBool::new(false);
 const MANY_OPERATIONS: u32 = 32;
 
 impl Engine {
-    /// Records that the running thread passes a place that reads. Returns whether the thread stops
-    /// there.
+    /// Records that the running thread passes a place that reads. `is_event` tells whether the read
+    /// is an event. Returns whether the thread stops there.
     ///
     /// # Safety
     ///
@@ -158,7 +162,8 @@ impl Engine {
         let round = &mut self.thread().life.guests.round;
         let mut same = round.returns_to(place, raw, &mut state);
         if same.is_some() && place.is_spin && !is_known {
-            // Memory may have changed.
+            // The shared memory at the beginning of this segment was not copied, so it may have
+            // changed.
             round.take_effect();
             round.forget_before_effect();
             same = round.returns_to(place, raw, &mut state);
@@ -182,8 +187,8 @@ impl Engine {
     }
 
     /// Records that this many bytes of the running thread's stack are compared. If this is more
-    /// than before, the exploration starts again, because savepoints have restored less of the
-    /// stack so far.
+    /// than before, up to a limit, the exploration starts again, because savepoints have restored
+    /// less of the stack so far.
     fn compares_stack(&mut self, depth: usize) {
         let depth = depth + LINK;
         if depth <= MOST_COMPARED && depth > self.names.compared_depth(self.running) {
@@ -195,8 +200,8 @@ impl Engine {
     /// Returns the running thread's observations since an earlier visit, as far as other threads
     /// can change them. An observation of the thread's own stack counts if other threads have
     /// written there, or if the value is still the one that the thread has read. (A value that the
-    /// thread has overwritten itself is overwritten again in the next round.) Addresses below
-    /// `live` never count: they belong to ended frames, which hooks overwrite.
+    /// thread has overwritten itself is overwritten again in the next round.) On its own stack,
+    /// addresses below `live` never count: they belong to ended frames, which hooks overwrite.
     fn seen_since(&self, visit: usize, live: usize) -> Vec<Seen> {
         let round = &self.threads[self.running.index()].life.guests.round;
         let can_change = |seen: &Seen| {
@@ -232,8 +237,8 @@ impl Engine {
     }
 
     /// Clears dead parts of the stack in the state of a thread that has returned to a place, and in
-    /// the saved state of its first visit. The first visit leaves them as they are, because there
-    /// is nothing to compare yet.
+    /// the saved state of its first visit. The first visit itself does not clear dead parts,
+    /// because there is nothing to compare yet.
     fn clear_dead(&mut self, place: Place, start: usize, state: &mut [u8]) {
         let Some(native) = self.config.native else {
             return;
@@ -250,8 +255,8 @@ impl Engine {
             .clear_raw_states(place, clear);
     }
 
-    /// Counts a visit of the running thread. After many visits without a sure effect, the place
-    /// becomes a spin loop.
+    /// Counts a visit of the place by the running thread. After many visits without a sure effect,
+    /// the place becomes a spin loop.
     #[cold]
     #[inline(never)]
     fn counts_round(&mut self, code: usize) {
@@ -261,15 +266,16 @@ impl Engine {
         }
     }
 
-    /// Returns whether threads return to this place without an effect.
+    /// Returns whether the place is a loop: a thread has returned to it without an effect, perhaps
+    /// in an earlier execution.
     #[inline(always)]
     fn is_loop(&self, code: usize) -> bool {
         self.names.has_loops() && self.names.is_loop(code as u64)
     }
 
-    /// Records a visit of the running thread without allocating memory, if it is the first visit
-    /// since the thread's last effect and no other checks are necessary. Returns whether the visit
-    /// was recorded.
+    /// Records a visit of the running thread without allocating memory, if it is the first visit of
+    /// the place since the thread's last effect and no other checks are necessary. Returns whether
+    /// the visit was recorded.
     #[inline(always)]
     pub(super) fn visits(&mut self, code: usize) -> bool {
         match self.names.has_loops() {
@@ -283,8 +289,9 @@ impl Engine {
         !self.is_loop(code) && self.thread().life.guests.round.passes_simply(code)
     }
 
-    /// Makes hooks wipe the stack below them from now on. The exploration starts again, because
-    /// executions so far have also compared bytes that hooks left behind.
+    /// Makes hooks wipe the stack below them from the next execution on. If they did not do so yet,
+    /// the exploration starts again, because executions so far have also compared bytes that hooks
+    /// left behind.
     pub(crate) fn wipe_stacks(&mut self) {
         if !self.names.has_wiped_stacks() {
             self.names.wipe_stacks();
@@ -302,8 +309,8 @@ impl Engine {
         }
     }
 
-    /// Makes the place a loop. The exploration starts again, because executions so far did not
-    /// compare states here.
+    /// Makes the place a loop, unless the await rule is switched off. The exploration starts again,
+    /// because executions so far did not compare states here.
     #[cold]
     fn meet_loop(&mut self, code: usize) {
         if self.config.without.contains(&Shortcut::AwaitRule) {

@@ -15,7 +15,7 @@ use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{self, Relaxed};
 
-/// A plain write, which the program performs after its hook.
+/// A plain or volatile write, which the program performs after its hook.
 #[derive(Clone, Copy)]
 pub(crate) struct Written {
     pub(super) address: usize,
@@ -180,8 +180,9 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     });
 }
 
-/// Warns in the report that volatile accesses are not checked for races. The warning is given for
-/// the first access outside the thread's own stack while other threads exist.
+/// Where plain accesses may race, warns in the report that volatile accesses are not checked for
+/// races. The warning is given for the first access outside the thread's own stack while other
+/// threads exist.
 pub fn meet_volatile(address: usize, code: usize) {
     static HAS_MET: AtomicBool = AtomicBool::new(false);
     if HAS_MET.load(Relaxed) {
@@ -219,8 +220,7 @@ pub fn begin_allocation() -> usize {
     })
 }
 
-/// Records that memory is freed. An access that is not ordered before the release is a use after
-/// free.
+/// Records that memory is freed. An access that is not ordered before the free is a use after free.
 pub fn release(address: usize, length: usize, code: usize) {
     silently(|engine| {
         if !engine.races_plain() {
@@ -239,7 +239,7 @@ pub fn unmap(address: usize, length: usize, code: usize) {
             engine.look_for_races();
         }
         engine.thread().life.guests.round.take_effect();
-        // The memory that this step has written is unreadable afterwards.
+        // Complete the write of this step now, because its memory is unreadable afterwards.
         if let Some(written) = engine.guests.native.written.take() {
             engine.has_written(written);
         }
@@ -248,8 +248,8 @@ pub fn unmap(address: usize, length: usize, code: usize) {
 }
 
 impl Engine {
-    /// Records a write by the running thread. Writes to its own stack are found by comparison when
-    /// the thread returns to a place.
+    /// Records a write by the running thread for the await rule. A write to the thread's own stack
+    /// is not an effect: the stack is compared when the thread returns to a place.
     ///
     /// # Safety
     ///
@@ -306,8 +306,8 @@ impl Engine {
         goes_on
     }
 
-    /// Performs a plain access by the running thread that is not an event, within the limit.
-    /// Returns whether the thread continues.
+    /// Counts a plain access by the running thread that is not an event, and calls `performs` for
+    /// it. Beyond the limit, halts the thread instead. Returns whether the thread continues.
     pub(super) fn goes_on_racing(&mut self, performs: impl FnOnce(&mut Engine)) -> bool {
         let goes_on = self.begin_raced_access();
         match goes_on {
@@ -317,7 +317,7 @@ impl Engine {
         goes_on
     }
 
-    /// Performs the plain read of the current event.
+    /// Records the plain read of the current event.
     ///
     /// # Safety
     ///
@@ -351,7 +351,7 @@ impl Engine {
         });
     }
 
-    /// Completes the plain write of the current event, at the end of the event.
+    /// Completes the record of a plain or volatile write, at the end of its step.
     #[cold]
     pub(crate) fn has_written(&mut self, written: Written) {
         let Written {

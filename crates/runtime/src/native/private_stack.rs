@@ -19,7 +19,8 @@ use report::Shortcut;
 impl super::State {
     /// Returns whether plain accesses to all stacks are events from the start.
     pub(crate) fn are_stacks_events(&self, config: &Config) -> bool {
-        // A private access belongs to the step before it, as a spawn does.
+        // A private access belongs to the step before it, as a spawn does. So stacks are private
+        // only if both shortcuts are in use.
         let without = &config.without;
         let is_off =
             without.contains(&Shortcut::PrivateStacks) || without.contains(&Shortcut::FoldedSpawns);
@@ -84,7 +85,7 @@ impl Engine {
     }
 
     /// If the current plain write is a step but not an event, arranges that it is recorded after
-    /// the program has performed it.
+    /// the program has performed it. Also passes the write to the audit, if there is one.
     pub(super) fn note_private_write(&mut self, address: usize, length: usize) {
         if self.watch.audits && !self.races_plain() {
             self.audit_access(address, length, true);
@@ -111,7 +112,8 @@ impl Engine {
         }
     }
 
-    /// Makes plain accesses to the stack events, unless it is the running thread's own stack.
+    /// Turns plain accesses to the stack that contains this address into events, unless it is the
+    /// running thread's own stack.
     #[cold]
     fn shares_stack(&mut self, address: usize) {
         let owner = self.owner_of_stack(address);

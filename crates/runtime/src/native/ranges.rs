@@ -1,5 +1,6 @@
 //! Maps the address and size of an access to its *range*: the memory that is one object of the
-//! search. Overlapping accesses share one merged range, whose value is its whole content.
+//! search. Accesses that overlap without being equal share one *merged* range. The value of a
+//! merged range is its whole content.
 
 use crate::engine::Engine;
 use crate::engine::names::Range;
@@ -17,6 +18,7 @@ pub(crate) struct Ranges {
     recent: Vec<Recent>,
 }
 
+/// An access and the range that it belongs to.
 #[derive(Clone, Copy)]
 struct Recent {
     address: usize,
@@ -75,8 +77,9 @@ impl Engine {
         }
     }
 
-    /// Announces the running thread's next operation. The operation is totally ordered with all
-    /// other operations on its object. Returns whether the thread continues at once.
+    /// Announces the running thread's next operation. Under every memory model, the operation is
+    /// totally ordered with all other such operations on its object. Returns whether the thread
+    /// continues at once.
     #[inline(always)]
     pub(crate) fn announces(
         &mut self,
@@ -108,7 +111,8 @@ impl Engine {
     }
 
     /// Records the current event for users, with the variable's name and the given values.
-    /// `afterwards` is the index of the value that the variable has after the event, if known.
+    /// `afterwards` is the index in `values` of the value that the variable has after the event, if
+    /// known.
     pub(super) fn record_memory<const N: usize>(
         &mut self,
         address: usize,
@@ -132,9 +136,9 @@ impl Engine {
 }
 
 impl Range {
-    /// Returns the variable of an access to this part of the range. In a merged range, each byte is
-    /// a separate variable, because synchronization on one byte must not order accesses to its
-    /// neighbours.
+    /// Returns the variable, for happens-before, of an access to this part of the range. In a
+    /// merged range, each byte is a separate variable, because synchronization on one byte must not
+    /// order accesses to its neighbours.
     #[inline]
     pub(super) fn variable(self, address: usize, length: usize) -> Variable {
         match self.is_merged {
@@ -172,7 +176,8 @@ pub(super) unsafe fn token<V: Value>(value: V, range: Range) -> ValueId {
     }
 }
 
-/// Returns the id of the value in memory that an access reads or writes, like [`token`].
+/// Returns the id of the value in this memory, for an access of `length` bytes. In a merged range,
+/// and if no integer has this length, it is the id of the whole content of the range.
 ///
 /// # Safety
 ///

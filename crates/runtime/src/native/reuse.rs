@@ -6,7 +6,8 @@
 //! in C11, a free happens before the allocation that gets the block. Without `Conditions::reuse`,
 //! blocks are never reused. With it, each thread reuses at most the configured number of blocks.
 //! Further reuse is reported as left out if one thread has read an address (atomically, or plainly
-//! with interleaving), another thread frees that block, and blocks of its size are allocated.
+//! if plain accesses are interleaved), another thread frees that block, and blocks of its size are
+//! allocated.
 
 use crate::engine::Engine;
 use crate::engine::dependence::DependsOn;
@@ -27,7 +28,7 @@ pub(super) type Freed = FxHashMap<usize, Vec<(usize, EventId)>>;
 /// Accesses to heap blocks in all executions so far, while several threads ran.
 #[derive(Default)]
 pub(crate) struct Met {
-    /// The threads that have read the address of a block. `None` stands for several threads.
+    /// For each block, the thread that has read its address. `None` stands for several threads.
     readers: FxHashMap<usize, Option<ThreadId>>,
     /// The code of the first free, and the threads that have freed, by block size.
     freed: FxHashMap<usize, (usize, FxHashSet<ThreadId>)>,
@@ -55,7 +56,8 @@ impl Met {
     }
 }
 
-/// Records that the running thread has read the address of a block.
+/// Records that the running thread has read the address of a block, if the read is atomic or plain
+/// accesses are interleaved.
 pub fn meet_address(block: usize, is_atomic: bool) {
     silently(|engine| {
         let counts = is_atomic || !engine.races_plain();
@@ -147,7 +149,8 @@ impl Engine {
         })
     }
 
-    /// Carries out the choice of an allocation: 0 is new memory, 1 the block freed last.
+    /// Carries out the choice of an allocation: 0 is new memory, 1 the block freed last, 2 the
+    /// block freed before it, and so on.
     fn take_freed(&mut self, size: usize) -> Option<usize> {
         let freed = self.guests.native.life.objects.freed.get_mut(&size)?;
         let index = freed.len().checked_sub(self.choice as usize)?;
@@ -158,7 +161,7 @@ impl Engine {
         Some(block)
     }
 
-    /// Returns whether an allocation is an event.
+    /// Records an allocation by the running thread. Returns whether it is an event.
     fn meets_allocation(&mut self, size: usize) -> bool {
         if self.is_solo() {
             return false;
@@ -189,7 +192,7 @@ impl Engine {
         false
     }
 
-    /// Returns whether a free is an event.
+    /// Records a free by the running thread. Returns whether it is an event.
     fn meets_free(&mut self, block: usize, size: usize, code: usize) -> bool {
         if self.is_solo() {
             return false;
@@ -219,8 +222,8 @@ impl Engine {
         false
     }
 
-    /// Returns whether threads both free and allocate blocks of this size. If not, neither is an
-    /// event.
+    /// Returns whether blocks of this size have been both freed and allocated while several threads
+    /// ran, in any execution so far. If not, neither is an event.
     fn is_pool_used(&mut self, size: usize) -> bool {
         let met = &self.guests.native.reuse;
         let is_met = met.freed.contains_key(&size) && met.allocated.contains_key(&size);

@@ -126,7 +126,7 @@ impl Savepoints {
         self.runs
     }
 
-    /// Starts the execution from its beginning.
+    /// Records that an execution starts from its beginning.
     pub(crate) fn begin(&mut self) {
         self.path.clear();
     }
@@ -150,7 +150,8 @@ impl Savepoints {
 }
 
 impl Engine {
-    /// Returns whether a savepoint is on the path of an execution like this one.
+    /// Keeps only the savepoints from which this execution can be repeated. Returns whether there
+    /// are any.
     pub(crate) fn find_savepoint(&mut self, execution: &Execution) -> bool {
         match self.prepare_savepoints() {
             true => self.guests.savepoints.keep_common(execution),
@@ -160,9 +161,9 @@ impl Engine {
     }
 
     /// Returns the number of events after which to make the next savepoint, if it is worth its
-    /// cost. If more executions begin like this one, the savepoint is best at the end. Otherwise,
-    /// it is best in the middle, because later executions share ever shorter beginnings with this
-    /// one.
+    /// cost. If more executions begin like this one (`returns`), the savepoint is best at the end.
+    /// Otherwise, it is best in the middle, because later executions share ever shorter beginnings
+    /// with this one.
     pub(crate) fn next_savepoint(&self, execution: &Execution, returns: bool) -> Option<usize> {
         let last = self.guests.savepoints.on_way().last()?;
         let distance = execution.len() - last.life.events as usize;
@@ -173,8 +174,8 @@ impl Engine {
         (distance >= DISTANCE + size).then(|| execution.len() - distance / 2)
     }
 
-    /// Returns whether savepoints can be used now. Occasionally, an execution is run as a whole, to
-    /// detect nondeterministic programs.
+    /// Counts an execution. Returns whether it can use savepoints. Occasionally, an execution is
+    /// run as a whole, to detect nondeterministic programs.
     fn prepare_savepoints(&mut self) -> bool {
         let savepoints = &mut self.guests.savepoints;
         savepoints.repeated += 1;
@@ -196,6 +197,7 @@ impl Engine {
         }
     }
 
+    /// Returns the size of a copy of the program's memory, or `None` if no savepoints can be made.
     fn size_of_copy(&self) -> Option<usize> {
         let is_plain = self.granularity == StepGranularity::Accesses
             && !self.config.without.contains(&Shortcut::Savepoints)

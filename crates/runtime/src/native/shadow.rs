@@ -61,6 +61,7 @@ enum Kind {
     Write,
     AtomicRead,
     AtomicWrite,
+    /// A free of memory.
     Release,
     /// A use of a synchronization object.
     Use,
@@ -95,8 +96,9 @@ impl Kind {
         matches!(self, Kind::AtomicRead | Kind::AtomicWrite | Kind::Use)
     }
 
-    /// Returns whether the two accesses must be ordered. Where plain accesses are interleaved, only
-    /// an access that begins or ends a life must be ordered with others.
+    /// Returns whether the two accesses must be ordered. Where plain accesses are interleaved
+    /// (`is_raced` is false), only an access that begins or ends a life must be ordered with
+    /// others.
     fn conflicts(self, other: Kind, is_raced: bool) -> bool {
         (is_raced || self.bounds_life() || other.bounds_life())
             && (self.writes() || other.writes())
@@ -111,7 +113,7 @@ impl Shadow {
         self.touched.clear();
     }
 
-    /// Returns whether few granules have been accessed.
+    /// Returns whether few enough granules have been accessed for a savepoint.
     pub(crate) fn is_small(&self) -> bool {
         self.touched.len() <= MOST
     }
@@ -139,7 +141,8 @@ impl Shadow {
         }
     }
 
-    /// Records an access, or returns false if an access of another thread conflicts with it.
+    /// Records an access and returns true. If an access of another thread conflicts with it,
+    /// whether ordered or not, records nothing and returns false.
     #[inline]
     fn notes(&mut self, number: usize, touch: Touch, is_raced: bool) -> bool {
         let touches = self.granule(number);
@@ -265,8 +268,9 @@ impl Engine {
         self.running == ThreadId::MAIN && self.guests.native.life.joined + 1 == self.started().len()
     }
 
-    /// Watches all memory from the next execution on, so that all races of a native program are
-    /// found.
+    /// Searches for the data races of a native program from the next execution on, with all
+    /// synchronization by atomic accesses. While executions are recorded or audited, all memory is
+    /// watched.
     pub(crate) fn watch_all_memory(&mut self) {
         self.watch.races |= self.guests.native.is_raced;
         self.guests.native.is_ordering = true;
@@ -302,6 +306,7 @@ impl Engine {
         self.shadow(address, length, kind);
     }
 
+    /// Records an access by the running thread, and handles earlier accesses that race with it.
     fn shadow(&mut self, address: usize, length: usize, kind: Kind) {
         if self.watch.sees_all() {
             self.audit_access(address, length, kind.writes());
@@ -347,7 +352,7 @@ impl Engine {
         }
     }
 
-    /// Returns whether an access to the granule may be a race.
+    /// Records an access in the ownership of its granule. Returns whether the access may be a race.
     fn is_shared(&mut self, number: usize, kind: Kind) -> bool {
         if self.watch.sees_all() {
             return true;

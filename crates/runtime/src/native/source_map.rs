@@ -1,8 +1,9 @@
 //! The names in the source of a program in machine code.
 
-/// Resolves addresses to names, only for showing executions.
+/// Resolves addresses to names, to show executions and for the few decisions that depend on the
+/// source.
 pub trait SourceMap: Sync {
-    /// Returns `file:line` of an address of code.
+    /// Returns `file:line` of an address of code, or `None` if it is unknown.
     fn place(&self, code: usize) -> Option<String>;
 
     /// Returns the functions with the code at an address, innermost inlined function first.

@@ -46,7 +46,8 @@ pub fn return_from_thread() -> ! {
     resume_unwind(Box::new(EndOfThread))
 }
 
-/// Reports a failure and ends the thread at once. No more of its code runs.
+/// Reports a failure, unless the user has suppressed it, and ends the thread at once. No more of
+/// its code runs.
 pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
     perform::stop(|engine| {
         engine.thread().life.code = code;
@@ -92,7 +93,7 @@ impl Engine {
                 self.guests.native.life.has_exited = true;
                 Pending::Finished
             }
-            // The rest of the execution is not explored, as after a failed assumption.
+            // The thread stops here, as at a failed assumption.
             FailureKind::Panic
             | FailureKind::DataRace
             | FailureKind::Deadlock
@@ -146,7 +147,7 @@ pub fn exit_program() -> ! {
     })
 }
 
-/// Declares a goal of this name: some execution must reach this call with `is_reached`.
+/// Declares a goal of this name: some execution must make this call with a true `is_reached`.
 pub fn goal(code: usize, name: &str, is_reached: bool) {
     perform::silently(|engine| {
         engine.thread().life.code = code;
@@ -209,7 +210,7 @@ pub fn clean_stack() {
     perform::clean_after_calls();
 }
 
-/// Returns the stack of the running thread.
+/// Returns the stack of the running thread, or an empty range if it has none.
 pub fn own_stack() -> std::ops::Range<usize> {
     perform::silently(|engine| {
         let fibre = engine.running_fibre();
@@ -217,7 +218,7 @@ pub fn own_stack() -> std::ops::Range<usize> {
     })
 }
 
-/// Returns a thread that has not ended, other than the running thread.
+/// Returns a thread that has not ended, other than the running thread, if there is one.
 pub fn living_other() -> Option<ThreadId> {
     perform::silently(|engine| {
         let running = engine.running;

@@ -2,10 +2,10 @@
 //! thread stops when it reaches one of these places in a round beyond the bound.
 //!
 //! The count starts again whenever a loop is entered, as far as this can be detected. The count of
-//! an inner loop starts again in each round of an outer loop that passes a place before the inner
-//! loop. The counts in a function start again in each call if the compiler inserts hooks at the
-//! beginning of functions. Otherwise, they start again in calls from other places, if functions
-//! keep frame pointers.
+//! an inner loop starts again in each round of an outer loop that passes a place that reads before
+//! the inner loop. The counts in a function start again in each call if the compiler inserts hooks
+//! at the beginning of functions. Otherwise, they start again in calls from other places, if
+//! functions keep frame pointers.
 
 use super::places::Frame;
 use crate::engine::Engine;
@@ -26,6 +26,7 @@ life! {
     }
 }
 
+/// The rounds of one loop, identified by a place, the depth of the stack and the calls.
 #[derive(Clone, Copy)]
 struct Round {
     code: usize,
@@ -33,12 +34,13 @@ struct Round {
     depth: usize,
     /// A digest of the calls that lead here, as far as they are known.
     calls: u64,
+    /// The number of rounds so far.
     count: u32,
 }
 
 impl Rounds {
     /// Counts a round at a place. `stack` is the stack of the thread: it begins with a [`Frame`],
-    /// or is empty if it is unknown. Returns whether the round is beyond the bound.
+    /// or is empty if it is unknown. Returns whether the round is beyond the bound `most`.
     pub(super) fn count(&mut self, code: usize, depth: usize, stack: &[u8], most: u32) -> bool {
         let calls = calls(stack);
         let is_here =
@@ -58,7 +60,8 @@ impl Rounds {
         round.count > most
     }
 
-    /// Records that a function begins with a stack of this depth.
+    /// Records that a function begins with a stack of this depth. Loops at this depth or deeper
+    /// were in functions that have returned, so they are forgotten.
     fn enter(&mut self, depth: usize) {
         self.loops.retain(|round| round.depth < depth);
     }

@@ -10,7 +10,8 @@ use rustc_hash::FxHashMap;
 /// After more rounds without a sure effect than this, a place counts as a spin loop.
 const MANY_ROUNDS: u32 = 8;
 
-/// The maximum number of visits of spin loops that are kept since the last effect.
+/// Once this many visits since the last effect are kept, a new state of a spin loop replaces the
+/// last state of the same place.
 const MOST_VISITS: usize = 64;
 
 life! {
@@ -20,8 +21,8 @@ life! {
         /// unchanged value.
         sure_effects: u32,
         /// For each place, the number of visits since the last sure effect, and the value of
-        /// `sure_effects` at that time. Visits are counted only after the thread has performed many
-        /// operations.
+        /// `sure_effects` during these visits. Visits are counted only after the thread has
+        /// performed many operations.
         rounds_without_effect: FxHashMap<usize, (u32, u32)>,
         /// If the thread has returned to a place, the index in `seen` of its first observation
         /// after the previous visit.
@@ -35,9 +36,10 @@ life! {
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) code: usize,
-    /// Whether threads return to the place without an effect.
+    /// Whether the place is a loop: threads return to it without an effect.
     pub(super) is_loop: bool,
-    /// Whether threads return to the place in the same state.
+    /// Whether the place is a spin loop: threads return to it in the same state, or many times
+    /// without a sure effect.
     pub(super) is_spin: bool,
     /// Whether the operation at the place is an event.
     pub(super) is_event: bool,
@@ -50,7 +52,8 @@ impl AtPlaces {
         self.sure_effects = self.sure_effects.wrapping_add(1);
     }
 
-    /// Counts a round. Returns whether there were many rounds since the thread's last sure effect.
+    /// Counts a visit of the place `code`. Returns whether the thread has visited it many times
+    /// since its last sure effect.
     pub(super) fn counts_round_without_effect(&mut self, code: usize) -> bool {
         let now = self.sure_effects;
         let (rounds, effects) = self.rounds_without_effect.entry(code).or_insert((0, now));
@@ -63,8 +66,8 @@ impl AtPlaces {
 }
 
 impl Round {
-    /// Records an observation. Returns whether it is a retry: the thread also observed the same
-    /// object after its previous visit of the same place.
+    /// Records an observation. Returns whether it is a retry: the thread's first observation after
+    /// its previous visit of this place was about the same object.
     pub(crate) fn learn(&mut self, seen: Seen) -> bool {
         let before = self.at_places.comes_back_to.take();
         let before = before.and_then(|start| self.seen.get(start));
@@ -103,10 +106,11 @@ impl Round {
         is_first
     }
 
-    /// Records a visit, after `forget_before_effect`, of a place that is known as a loop. Returns
-    /// the index of an earlier visit in the same state. If the state is raw (its dead parts are not
-    /// cleared), `raw` is the start of its stack. Only the first state of a place may be raw. A
-    /// recorded state is exchanged for another buffer.
+    /// Handles a visit, after `forget_before_effect`, of a place that is known as a loop. Returns
+    /// the index of an earlier visit in the same state. If there is none, records the visit and
+    /// returns `None`. If the state is raw (its dead parts are not cleared), `raw` is the start of
+    /// its stack. Only the first state of a place may be raw. If the visit is recorded, `state`
+    /// gets an old buffer in exchange.
     pub(super) fn returns_to(
         &mut self,
         place: Place,

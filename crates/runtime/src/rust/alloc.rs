@@ -29,8 +29,8 @@ pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
     noted(unsafe { std::alloc::alloc_zeroed(layout) })
 }
 
-/// Frees memory of [`alloc`] like `std::alloc::dealloc`. Freeing other memory, or freeing memory
-/// twice, is reported as misuse and frees nothing.
+/// Frees memory of [`alloc`] or [`alloc_zeroed`] like `std::alloc::dealloc`. Freeing other memory,
+/// or freeing memory twice, is reported as misuse and frees nothing.
 ///
 /// # Safety
 ///

@@ -5,13 +5,16 @@
 //! the last owner). Destructors rely on this order. Second, a value that is never dropped is a
 //! failure.
 //!
-//! 1. Giving up a share is an event only where the order matters: where the destructor of the value
-//!    performs operations, so that it matters which thread is last (`Coarsening::Ordered`), or
-//!    where a thread reads the count (`Coarsening::Polled`). In the second case, taking a share is
-//!    an event, too. Changes of the count commute with each other, but not with reads of the count.
-//!    So for the exploration, changes are read accesses, and reads are write accesses.
-//! 2. Changes of weak shares are events only where a thread reads their count
-//!    (`Coarsening::Scanned`).
+//! Changes of the count are events only where their order is known to matter. An exploration starts
+//! again when it learns that the order matters (`Coarsening`). If schedules must be enforceable,
+//! all changes are events from the start.
+//!
+//! 1. Giving up a share is an event in two cases: if the destructor of the value performs
+//!    operations, so that it matters which thread is last (`Coarsening::Ordered`), and if a thread
+//!    reads the count (`Coarsening::Polled`). In the second case, taking a share is an event, too.
+//!    Changes of the count commute with each other, but not with reads of the count. So for the
+//!    exploration, changes are read accesses, and reads are write accesses.
+//! 2. Changes of weak shares are events if a thread reads their count (`Coarsening::Scanned`).
 
 mod conversions;
 mod counter;
@@ -221,7 +224,7 @@ impl<T: ?Sized> Deref for Arc<T> {
 }
 
 /// Never returns. The counter and the `Arc` of `std` disagree only while an execution is torn down,
-/// because operations then return results that do not hold.
+/// because operations then return results that do not hold. `assume(false)` ends the thread.
 fn torn() -> ! {
     loop {
         crate::assume(false);

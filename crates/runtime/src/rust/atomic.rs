@@ -98,9 +98,9 @@ pub struct Atomic<V> {
     value: UnsafeCell<V>,
 }
 
-// SAFETY: the value is plain data. Only effects and `peek` touch it, on the one thread of the
-// operating system that runs the model; operations on other threads panic before they touch it. The
-// content of a static is never written, only that of its copies.
+// SAFETY: the value is plain data. Only the effects of operations and `peek` touch it, on the one
+// thread of the operating system that runs the model; operations on other threads panic before they
+// touch it. The content of a static is never written, only that of its copies.
 unsafe impl<V: Value> Sync for Atomic<V> {}
 // SAFETY: an atomic of the standard library is `Send`, too, even if it holds a pointer.
 unsafe impl<V: Value> Send for Atomic<V> {}
@@ -173,7 +173,7 @@ impl<V: Value> Atomic<V> {
         self.location.unwrap_or(Location::caller())
     }
 
-    /// Returns the object, once the variable has settled.
+    /// Returns the object, or `ObjectId::NONE` if the variable has not settled.
     pub(crate) fn object(&self) -> ObjectId {
         ObjectId(!self.object.get())
     }
@@ -247,8 +247,8 @@ impl<V: Value> Atomic<V> {
         });
     }
 
-    /// Replaces the value and returns the old value. `name` is the name of the operation, such as
-    /// `fetch_add`. `change` must not have side effects.
+    /// Replaces the value with the result of `change` and returns the old value. `name` is the name
+    /// of the operation, such as `fetch_add`. `change` must not have side effects.
     #[inline(always)]
     #[track_caller]
     pub fn modify(&self, name: &'static str, order: Ordering, change: impl Fn(V) -> V) -> V {
@@ -314,7 +314,8 @@ impl<V: Value> Atomic<V> {
     }
 
     /// Returns the value in the current execution without an event, for `Debug`. Outside of a
-    /// model, returns the value with which each execution begins.
+    /// model, returns the value with which each execution begins (with the feature `enforce`, the
+    /// current real value).
     pub fn peek(&self) -> V {
         outside!(self.read_outside());
         match crate::is_in_model() {

@@ -12,7 +12,8 @@ use std::panic::Location;
 pub struct Barrier {
     pub(crate) object: ObjectId,
     number: u32,
-    /// Whether the order of the arrivals is known to matter (`Coarsening::Ordered`).
+    /// Whether the order of the arrivals is known to matter (`Coarsening::Ordered`), so that
+    /// arrivals conflict.
     is_ordered: bool,
 }
 
@@ -25,7 +26,7 @@ pub struct Arrival {
 }
 
 mirror! {
-    /// Creates a barrier for the given number of threads.
+    /// Creates a barrier that lets each group of this many threads pass.
     Barrier: Order,
     new(places: usize) => places,
     at(places: usize) => places, 32 bytes,
@@ -36,7 +37,8 @@ mirror! {
 }
 
 impl Barrier {
-    /// Waits until the number of arrived threads equals the number of places.
+    /// Waits until as many threads have arrived as the barrier has places. The next arrivals form a
+    /// new group.
     #[track_caller]
     pub fn wait(&self) -> Arrival {
         let location = Location::caller();

@@ -1,6 +1,6 @@
 //! Operations on the objects inside the mirrors of `std`, such as the lock in
-//! `mazurka::sync::Mutex`. Each acts on the object of the model or, with the feature `enforce` and
-//! outside of a model, on the real object that is stored beside it.
+//! `mazurka::sync::Mutex`. Each operation acts on the object of the model or, with the feature
+//! `enforce` and outside of a model, on the real object that is stored beside it.
 
 use crate::rust::outside::outside;
 use crate::rust::settle::Born;

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::panic::Location;
 
-/// A `std::cell::Cell` whose accesses are checked for data races. The cell is not shared between
-/// threads, unless unsafe code claims that it may be.
+/// A `std::cell::Cell` whose accesses are checked for data races. Threads can share the cell only
+/// if unsafe code permits it.
 pub struct Cell<T> {
     plain: Plain,
     value: std::cell::Cell<T>,
@@ -49,7 +49,7 @@ impl<T> Cell<T> {
         self.value.get()
     }
 
-    /// Returns the value and leaves the default.
+    /// Returns the value and leaves the default value in its place.
     #[track_caller]
     pub fn take(&self) -> T
     where

@@ -32,16 +32,17 @@ pub struct Channel<T> {
     is_tried: bool,
     /// How traces show a message, if the program defines that.
     show: Cell<Option<Show<T>>>,
-    /// The messages, indexed by the tickets of their sends. A message is kept until it is received.
+    /// The messages, indexed by the tickets (numbers) of their sends. A message is kept until it is
+    /// received.
     messages: UnsafeCell<Vec<Option<(Ticket, T)>>>,
     /// The real channel, if it was created outside of models.
     #[cfg(feature = "enforce")]
     outside: Option<enforce::blocking::Channel<T>>,
 }
 
-// SAFETY: only the one thread of the operating system that runs the model accesses the function and
-// the messages (the latter in `with_messages`). Both move between threads of the model, and no
-// reference to them escapes.
+// SAFETY: only the one thread of the operating system that runs the model accesses the function
+// and, in `with_messages`, the messages. Both move between threads of the model, and no reference
+// to them escapes.
 unsafe impl<T: Send> Sync for Channel<T> {}
 
 /// The reason why a message was not sent.
@@ -148,7 +149,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Sends a message and waits for room for some time.
+    /// Sends a message and waits for room with a time limit, which may expire at any time.
     #[track_caller]
     pub fn send_timed(&self, message: T) -> Result<(), SendError<T>> {
         if self.capacity.is_rendezvous() {
@@ -191,8 +192,8 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Sends without waiting, or with a time limit: takes a place, and gives it up if there is no
-    /// room.
+    /// Sends without waiting, or with a time limit: takes a place in the order of the channel, and
+    /// gives it up if there is no room.
     // Not inlined: the await rule compares the program's frames between the rounds of a loop, and
     // the numbers of places differ in each round.
     #[inline(never)]
@@ -308,8 +309,8 @@ impl<T> Channel<T> {
         self.result(received)
     }
 
-    /// Receives without waiting, or with a time limit: takes a place, and gives it up if there is
-    /// no message.
+    /// Receives without waiting, or with a time limit: takes a place in the order of the channel,
+    /// and gives it up if there is no message.
     // Not inlined: the await rule compares the program's frames between the rounds of a loop, and
     // the numbers of places differ in each round.
     #[inline(never)]
@@ -386,7 +387,7 @@ impl<T> Channel<T> {
         });
     }
 
-    /// Removes the receiver. Drops the messages that can no longer be received.
+    /// Removes the receiver. Drops the accepted messages, which can no longer be received.
     #[track_caller]
     pub fn drop_receiver(&self) {
         outside!(self.real().drop_receiver());
@@ -412,8 +413,9 @@ impl<T> Channel<T> {
         drop(left);
     }
 
-    /// Records that the channel is used with try operations. From then on, the drop of a sender is
-    /// an access, and the operations at a rendezvous are ordered with each other.
+    /// Records that the channel is used with try operations. If this was unknown, the exploration
+    /// starts again. Then the drop of a sender is an access, and the operations at a rendezvous are
+    /// ordered with each other.
     fn note_try(&self) {
         if !self.is_tried {
             silently(|engine| engine.coarsen_object(self.object, Coarsening::Tried));

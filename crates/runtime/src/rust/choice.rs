@@ -40,8 +40,8 @@ pub fn choose(alternatives: u32) -> u32 {
     choice
 }
 
-/// Chooses whether an operation fails or wakes up spuriously. The configuration limits how often
-/// this happens in each thread.
+/// Chooses whether an operation fails or wakes up spuriously. Returns true if it does. The
+/// configuration limits how often this happens in each thread.
 #[inline]
 #[track_caller]
 pub fn spurious() -> bool {
@@ -56,7 +56,8 @@ pub fn spurious() -> bool {
     happens
 }
 
-/// Stops the thread permanently if the condition does not hold. This is not a bug.
+/// Stops the thread permanently if the condition does not hold. This is not a bug. With the feature
+/// `enforce` and outside of a model, ends the process with a message instead.
 #[inline]
 #[track_caller]
 pub fn assume(condition: bool) {

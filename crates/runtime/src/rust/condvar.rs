@@ -59,7 +59,8 @@ impl Condvar {
         mutex.lock();
     }
 
-    /// Waits with a time limit. Returns whether the thread woke before the limit.
+    /// Waits like [`Condvar::wait`], with a time limit. Returns whether the thread woke before the
+    /// limit.
     #[track_caller]
     pub fn wait_timed(&self, mutex: &Mutex) -> bool {
         if spurious() {
@@ -75,7 +76,8 @@ impl Condvar {
         is_signalled
     }
 
-    /// Releases the mutex and waits with a time limit. Returns whether the thread was signalled.
+    /// Releases the mutex and waits with a time limit, which may expire at any time. Returns
+    /// whether the thread was signalled in time.
     #[track_caller]
     fn wait_some_time(&self, mutex: &Mutex) -> bool {
         let location = Location::caller();
@@ -108,7 +110,7 @@ impl Condvar {
         ticket
     }
 
-    /// Wakes one of the waiting threads; the exploration tries each of them.
+    /// Wakes one of the waiting threads, if there are any. The exploration tries each of them.
     #[track_caller]
     pub fn signal(&self) {
         let location = Location::caller();

@@ -1,9 +1,10 @@
-//! The end of statics. When the last thread of an execution has ended, the values that statics own
-//! are dropped, so that the remaining values are leaks.
+//! The end of statics. When the last thread of an execution ends, the values that statics own are
+//! dropped. Values that remain after that are leaks.
 //!
 //! `std` never drops statics. So the operations of their destructors belong to no execution: they
-//! take effect at once and are not events. A destructor that waits for something that never happens
-//! is abandoned. Executions with remaining threads or with panics do not drop their statics.
+//! take effect at once and are not events. A destructor that waits for something that has not
+//! happened is abandoned, because no other thread is left. Executions with remaining threads or
+//! with panics do not drop their statics.
 
 use crate::engine::Engine;
 use crate::engine::perform;
@@ -12,10 +13,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 /// The state to restore after the statics are dropped, because the drops do not belong to the last
-/// event.
+/// event of the execution.
 pub(crate) struct Ending {
+    /// The value of the object of the last event, before and after this event.
     before: ValueId,
     after: ValueId,
+    /// The number of edges collected for the next event.
     next_edges: usize,
     is_recorded: bool,
 }
@@ -44,7 +47,8 @@ pub(crate) unsafe fn drop_statics(engine: NonNull<Engine>) {
 
 impl Engine {
     /// Returns the destructors of all values that statics own, if the running thread is the last
-    /// thread. Until [`drop_statics`] is done, a signal ends only the destructor.
+    /// thread. Otherwise, returns no destructors. Until [`drop_statics`] is done, a signal ends
+    /// only the destructor.
     #[inline]
     fn begin_end_of_statics(&mut self) -> Vec<Box<dyn FnOnce()>> {
         let is_last = self.life.live == 1 && !self.is_tearing_down;
@@ -95,8 +99,8 @@ impl Engine {
         }
     }
 
-    /// Gives up the running thread if it drops statics. The execution continues without this
-    /// thread.
+    /// Abandons the running thread if it is dropping statics. For the execution, the thread has
+    /// then ended.
     pub(crate) fn lose_destructor(&mut self) {
         if self.guests.ending.is_some() {
             self.end_ending(true);

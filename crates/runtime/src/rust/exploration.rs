@@ -1,6 +1,7 @@
 //! Parts of an execution whose interleavings are left out, like those after loom's
-//! `stop_exploring`. In these parts, no alternatives to an operation are tried. (An operation of
-//! these parts may still be moved before an earlier operation of another thread, if the two race.)
+//! `stop_exploring`. In these parts, no alternatives to an operation are tried: neither another
+//! thread nor another choice. (An operation of these parts may still be moved before an earlier
+//! operation of another thread, if the two race.)
 
 use crate::engine::Engine;
 use crate::engine::perform::silently;

@@ -2,7 +2,7 @@
 //!
 //! Goals do not belong to one execution: a goal that was reached once stays reached. It may also be
 //! reached in an execution that does not belong to the exploration, but not by code that runs after
-//! the end of an execution.
+//! the end of an execution (destructors of unwound threads).
 
 use crate::engine::Engine;
 use crate::engine::perform::silently;
@@ -18,7 +18,7 @@ pub fn goal(name: &str) {
     silently(|engine| engine.declare_goal(name, |_| report::place(location)));
 }
 
-/// Records that the current execution has reached the goal.
+/// Records that the current execution has reached the goal. Ignores a name that was not declared.
 #[track_caller]
 pub fn reach(name: &str) {
     outside!();

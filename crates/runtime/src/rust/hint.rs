@@ -6,14 +6,14 @@ use crate::watch::await_rule::hints::RoundResult;
 use explore::{Bound, Halt};
 use std::time::Duration;
 
-/// The duration of one round of a thread that waits for time to pass.
+/// The time that a thread sleeps at a hint if its loop waits for real time to pass.
 const PAUSE: Duration = Duration::from_micros(20);
 
 /// Ends a round of a spin loop (`spin_loop`, `yield_now`). This is not an event.
 ///
-/// A thread halts if it calls this function twice with the same stack and registers, and has only
-/// read or failed a try in between. It would repeat this round until another thread writes a value
-/// that the round reads (the await rule, see `watch/await_rule.rs`).
+/// A thread halts (stops permanently) if it calls this function twice with the same stack and
+/// registers, and has only read or failed a try in between. It would repeat this round until
+/// another thread writes a value that the round reads (the await rule, see `watch/await_rule.rs`).
 #[inline(always)]
 #[track_caller]
 pub fn hint() {
@@ -60,7 +60,7 @@ pub unsafe fn unreachable_unchecked() -> ! {
     unreachable!("unreachable_unchecked was reached");
 }
 
-/// Compares the callee-saved registers and the stack above with those at the last hints.
+/// Compares the callee-saved registers and the stack of the callers with those at earlier hints.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 extern "C" fn arrive() -> RoundResult {

@@ -1,8 +1,8 @@
 //! Lazy statics that are initialised anew in each execution.
 //!
-//! The value belongs to the execution: the first thread that needs the value creates it, and the
-//! value is dropped when all threads have ended. Which thread is first depends on the schedule. So
-//! objects that are created with the value get their names from the static, not from the thread.
+//! The value belongs to the execution. The first thread that needs the value creates it, and the
+//! value is dropped at the end of the last thread. Which thread is first depends on the schedule.
+//! So objects that are created with the value get their names from the static, not from the thread.
 
 #[cfg(feature = "enforce")]
 mod outside;
@@ -49,6 +49,7 @@ pub struct Lazy<T: 'static> {
 /// A static of the execution.
 pub(crate) struct Static {
     address: usize,
+    /// Decides which thread creates the value.
     once: Rc<Once>,
     /// The value, or `None` before it is created and after it was dropped.
     pub(crate) value: Option<Box<dyn Any>>,
@@ -71,8 +72,8 @@ impl<T: 'static> Lazy<T> {
         }
     }
 
-    /// Returns the value. Creates it, or waits for the thread that creates it. The value must not
-    /// be used after the execution.
+    /// Returns the value. The first call in an execution creates the value. Other calls wait for
+    /// the thread that creates it. The value must not be used after the execution.
     #[track_caller]
     pub fn get(&'static self) -> &'static T {
         outside!(outside::at((&raw const *self).addr(), self.make));
@@ -116,8 +117,8 @@ impl Drop for Fails<'_> {
     }
 }
 
-/// Never returns. While the execution is torn down, no other thread creates the value that the
-/// thread needs.
+/// Never returns. The value is missing only while the execution is torn down, because no other
+/// thread creates it then. `assume(false)` ends the thread.
 fn torn() -> ! {
     loop {
         crate::assume(false);
@@ -162,7 +163,8 @@ impl Engine {
         once
     }
 
-    /// Returns the position of an address in the value of a static.
+    /// Returns the position of an address in the value of a static, or `None` if it is in no such
+    /// value.
     pub(crate) fn site_in_static(&self, address: usize) -> Option<Site> {
         let mut statics = self.guests.statics.iter();
         statics.find_map(|known| {
@@ -185,7 +187,8 @@ impl Engine {
         })
     }
 
-    /// Creates the next object of the running thread, or of the static that it initialises.
+    /// Creates the next object of the running thread or, if the thread initialises a static, of
+    /// this static.
     pub(crate) fn create(&mut self, parts: u32) -> ObjectId {
         let thread = &mut self.threads[self.running.index()];
         if let Some(making) = thread.guests.making {
@@ -224,8 +227,8 @@ impl Engine {
         self.static_at(address).value = Some(value);
     }
 
-    /// Leaks the values that were not dropped by the end of the execution. Values of later
-    /// executions reuse their memory.
+    /// Forgets the statics of the execution. Leaks their values that were not dropped; values of
+    /// later executions reuse the memory.
     #[inline]
     pub(crate) fn forget_statics(&mut self) {
         self.guests.residents.clear();

@@ -175,7 +175,7 @@ impl Locals {
         self.values.push(Local { key, value });
     }
 
-    /// Returns the next value to drop.
+    /// Returns the next value to drop, the oldest first, or `None` if all are dropped.
     fn take_next(&mut self) -> Option<Box<dyn Any>> {
         self.values.iter_mut().find_map(|local| local.value.take())
     }

@@ -1,7 +1,8 @@
-//! Mailboxes of processes, and the network that delivers letters to them.
+//! Mailboxes of processes, and the network that delivers letters (messages) to them.
 //!
-//! This module only orders the letters. The front-end stores the letters by their positions, and
-//! describes them when an execution is shown to users.
+//! This module only orders the letters. The position of a letter is its number in its mailbox. The
+//! front-end stores the letters by their positions, and describes them when an execution is shown
+//! to users.
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform, silently};
@@ -35,7 +36,7 @@ pub(crate) struct State {
     owner: String,
     /// The process, once it runs.
     pub(crate) thread: Option<ThreadId>,
-    /// The reaction to letters that remain.
+    /// The reaction to letters that were not received by the end of the execution.
     left: Policy,
 }
 
@@ -70,7 +71,8 @@ impl Engine {
         self.guests.warnings.borrow_mut().insert(message);
     }
 
-    /// Returns the failure for letters that were not received by the end of the execution.
+    /// Returns the failure for letters that were not received by the end of the execution, or
+    /// `None` if no policy makes them a bug. Adds the warnings for such letters.
     pub(crate) fn left_letters(&self) -> Option<Shown> {
         let mailboxes = || self.life.objects.mailboxes.iter();
         let left = |policy: Policy| mailboxes().filter(move |mailbox| mailbox.left == policy);
@@ -130,9 +132,9 @@ impl Mailbox {
         self.object
     }
 
-    /// Returns the spawn path of the running thread, and how many objects it has created. This is
-    /// called where a mailbox is created. The result is the same in all processes of a check, so it
-    /// provides an order of mailboxes that does not depend on the schedule.
+    /// Returns the path of the running thread in the tree of spawns, and how many objects it has
+    /// created. This is called where a mailbox is created. The result is the same in all processes
+    /// of a check, so it provides an order of mailboxes that does not depend on the schedule.
     pub fn birth() -> (Vec<u32>, u32) {
         silently(|engine| {
             let path = engine.names.path(engine.running);
@@ -185,7 +187,7 @@ impl Mailbox {
         perform::wait(op, wait, place(Location::caller()), |_| ());
     }
 
-    /// Returns the number of letters.
+    /// Returns the number of letters that have arrived so far.
     #[track_caller]
     pub fn look(&self) -> usize {
         perform(Order::LOOK.on(self.object), Location::caller(), |engine| {
@@ -240,7 +242,7 @@ impl Mailbox {
     }
 }
 
-/// Describes the current event for users. This is not an event.
+/// Describes the current event for users. The description is not an event.
 pub fn describe(text: impl FnOnce() -> String) {
     silently(|engine| engine.record(|_| text()));
 }
@@ -309,7 +311,8 @@ impl Network {
 }
 
 impl Posted {
-    /// Describes the current event, which sends the letter, for users. This is not an event.
+    /// Describes the current event, which sends the letter, for users. The description is not an
+    /// event.
     pub fn sent(&self, text: impl FnOnce() -> String) {
         silently(|engine| {
             engine.record(|_| text());

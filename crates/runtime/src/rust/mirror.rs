@@ -1,5 +1,8 @@
 //! Code that all mirrors of `std`'s synchronization objects share: their creation, their names, and
 //! access to their state in the model.
+//!
+//! A thread that waits for an object has a *place* in the order of the object. The object *grants*
+//! the place when the thread may go on.
 
 use crate::engine::Engine;
 use crate::rust::pools::Wait;
@@ -7,9 +10,9 @@ use explore::EventId;
 
 /// Implements the creation and the names of a mirror with the fields `object` and `number`: `new`
 /// in Rust, `at` in native programs if the size of the native object is given, and
-/// [`Inborn`](crate::Inborn) for objects that settle. Each `=>` maps the parameter of the
-/// constructor to that of the state machine. The last line computes the fields other than `object`
-/// and `number`.
+/// [`Inborn`](crate::Inborn) for objects that settle (see `settle.rs`). Each `=>` maps the
+/// parameter of the constructor to that of the state machine. The last line computes the fields
+/// other than `object` and `number`.
 macro_rules! mirror {
     (
         $(#[$attribute:meta])*
@@ -125,7 +128,8 @@ macro_rules! mirror {
 pub(crate) use mirror;
 
 impl Engine {
-    /// Orders the running thread after the events that granted a place.
+    /// Orders the running thread after the events that ended its wait, that is, that granted its
+    /// place.
     pub(crate) fn follows_grant(&mut self, wait: Wait) {
         if self.watch.races {
             let mut edges = std::mem::take(&mut self.granting);
@@ -137,8 +141,8 @@ impl Engine {
         self.follows_weakly(wait);
     }
 
-    /// Orders the running thread after the events that granted a place, if the memory model is
-    /// weak. Under sequential consistency, the conflicts of the events order them anyway.
+    /// Orders the running thread after the events that ended its wait, if the memory model is weak.
+    /// Under sequential consistency, the conflicts of the events order them anyway.
     pub(crate) fn follows_weakly(&mut self, wait: Wait) {
         if self.is_weak() {
             let mut edges = Vec::new();
@@ -157,8 +161,8 @@ impl Engine {
         }
     }
 
-    /// Stores the clock of the current event, so that threads to which the event grants a place are
-    /// ordered after it. Only the detection of data races needs this.
+    /// Stores the clock of the running thread under the current event, so that threads to which the
+    /// event grants a place are ordered after it. Only the detection of data races needs this.
     pub(crate) fn may_grant(&mut self, event: EventId) {
         if self.watch.races {
             self.guests.happens_before.leave(self.running, event);

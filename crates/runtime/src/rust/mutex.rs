@@ -10,7 +10,7 @@ use explore::{Bound, EventId, Halt, ObjectId};
 use objects::{Condition, Mutex as Order, Ticket};
 use std::panic::Location;
 
-/// A mutex whose holder the model tracks. The mirror handles the guarded data and the poison.
+/// A mutex whose holder the model tracks. The mirror handles the guarded data and the poison flag.
 #[derive(Clone, Copy, Debug)]
 pub struct Mutex {
     pub(crate) object: ObjectId,
@@ -76,7 +76,8 @@ impl Mutex {
         })
     }
 
-    /// Waits for the mutex with a time limit. Returns whether the thread got the mutex.
+    /// Waits for the mutex with a time limit, which may expire at any time. Returns whether the
+    /// thread got the mutex.
     #[track_caller]
     pub fn lock_timed(&self) -> bool {
         let is_granted = self.try_lock();
@@ -100,7 +101,8 @@ impl Mutex {
         );
     }
 
-    /// Abandons the mutex, because the thread that holds it ends. The next holder observes this.
+    /// Abandons the mutex, because the running thread, which holds it, ends. The next holder
+    /// observes this.
     #[track_caller]
     pub fn abandon(&self) {
         perform(
@@ -145,8 +147,8 @@ impl Engine {
     }
 }
 
-/// Counts an expired timed operation of the running thread. Halts the thread if the count exceeds
-/// the limit.
+/// Counts an expired timed operation of the running thread. Halts the thread, that is, stops it
+/// permanently, if the count exceeds the limit of the configuration.
 pub fn expire() {
     if silently(Engine::expire) {
         perform::halt(Halt::Bound(Bound::Timeouts));

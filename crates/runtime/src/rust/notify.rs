@@ -1,4 +1,4 @@
-//! A token that one thread waits for, like the park token but not bound to a thread.
+//! A token for which one thread waits. It is like the park token, but not bound to a thread.
 
 use crate::engine::perform::{self, perform, silently};
 use crate::rust::mirror::mirror;
@@ -9,8 +9,8 @@ use objects::Park as Order;
 use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// A token that any thread gives and one thread takes. Further tokens have no effect until the
-/// token is taken.
+/// A token that any thread may give and one thread takes. Until the token is taken, giving it again
+/// has no effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Notify {
     pub(crate) object: ObjectId,
@@ -57,8 +57,8 @@ impl Notify {
                     .happens_before
                     .load(engine.running, self.object, Acquire);
             }
-            // A wait for a token that the thread gave to itself does not count as an effect for the
-            // await rule, unlike other waits.
+            // The await rule stops loops whose rounds have no effect. For this rule, a wait for a
+            // token that the thread gave to itself does not count as an effect, unlike other waits.
             if let Some(had_effect) = own_round {
                 engine.thread().life.guests.round.set_effect(had_effect);
             }

@@ -1,9 +1,9 @@
-//! Concurrent objects. A task of an object runs in *segments*, from one release point to the next.
-//! Each segment is one event.
+//! Concurrent objects. A task of an object runs in *segments*, from one *release point* to the
+//! next. At a release point, any other task may continue. Each segment is one event.
 //!
 //! The front-end holds the state of an object. This module only controls when its tasks may access
-//! it. A segment that touches several objects merges them permanently: they are accessed as one
-//! object from then on, and the exploration starts again.
+//! it. The first segment that touches several objects merges them permanently: they are accessed as
+//! one object from then on, and the exploration starts again.
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, silently, visible};
@@ -24,7 +24,7 @@ pub struct Object {
 pub(crate) struct Condition {
     /// The object of the condition.
     pub(crate) object: ObjectId,
-    /// Whether the condition holds by now.
+    /// Whether the condition has come to hold since.
     pub(crate) holds: bool,
 }
 
@@ -115,7 +115,8 @@ pub fn segment_at(
 }
 
 impl Engine {
-    /// Merges the objects. Returns the object that represents them.
+    /// Merges the objects. Returns the object that represents them. A new merge starts the
+    /// exploration again.
     fn merged(&mut self, objects: &[Object], first: ObjectId) -> ObjectId {
         for other in &objects[1..] {
             if self.names.merge(first, other.object) {
@@ -125,8 +126,9 @@ impl Engine {
         self.names.representative(first)
     }
 
-    /// Orders a segment after all earlier segments that wrote. (Reads create no edges to later
-    /// writes, because a thread that only reads an object publishes nothing.)
+    /// Orders a segment after all earlier segments that wrote the object, and later segments after
+    /// this one if it writes. (Reads create no edges to later writes, because a thread that only
+    /// reads an object publishes nothing.)
     fn order_segment(&mut self, access: Access) {
         let (thread, object) = (self.running, self.op.object);
         self.guests

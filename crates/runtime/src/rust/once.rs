@@ -60,7 +60,8 @@ impl Once {
         })
     }
 
-    /// Waits until another thread has initialised. Returns false if the initialisation failed.
+    /// Waits until another thread has initialised. Returns false if the initialisation fails or has
+    /// failed.
     #[track_caller]
     pub fn wait(&self) -> bool {
         let location = Location::caller();
@@ -101,8 +102,8 @@ impl Once {
         });
     }
 
-    /// Records that the initialisation failed. The next thread that enters or waits becomes the
-    /// initialiser.
+    /// Records that the initialisation failed. The next thread that enters, or has entered and
+    /// waits, becomes the initialiser.
     #[track_caller]
     pub fn fail(&self) {
         perform(Order::DONE.on(self.object), Location::caller(), |engine| {

@@ -5,8 +5,8 @@
 //! Each operation performs the same events as in a model, in the same order, so that verified
 //! schedules can be enforced outside.
 
-/// Returns this value from the calling function if no model runs here. Expands to nothing without
-/// the feature `enforce`.
+/// Returns this value from the calling function if the current thread does not run a model. Expands
+/// to nothing without the feature `enforce`.
 macro_rules! outside {
     () => {
         #[cfg(feature = "enforce")]
@@ -51,7 +51,8 @@ pub(crate) fn refuse(what: &str) {
     }
 }
 
-/// Publishes the thread's events, then sleeps. This is for use outside of models only.
+/// Sleeps. With the feature `enforce`, publishes the thread's events first. This is for use outside
+/// of models only.
 pub fn pause(time: std::time::Duration) {
     #[cfg(feature = "enforce")]
     enforce::publish();

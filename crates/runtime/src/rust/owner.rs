@@ -21,9 +21,9 @@ pub(crate) struct Owned {
     droppers: Droppers,
     /// The object of its counter, if it has one.
     pub(crate) counter: ObjectId,
-    /// The operations at the counter that are events.
+    /// The operations on the counter that are events.
     pub(crate) events: CounterEvents,
-    /// The events that gave up shares, if reads may read old values.
+    /// The events that gave up shares. They are recorded only if reads may return old values.
     pub(crate) ends: Vec<EventId>,
 }
 
@@ -34,15 +34,16 @@ enum Droppers {
     Many,
 }
 
-/// The operations on a counter of owners that are events, because they are known to be observable.
+/// The operations on a counter of owners that are events, because they are known to be observable
+/// or because schedules must be enforceable.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct CounterEvents {
     /// Whether giving up a share is a write access, because other threads observe effects of the
     /// last owner's drop.
     pub(crate) drops: bool,
-    /// Whether giving up and taking shares are events, because a thread reads the number of shares.
-    /// The changes commute, so they are read accesses, and the read of the number is a write
-    /// access.
+    /// Whether giving up and taking shares are events, because a thread may read the number of
+    /// shares. The changes commute, so they are read accesses, and the read of the number is a
+    /// write access.
     pub(crate) counts: bool,
     /// Whether changes of weak shares are events (read accesses), for the same reason.
     pub(crate) weak: bool,
@@ -99,7 +100,8 @@ impl Engine {
         owned.shares == 0
     }
 
-    /// Returns the failure for values of a completed execution that were not dropped.
+    /// Returns the failure for values of a completed execution that were not dropped. Returns
+    /// `None` if there are no such values, and if leaks are not checked.
     pub(crate) fn leak(&self) -> Option<Shown> {
         // Values that statics own were dropped when the last thread ended.
         if !self.config.leaks_fail || self.guests.has_lost_statics || self.statics_own_values() {

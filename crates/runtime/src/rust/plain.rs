@@ -15,6 +15,7 @@ use std::panic::Location;
 /// two accesses race depends on the happens-before relation of C11 and not on the interleaving.
 #[derive(Debug)]
 pub struct Plain {
+    /// The number of the memory in the engine.
     pub(crate) number: u32,
 }
 
@@ -37,13 +38,13 @@ struct Open {
     touch: Touch,
 }
 
-/// An access.
+/// A read or write of a thread, at a moment that its epoch records.
 #[derive(Clone, Copy)]
 struct Touch {
     epoch: Epoch,
     location: Place,
     kind: Kind,
-    /// The number of the access in a recorded execution.
+    /// The number of the access in a recorded execution, otherwise 0.
     recorded: u32,
 }
 
@@ -70,7 +71,7 @@ impl State {
     }
 }
 
-/// An access that lasts until this is dropped.
+/// An access that lasts until this value is dropped.
 ///
 /// While it lasts, another access is a data race if at least one of the two is a write. If both
 /// accesses are by the same thread, they violate Rust's aliasing rules.
@@ -78,6 +79,7 @@ impl State {
 // loop. So it has no fields that differ in each round.
 #[derive(Debug)]
 pub struct Lasting {
+    /// The number of the accessed memory.
     memory: u32,
     number: u32,
     /// Whether the end counts as an access, because the memory may be accessed up to the end.
@@ -348,8 +350,8 @@ impl Engine {
         Some(lasting.remove(position))
     }
 
-    /// Ends an access in progress. The end counts as another access, unless the thread has
-    /// performed no operation in between.
+    /// Ends an access in progress. The end counts as another access if `is_access_at_end` is set
+    /// and the thread has performed an operation in between.
     fn end_lasting(&mut self, access: &Lasting) {
         let Some(Open {
             operations, touch, ..

@@ -1,6 +1,6 @@
 //! Pointers to plain memory that report an access when they are created, and each time that the
-//! value is accessed through them. The drop of a pointer is not an access: a guard with such a
-//! pointer in a field drops the pointer only after it has released its lock.
+//! value is accessed through them. The drop of a pointer is not an access: a guard of a lock with
+//! such a pointer in a field drops the pointer only after it has released the lock.
 
 use crate::{Lasting, Plain};
 use std::fmt;
@@ -20,7 +20,7 @@ pub struct MutPtr<T: ?Sized> {
 }
 
 impl<T: ?Sized> ConstPtr<T> {
-    /// Begins to read.
+    /// Begins a read that lasts until the pointer is dropped.
     #[track_caller]
     #[inline]
     pub fn new(plain: &Plain, pointer: *const T) -> ConstPtr<T> {
@@ -52,7 +52,7 @@ impl<T: ?Sized> ConstPtr<T> {
 }
 
 impl<T: ?Sized> MutPtr<T> {
-    /// Begins to write.
+    /// Begins a write that lasts until the pointer is dropped.
     #[track_caller]
     #[inline]
     pub fn new(plain: &Plain, pointer: *mut T) -> MutPtr<T> {

@@ -1,7 +1,7 @@
 //! The poison flag of a lock.
 //!
-//! Holders of the lock read and set the flag in the order of the lock, so these accesses are not
-//! events. If a thread is known to read or clear the flag without holding the lock
+//! Holders of the lock read and set the flag in the order in which they hold the lock, so these
+//! accesses are not events. If a thread is known to read or clear the flag without holding the lock
 //! (`Coarsening::Polled`), the flag is a separate object, and every access to it is an event.
 
 use crate::engine::perform::silently;
@@ -34,8 +34,9 @@ impl RefUnwindSafe for Poison {}
 /// The name of the flag among the parts of the lock.
 const FLAG: u64 = 0;
 
-/// The use that enforced programs refuse. In a model, this use turns the holders' accesses to the
-/// flag into events. Outside of models, it is not known in advance whether the use occurs.
+/// A use of the flag that enforced programs refuse. In a model, this use turns the holders'
+/// accesses to the flag into events. Outside of models, it is not known in advance whether the use
+/// will occur.
 const POLLED: &str = "queries or clears the poisoning of a lock that it does not hold";
 
 #[allow(clippy::new_without_default, reason = "only locks create it")]

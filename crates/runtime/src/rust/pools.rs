@@ -7,9 +7,9 @@ use crate::rust::mailbox::State as MailboxState;
 use explore::{EventId, ThreadId};
 use objects::Object;
 
-/// An object of the list `objects!`, which has a pool.
+/// An object of the list `objects!` of the crate `objects`. Each object of this list has a pool.
 pub(crate) trait Pooled: Object {
-    /// Returns the objects of the type.
+    /// Returns the pool of the objects of this type.
     fn pool(objects: &mut Objects) -> &mut Pool<Self>;
 }
 
@@ -32,12 +32,12 @@ macro_rules! pools {
         #[derive(Clone, Copy, Debug)]
         pub(crate) enum Wait {
             $($Object(u32, <objects::$Object as Object>::Wait),)*
-            /// The thread's own park token.
+            /// The park token of the thread itself.
             Unpark(ThreadId),
             Join(ThreadId),
             /// The end of a thread without a panic.
             Return(ThreadId),
-            /// The letter at a position of a mailbox.
+            /// The letter (message) at a position of a mailbox.
             Letter(u32, usize),
         }
 
@@ -55,7 +55,7 @@ macro_rules! pools {
                 }
             }
 
-            /// Adds the synchronization edges of a wait that is over.
+            /// Adds the sources of the synchronization edges of a wait that is over.
             pub(crate) fn edges(&self, wait: Wait, edges: &mut Vec<EventId>) {
                 match wait {
                     $(Wait::$Object(number, wait) => self.$pool.get(number).edges(wait, edges),)*
@@ -90,8 +90,8 @@ macro_rules! pools {
 objects::objects!(pools);
 
 impl Wait {
-    /// Checks whether the wait is for a lock. A thread may release a lock in the same round of a
-    /// loop, so that the wait has no lasting effect.
+    /// Checks whether the wait is for a lock. Such a wait need not have a lasting effect: the
+    /// thread may release the lock in the same round of a loop.
     pub(crate) fn is_for_lock(self) -> bool {
         matches!(self, Wait::Mutex(..) | Wait::RwLock(..))
     }

@@ -1,12 +1,12 @@
 //! Makes `std::process::exit` in a model a failure of the model. If the call really ended the
-//! process, it would end the check, regardless of its findings and of the executions left to
-//! explore.
+//! process, it would end the check before its findings are reported and before all executions are
+//! explored.
 //!
 //! An `atexit` handler would run too late, because the thread-local variables of the thread no
 //! longer exist then. So this library defines `exit`, which the standard library calls. In the
 //! standard library, only one thread of a process can call `exit`; other threads wait in `pause`
-//! forever. If that thread belonged to a model, the other threads end the process here, as a
-//! failure.
+//! forever. If that thread belonged to a model, a thread that comes to `pause` ends the process
+//! with the status of a failed test.
 //!
 //! The symbols are weak: a program may have its own definitions. Programs that link the C library
 //! statically keep the definitions of the C library.
@@ -60,7 +60,8 @@ extern "C" fn pause() -> c_int {
     real()
 }
 
-/// Ends the thread of the model that runs here, if there is one.
+/// Ends the current thread of the model with a failure, if the caller runs in a model. Otherwise
+/// returns.
 fn end_model() {
     if !current::load().is_null() {
         HAS_EXITED.store(true, SeqCst);
@@ -80,7 +81,7 @@ fn real_exit(status: c_int) -> ! {
     }
 }
 
-/// Returns the definition that this library's definition hides.
+/// Returns the definition that this library's definition hides, if there is one.
 fn next(name: &CStr) -> Option<*mut libc::c_void> {
     // SAFETY: the name is a string that ends with 0.
     let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };

@@ -15,9 +15,9 @@ use std::panic::Location;
 pub struct RwLock {
     pub(crate) object: ObjectId,
     number: u32,
-    /// Whether tries are known to be used.
+    /// Whether try operations are known to be used.
     is_tried: bool,
-    /// Whether readers pass waiting writers.
+    /// Whether readers may overtake waiting writers.
     prefers_readers: bool,
 }
 
@@ -42,8 +42,8 @@ impl Place {
 impl Engine {
     /// Checks whether a reader waits behind a waiting writer at a lock whose readers may overtake
     /// writers. This wait is not a deadlock, because another execution, in which the reader comes
-    /// first, covers the continuation. In enforced programs, readers do not overtake, so the wait
-    /// is a deadlock.
+    /// first, covers the case that the reader overtakes. In enforced programs, readers do not
+    /// overtake, so the wait is a deadlock.
     pub(crate) fn is_passed_over(&self) -> bool {
         if self.config.conditions.is_enforceable {
             return false;
@@ -62,7 +62,7 @@ impl Engine {
             })
     }
 
-    /// Returns the place of the running thread, if it has one.
+    /// Returns the place of the running thread. If it has none, reports misuse and returns `None`.
     fn held_place(&mut self, lock: u32) -> Option<Ticket> {
         let place = self.life.objects.rwlocks.get(lock).place_of(self.running);
         if place.is_none() {
@@ -91,7 +91,7 @@ mirror! {
 }
 
 impl RwLock {
-    /// Waits to read.
+    /// Waits until the thread may read.
     // Not inlined: the await rule compares the program's frames between the rounds of a loop, and
     // the numbers of places and events differ in each round.
     #[inline(never)]
@@ -109,7 +109,7 @@ impl RwLock {
         Place::of(false)
     }
 
-    /// Waits to write.
+    /// Waits until the thread may write.
     // Not inlined, for the same reason as `read`.
     #[inline(never)]
     #[track_caller]
@@ -150,7 +150,7 @@ impl RwLock {
         Some(Place::of(false))
     }
 
-    /// Takes the writer's place if no other thread reads or writes.
+    /// Takes the writer's place if no thread reads or writes.
     // Not inlined, for the same reason as `read`.
     #[inline(never)]
     #[track_caller]
@@ -210,7 +210,8 @@ impl RwLock {
         place.is_writer = false;
     }
 
-    /// Records that the lock is used with try operations. From then on, a release is an access.
+    /// Records that the lock is used with try operations. If this was unknown, the exploration
+    /// starts again. Then a release is an access.
     fn note_try(&self) {
         if !self.is_tried {
             silently(|engine| engine.coarsen_object(self.object, Coarsening::Tried));

@@ -48,8 +48,8 @@ pub struct Scope<'scope> {
 unsafe impl Sync for Scope<'_> {}
 
 /// Runs `body`, which may start threads in the scope, and joins the threads that `body` has not
-/// joined. Panics with "a scoped thread panicked" if one of these threads panicked. Also panics if
-/// it already runs for this scope.
+/// joined. If `body` panics, continues its panic. Otherwise panics with "a scoped thread panicked"
+/// if one of the threads that it joins panicked. Also panics if it already runs for this scope.
 #[track_caller]
 pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) -> R {
     outside!(scope.outside.scope(body));
@@ -149,7 +149,8 @@ impl<'scope> Scope<'scope> {
         thread
     }
 
-    /// Joins the youngest threads as long as they have ended and joins are not steps.
+    /// Joins threads that have ended without a step for each join, the youngest first. Stops at the
+    /// first thread for which this is not possible.
     #[track_caller]
     fn join_ended(&self, ended: &mut Vec<ThreadId>) {
         let mut threads = self.threads.borrow_mut();
@@ -164,9 +165,11 @@ impl<'scope> Scope<'scope> {
         });
     }
 
-    /// Returns a thread of the scope that is not joined. Joins commute. In traces for users, they
-    /// are in the order of the spawns. A search begins with the youngest thread, because that is
-    /// faster: it is usually the last thread to end.
+    /// Removes a thread that is not joined from the list and returns it, or returns `None` if all
+    /// are joined. Joins commute, so their order is free. Traces for users
+    /// (`StepGranularity::Operations`) show the joins in the order of the spawns. A search
+    /// (`StepGranularity::Accesses`) begins with the youngest thread, because this is faster: it is
+    /// usually the last thread to end.
     #[track_caller]
     fn next_to_join(&self) -> Option<ThreadId> {
         let mut threads = self.threads.borrow_mut();

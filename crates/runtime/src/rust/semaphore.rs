@@ -19,8 +19,8 @@ const NEAR_LIMIT: usize = 1 << 30;
 pub struct Semaphore {
     pub(crate) object: ObjectId,
     number: u32,
-    /// Whether the number of permits is known to be read. If so, all operations of the semaphore
-    /// access one object.
+    /// Whether the number of permits is known to matter, because it is read or may reach a limit.
+    /// If so, all operations of the semaphore access one object.
     is_counted: bool,
 }
 
@@ -31,7 +31,7 @@ impl Engine {
         self.follows_grant(Wait::Semaphore(semaphore, ticket));
     }
 
-    /// Checks whether all operations of a new semaphore access one object.
+    /// Checks whether all operations of a new semaphore must access one object.
     fn counts_permits(&mut self, object: ObjectId, number: u32) -> bool {
         let permits = self.life.objects.semaphores.get(number).available();
         if self.config.native.is_some() && permits > NEAR_LIMIT {
@@ -97,7 +97,8 @@ impl Semaphore {
         })
     }
 
-    /// Waits for a permit with a time limit. Returns whether the thread got a permit.
+    /// Waits for a permit with a time limit, which may expire at any time. Returns whether the
+    /// thread got a permit.
     #[track_caller]
     pub fn acquire_timed(&self) -> bool {
         let is_granted = self.try_acquire();
@@ -113,8 +114,8 @@ impl Semaphore {
         self.release_below(usize::MAX);
     }
 
-    /// Adds a permit unless the semaphore has the given number of permits. Returns whether the
-    /// permit was added.
+    /// Adds a permit unless the semaphore is known to have at least `most` permits. Returns whether
+    /// the permit was added.
     #[track_caller]
     pub fn release_below(&self, most: usize) -> bool {
         perform(self.op(Order::RELEASE), Location::caller(), |engine| {
@@ -132,9 +133,9 @@ impl Semaphore {
         })
     }
 
-    /// Returns the number of permits that were not requested. After the first use of this function,
-    /// all requests and releases of the semaphore access one object, because the number depends on
-    /// both.
+    /// Returns the number of available permits, which no thread has requested. After the first use
+    /// of this function, all requests and releases of the semaphore access one object, because the
+    /// number depends on both.
     #[track_caller]
     pub fn permits(&self) -> usize {
         silently(|engine| engine.coarsen_object(self.object, Coarsening::Tried));
@@ -146,7 +147,7 @@ impl Semaphore {
         })
     }
 
-    /// Records the number of permits that were not requested, for users.
+    /// Records the number of available permits, for users.
     fn record_stock(&self, engine: &mut Engine) {
         if engine.watch.records {
             let permits = self.order(engine).available();

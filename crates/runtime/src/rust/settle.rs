@@ -2,8 +2,8 @@
 //!
 //! An object *settles* at its first use in an execution: it gets its state in the model, and a name
 //! that comes from its location in memory (see `names/sites.rs`). An object in memory of the model
-//! settles in place. A static is used by many executions, and by models of other threads at the
-//! same time. So a static is never written: each execution copies its initial value and uses the
+//! settles in place. A static is used by many executions, and at the same time by models that other
+//! threads run. So a static is never written: each execution copies its initial value and uses the
 //! copy.
 
 use crate::engine::Engine;
@@ -57,7 +57,7 @@ impl Settling {
     }
 }
 
-/// A value that settles. In a static, each execution has a fresh value.
+/// A value that settles. If it is in a static, each execution uses a fresh copy.
 #[repr(transparent)]
 pub struct Placed<T: ?Sized>(T);
 
@@ -122,7 +122,7 @@ impl<T: Settle + ?Sized> Placed<T> {
 
 /// The model's part of a mirror of `std`, such as the lock in `mazurka::sync::Mutex`.
 pub trait Inborn: Copy {
-    /// The parameters of its creation.
+    /// The parameters of the creation of an object.
     type Size: Copy;
 
     /// The number of objects that represent the part in the exploration.
@@ -132,7 +132,7 @@ pub trait Inborn: Copy {
     #[cfg(feature = "enforce")]
     type Real: Send + Sync;
 
-    /// Returns a new real object.
+    /// The initial real object.
     #[cfg(feature = "enforce")]
     const REAL: Self::Real;
 
@@ -142,6 +142,7 @@ pub trait Inborn: Copy {
 
 /// The model's part of a mirror, which is created when the mirror settles.
 pub struct Born<O: Inborn> {
+    /// The object of the model, or `None` until the mirror settles.
     made: Cell<Option<O>>,
     #[cfg(feature = "enforce")]
     real: O::Real,
@@ -175,13 +176,13 @@ impl<O: Inborn> Born<O> {
         &self.real
     }
 
-    /// Returns the parameters of its creation.
+    /// Returns the parameters of the object's creation.
     #[cfg(feature = "enforce")]
     pub(crate) fn size(&self) -> O::Size {
         self.size
     }
 
-    /// Returns the part of the model.
+    /// Returns the model's part.
     ///
     /// # Panics
     ///
@@ -214,7 +215,8 @@ impl<O: Inborn> Settle for Born<O> {
     }
 }
 
-/// Returns the value of the current execution.
+/// Returns the value of the current execution: `value` itself, or its copy if it is in a static.
+/// Settles it first if it has not settled.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn settled<T: Settle + ?Sized>(value: &T) -> &T {
@@ -254,9 +256,10 @@ fn settle<T: Settle + ?Sized>(value: &T) -> &T {
 /// Returns the copy of a value at this address.
 fn at<T: ?Sized>(value: &T, copy: NonNull<u8>) -> &T {
     let mut pointer: *const T = value;
-    // SAFETY: a pointer begins with the address. There is a copy of the value, which lives until
-    // the threads of the execution have ended. Statics and threads of other executions could reach
-    // it by safe code only if they kept this reference, which is forbidden.
+    // SAFETY: a pointer begins with the address, even if metadata follows. There is a copy of the
+    // value, which lives until the threads of the execution have ended. Statics and threads of
+    // other executions could reach it by safe code only if they kept this reference, which is
+    // forbidden.
     unsafe {
         (&raw mut pointer).cast::<NonNull<u8>>().write(copy);
         &*pointer

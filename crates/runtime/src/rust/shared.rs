@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
-/// Maps a file into memory for as long as the process lives. Other processes see writes at once,
-/// even after this process has died.
+/// Maps a file into memory as 64-bit words, for as long as the process lives. Other processes see
+/// writes at once, even after this process has died.
 ///
 /// # Errors
 /// Returns an error if the file cannot be opened or mapped.

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 /// A value that is an object of the exploration: each read and each change of the value is one
 /// event.
 ///
-/// Accesses to the value do not run code of the program under test.
+/// The closures that access the value must not run code of the program under test.
 pub struct State<T> {
     object: ObjectId,
     /// The value, and the number of times that it was written.
@@ -41,8 +41,8 @@ impl<T> State<T> {
         self.object
     }
 
-    /// Creates a part of the object `whole`. `key` names it in all executions. Keys with the same
-    /// number share one object, which is sound but coarser.
+    /// Creates a part of the object `whole`. `key` names it in all executions. Parts with the same
+    /// key share one object. This is sound, but more accesses conflict.
     pub fn part_of<U>(whole: &State<U>, key: u64, value: T) -> State<T> {
         State {
             object: silently(|engine| engine.names.part(whole.object, key)),
@@ -115,8 +115,9 @@ impl<T> State<T> {
         act(&mut value.0)
     }
 
-    /// Checks whether this coarsening of the state is known to be needed. If `learn` is true, the
-    /// coarsening is needed from now on, and the exploration starts again if this was unknown.
+    /// Checks whether this coarsening of the state, by which more of its operations conflict, is
+    /// known to be needed. If `learn` is true, the coarsening is needed from now on, and the
+    /// exploration starts again if this was unknown.
     pub fn is_coarse(&self, coarsening: Coarsening, learn: bool) -> bool {
         silently(|engine| {
             let is_known = engine.names.is_coarse(self.object, coarsening);

@@ -18,7 +18,7 @@ use objects::{Coarsening, Park, Thread};
 use std::panic::Location;
 
 /// Starts a thread. The thread returns its results through the closure's captures. A panic is
-/// passed to the joining thread, and is a failure if no thread joins.
+/// passed to the thread that joins this thread. It is a failure if no thread does.
 #[inline(always)]
 #[track_caller]
 pub fn spawn(name: Option<String>, body: impl FnOnce() + 'static) -> ThreadId {
@@ -107,7 +107,7 @@ pub fn join(thread: ThreadId) -> Result<(), Panic> {
     panic.map_or(Ok(()), Err)
 }
 
-/// Returns the child that the current thread starts after the given number of other children.
+/// Returns the child that the current thread will start after this many further children.
 #[track_caller]
 pub fn upcoming_child(others: u32) -> ThreadId {
     silently(|engine| engine.upcoming_child(others))
@@ -150,14 +150,15 @@ pub fn current() -> ThreadId {
     silently(|engine| engine.running)
 }
 
-/// Returns the name that a thread was given. The name of the main thread is `main`.
+/// Returns the name that a thread was given, or `None` if it has no name. The name of the main
+/// thread is `main`.
 #[track_caller]
 pub fn name(thread: ThreadId) -> Option<String> {
     let name = silently(|engine| engine.threads[thread.index()].life.name.clone());
     name.or_else(|| (thread == ThreadId::MAIN).then(|| "main".to_owned()))
 }
 
-/// Checks whether a model runs here, so that operations are possible.
+/// Checks whether the caller runs in a model, so that operations are possible.
 pub fn is_in_model() -> bool {
     perform::current().is_some()
 }
@@ -168,7 +169,8 @@ pub fn is_over() -> bool {
     silently(|engine| engine.is_tearing_down)
 }
 
-/// Checks whether a panic is a failure even if another thread observes it.
+/// Checks whether a panic is a failure even if another thread observes it. With the feature
+/// `enforce`, returns false outside of a model.
 pub fn panics_fail() -> bool {
     outside!(false);
     silently(|engine| engine.config.conditions.panics_fail)
@@ -218,8 +220,8 @@ pub fn park() {
         Wait::Unpark(thread),
         location,
         |engine| {
-            // A wait for a token that the thread gave to itself does not count as an effect for the
-            // await rule, unlike other waits.
+            // The await rule stops loops whose rounds have no effect. For this rule, a wait for a
+            // token that the thread gave to itself does not count as an effect, unlike other waits.
             if let Some(had_effect) = own_round {
                 engine.thread().life.guests.round.set_effect(had_effect);
             }
@@ -256,9 +258,9 @@ fn park_some_time(location: &'static Location<'static>) -> bool {
     })
 }
 
-/// Requests the park token of the current thread. Returns the thread and the token. If the thread
-/// gave the token to itself, also returns whether the thread had an effect so far in its round of a
-/// loop.
+/// Requests the park token of the current thread. Returns the thread and the token. The last result
+/// is `None` unless the thread gave the token to itself. Then it tells whether the thread has had
+/// an effect so far in its current round of a loop (see `watch/await_rule.rs`).
 // Not inlined: the await rule compares the program's frames between the rounds of a loop, and the
 // numbers of events differ in each round.
 #[inline(never)]

@@ -23,7 +23,8 @@ type Bytes = [MaybeUninit<u8>; 16];
 pub(crate) enum Sort {
     Atomic,
     Volatile,
-    /// An access to a word of the checker. All accesses to a word are ordered with each other.
+    /// An access to a word of memory that belongs to the checker. All accesses to such a word are
+    /// ordered with each other.
     Own,
 }
 
@@ -38,12 +39,14 @@ pub(crate) struct Versions {
 
 #[derive(Clone, Copy, Default)]
 struct Variable {
+    /// The value before the first write, once it is known.
     initial: Option<Bytes>,
+    /// The write that is the last one in coherence order.
     newest: Option<EventId>,
     /// For memory that was written plainly after atomic accesses: its current object, and how often
     /// its object was replaced. This is stored with the memory's first object.
     renewed: Option<(ObjectId, u32)>,
-    /// The sort of the accesses to memory of native programs.
+    /// The sort of the first access, for memory of native programs.
     sort: Option<Sort>,
 }
 
@@ -72,12 +75,14 @@ impl Versions {
         &mut self.variables[object.index()]
     }
 
-    /// Notes an access to an object. Returns whether all accesses to it so far are of one sort.
+    /// Notes an access to an object. Returns whether the access is of the same sort as the first
+    /// access to the object.
     pub(crate) fn are_all(&mut self, object: ObjectId, sort: Sort) -> bool {
         *self.variable(object).sort.get_or_insert(sort) == sort
     }
 
-    /// Returns the value that memory holds if all writes since the first access were atomic.
+    /// Returns the value that memory holds if all writes since the first access were atomic, or
+    /// `None` if no value is known.
     fn newest<V: Value>(&self, object: ObjectId) -> Option<V> {
         let variable = self.variables.get(object.index())?;
         let bytes = match variable.newest {
@@ -168,7 +173,7 @@ impl Engine {
             None if self.reads_from == ReadsFrom::INITIAL => Some(&initial),
             None => return newest,
         };
-        // A schedule from a file may name an event that wrote something else.
+        // A schedule from a file may name an event that did not write this object.
         let Some(found) = found else {
             self.life.has_unfit_source = true;
             self.coarsen(Restart::FirstExecution);
@@ -279,7 +284,8 @@ impl Engine {
         }
     }
 
-    /// Sets the release sequence of the variable to that of the value that is read.
+    /// Under a weak memory model, sets the release sequence of the variable to that of the value
+    /// that is read.
     pub(crate) fn take_version(&mut self) {
         if self.reads_from != ReadsFrom::LAST {
             let (object, source) = (self.op.object, self.reads_from.event());
@@ -287,7 +293,7 @@ impl Engine {
         }
     }
 
-    /// Keeps the release sequence of the value that was written.
+    /// Under a weak memory model, keeps the release sequence of the value that was written.
     pub(crate) fn keep_version(&mut self) {
         if self.reads_from != ReadsFrom::LAST {
             let (object, event) = (self.op.object, self.event());

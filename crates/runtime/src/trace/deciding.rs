@@ -1,14 +1,14 @@
 //! Determines which races of an execution decide its failure, so that a user sees them first.
 //!
-//! A race decides the failure if its first event happens before the failure: reversing the race
-//! changes the values that the failing thread reads. Of these races, the races at the object that
+//! A race decides the failure if its first event happens before the failure: reversing the race may
+//! change the values that the failing thread reads. Of these races, the races at the object that
 //! the failing check read weigh most, then the races nearest to the failure.
 
 use explore::{Access, EventId, Execution, ObjectId, Race};
 use std::cmp::Reverse;
 
-/// Returns the event in which the failure that appeared in `event` began, because a join may have
-/// propagated a panic. `failed` are the events in which panics began.
+/// Returns the event in which the failure began. This differs from `event`, in which the failure
+/// appeared, if a join has propagated a panic. `failed` are the events in which panics began.
 pub(crate) fn cause(
     event: EventId,
     execution: &Execution,
@@ -18,8 +18,8 @@ pub(crate) fn cause(
     cause.unwrap_or(event)
 }
 
-/// Returns the races, sorted. Races that decide the failure come first. Without a failing event,
-/// races near the end come first.
+/// Returns the races between accesses, sorted. Races that decide the failure come first. Without a
+/// failing event, races near the end come first.
 pub(crate) fn by_weight(execution: &Execution, failed: Option<EventId>) -> Vec<Race> {
     let failed = failed.filter(|event| event.index() < execution.len());
     let checked = failed.and_then(|event| checked_by(execution, event));

@@ -174,8 +174,10 @@ impl Engine {
         });
     }
 
-    /// Returns the panic of another thread that probably caused this panic. If a thread unwraps a
-    /// failed join, its message does not contain the message of the joined thread.
+    /// Returns a description of the panic of another thread that probably caused this panic. Such a
+    /// description is needed only if a thread unwraps a failed join, because the message of its
+    /// panic then does not contain the message of the joined thread. Returns `None` for other
+    /// panics.
     fn cause_of(&self, shown: &Shown, id: ThreadId) -> Option<String> {
         let is_unwrapped = shown.message.ends_with("Any { .. }");
         let mut others = self
@@ -349,7 +351,7 @@ impl Engine {
     }
 
     /// Returns the outcome of an execution without other failures. It is completed unless letters
-    /// or undropped values remain.
+    /// (messages in mailboxes) or undropped values remain that are failures.
     fn completed(&self) -> Outcome {
         let goes_on = |pending: &Pending| pending.enabled().is_some();
         if (self.life.objects.mailboxes.is_empty() && self.guests.owned.is_empty())
@@ -444,7 +446,8 @@ impl Engine {
         }
     }
 
-    /// Selects the failure to report for executions that have several.
+    /// Selects the failure to report for executions that have several. `None` selects the first
+    /// one.
     pub(crate) fn want_failure(&mut self, wanted: Option<Wanted>) {
         self.guests.failures.wanted = wanted;
     }
@@ -526,7 +529,7 @@ impl Engine {
     }
 }
 
-/// Returns the message of a panic that no hook observed.
+/// Returns the text in the payload of a panic.
 fn payload_text(panic: &Panic) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())

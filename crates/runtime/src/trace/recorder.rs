@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Recorder {
     pub(crate) events: Vec<Recorded>,
     /// The *touches*: accesses to plain memory, which are not events. Each has the number of events
-    /// before it.
+    /// that had begun before it.
     pub(crate) touches: Vec<(usize, Recorded)>,
     /// Indices of entries in `touches` that are not accesses, but messages (notes) of the program.
     pub(crate) notes: Vec<u32>,
@@ -31,18 +31,24 @@ pub(crate) struct Recorder {
     memory: BTreeMap<u32, String>,
     /// The ids of the addresses that were shown, in order of appearance.
     pointers: Vec<ValueId>,
-    /// Touches since the last event, by the thread that touched memory last. Loops repeat them.
+    /// The numbers of the touches since the last event by the thread that touched memory last.
+    /// Loops repeat these touches.
     repeatable: FxHashMap<NativeTouch, u32>,
+    /// The thread and the place of the current event. `None` between events.
     thread: Option<(ThreadId, Spot)>,
+    /// The text of the current event, if it is not the default text of its kind.
     text: Option<String>,
     /// The variable of the current event, and its value afterwards.
     variable: Option<(String, String)>,
     /// The content, after the event, of the current event's object or of its container.
     stock: Option<(ObjectId, String)>,
+    /// Whether a failure has appeared in the current event.
     failed: bool,
+    /// As in [`Recorded`], for the current event.
     sent_to: Option<ThreadId>,
+    /// As in [`Recorded`], for the current event.
     sent_in: Option<EventId>,
-    /// The events that sent the letters of the networks, by network and letter.
+    /// The events that sent letters (messages) through networks, by network and letter.
     sends: BTreeMap<(u32, Ticket), EventId>,
     /// For each thread that a call (`call_at`) has started and that has no events yet: the event of
     /// the call.
@@ -64,6 +70,7 @@ pub(crate) struct Recorded {
     pub(crate) variable: Option<(String, String)>,
     /// The content, after the event, of its object or of its container, such as `2 permits`.
     pub(crate) stock: Option<(ObjectId, String)>,
+    /// Whether a failure appeared in the event.
     pub(crate) failed: bool,
     /// The receiver of the message or result that the event sent or delivered.
     pub(crate) sent_to: Option<ThreadId>,
@@ -83,7 +90,7 @@ impl Recorder {
     }
 
     /// Returns the number of an equal touch since the last event. Returns `None` if there is none,
-    /// or if another thread has touched memory since.
+    /// or if another thread has touched memory after it.
     fn repeated(&mut self, thread: ThreadId, touch: NativeTouch) -> Option<u32> {
         let (position, last) = self.touches.last()?;
         if *position != self.position() || last.thread != thread {
@@ -174,7 +181,8 @@ impl Recorder {
     }
 
     /// Records where a lock is taken. For the release of a lock, returns a text with the line where
-    /// the lock was taken, if known.
+    /// the lock was taken. Returns an empty text if the line is not known, and for other
+    /// operations.
     fn taken_in(&mut self, op: Op, thread: ThreadId, location: Spot) -> String {
         use OpKind::{
             MutexRequest, MutexTryPlace, MutexUnlock, ReadRelease, ReadRequest, TryRead, TryWrite,
@@ -208,7 +216,7 @@ impl Recorder {
         self.failed = true;
     }
 
-    /// Records that two touches race.
+    /// Records the first two touches that race. Ignores later races.
     pub(crate) fn note_race(&mut self, earlier: u32, later: u32) {
         if let (None, Some((_, later_one))) = (self.race, self.touches.get_mut(later as usize)) {
             later_one.failed = true;
@@ -248,7 +256,9 @@ impl Recorder {
         known.map_or(object, |(&first, _)| first)
     }
 
-    /// Returns the name of an object for users: its type and the place of its creation.
+    /// Returns the name of an object for users: usually its type and the place of its creation, or
+    /// the name that the program has chosen. An object without a recorded name is named by its
+    /// kind. `ObjectId::NONE` has an empty name.
     pub(crate) fn object_name(&self, object: ObjectId, kind: OpKind) -> String {
         if object == ObjectId::NONE {
             return String::new();
@@ -320,7 +330,8 @@ impl Engine {
         self.add_touch(Spot::Source(location), text)
     }
 
-    /// Records a touch of memory named by address. `bytes` are the touched bytes of the granule.
+    /// Records a touch of memory named by address. `bytes` has a bit for each touched byte of the
+    /// granule. Returns the number of the touch, or that of an equal earlier touch.
     #[cold]
     pub(crate) fn record_native_touch(
         &mut self,

@@ -10,8 +10,8 @@ use explore::{
 use report::FailureKind;
 
 impl Model {
-    /// Makes every operation a step from the next execution on, including operations that commute
-    /// with all others. By default, these are parts of the step before.
+    /// Makes every operation a step from the next execution on. By default, operations that commute
+    /// with all others are parts of the step before.
     pub fn step_by_operations(&mut self) {
         self.engine_mut().granularity = StepGranularity::Operations;
     }
@@ -24,8 +24,8 @@ impl Model {
     }
 
     /// Turns a schedule of accesses into the same schedule of operations. From now on, the model
-    /// steps by operations. If a data race appears in a different thread than before, the schedule
-    /// ends there.
+    /// steps by operations. After a data race, the program may diverge from the schedule. The
+    /// result then ends at the first step that does not fit.
     pub fn refine(&mut self, schedule: &Schedule) -> Result<Schedule, Interrupt> {
         if StepGranularity::of_search(&self.engine().config) == StepGranularity::Operations {
             return Ok(schedule.clone());

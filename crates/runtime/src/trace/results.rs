@@ -18,8 +18,8 @@ impl Model {
         self.engine().failure()
     }
 
-    /// Describes for users a thread that has reached the limit of operations, with the place of its
-    /// last operation.
+    /// Describes for users the first thread that has reached the limit of operations, with the
+    /// place of its last operation. Returns `None` if there is no such thread.
     pub fn thread_at_limit(&self) -> Option<String> {
         let engine = self.engine();
         let is_there = |thread: &&ThreadId| {
@@ -49,7 +49,7 @@ impl Model {
         self.engine_mut().guests.failures.suppressions = suppressions;
     }
 
-    /// Checks whether the user has suppressed this failure, and counts it if so.
+    /// Checks whether the user has suppressed this failure, and records it as suppressed if so.
     pub fn suppresses(&mut self, shown: &Shown) -> bool {
         let failures = &mut self.engine_mut().guests.failures;
         failures.may_suppress() && failures.suppresses(shown, &[])
@@ -120,7 +120,8 @@ impl Model {
         self.engine_mut().guests.left_out.get_mut().extend(left_out);
     }
 
-    /// Returns why the current execution has no fingerprint, if it has none.
+    /// Returns why the current execution has no fingerprint (no state that can be compared), if it
+    /// has none.
     pub fn opaque(&self) -> Option<Opaque> {
         self.engine().opaque()
     }
@@ -187,7 +188,8 @@ impl Model {
             let request = match self.pending().get(step.thread.index()) {
                 Some(Pending::Enabled(request)) => *request,
                 // In the execution that the schedule comes from, a thread polls for the end of this
-                // thread, so the end is an event.
+                // thread, so the end is a step of the schedule. In this execution the end is no
+                // step, so it is skipped.
                 Some(Pending::Finished) => continue,
                 _ => break,
             };

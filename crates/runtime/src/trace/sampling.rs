@@ -12,6 +12,7 @@ use explore::{EventId, ObjectId};
 pub(crate) struct Sampled {
     /// Indexed by event.
     spots: Vec<Spot>,
+    /// The objects with the places where they were created.
     made: Vec<(ObjectId, Place)>,
 }
 

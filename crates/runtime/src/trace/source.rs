@@ -52,7 +52,8 @@ impl Engine {
         }
     }
 
-    /// Returns the place as `file:line`, if known.
+    /// Returns the place as `file:line:column` (in a native program `file:line`), or `None` if it
+    /// is in a library or unknown.
     pub(crate) fn shown_spot(&self, spot: Spot) -> Option<String> {
         match (spot, self.config.native) {
             (Spot::Source(place), _) => self.shown_place(place),
@@ -61,18 +62,18 @@ impl Engine {
         }
     }
 
-    /// Returns the place for an operation of a trace, if the trace includes places.
+    /// Returns the place for an operation of a trace, if it is known and the trace includes places.
     pub(crate) fn spot_in_trace(&self, spot: Spot) -> Option<String> {
         self.shown_spot(spot).filter(|_| self.config.locations)
     }
 
-    /// Returns the current place of a thread.
+    /// Returns the current place of a thread for users, if known.
     pub(crate) fn shown_place_of(&self, thread: ThreadId) -> Option<String> {
         self.shown_spot(self.threads[thread.index()].spot())
     }
 
     /// Returns the place as `file:line:column`, or `None` if it is in a library. For example, the
-    /// drop of a guard has no line in the program.
+    /// place at which a guard is dropped is in a library, because it has no line in the program.
     pub(crate) fn shown_place(&self, place: Place) -> Option<String> {
         let file = place.file();
         let folder = file!().strip_suffix("source.rs");

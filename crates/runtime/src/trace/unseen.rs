@@ -1,4 +1,5 @@
-//! Finds stale reads in an execution under a weak memory model.
+//! Finds stale reads in an execution under a weak memory model. A read is *stale* if a newer write
+//! than the one that it reads came before it in the execution.
 
 use explore::{Access, EventId, Execution, ReadsFrom};
 
@@ -12,8 +13,8 @@ pub(crate) struct Unseen {
     pub(crate) through: Option<(EventId, EventId)>,
 }
 
-/// Returns the source of a read: a write, or `Some(None)` for the initial value. Returns `None` if
-/// the event does not name its source.
+/// Returns the source of a read: `Some(Some(write))`, or `Some(None)` for the initial value.
+/// Returns `None` if the event is no access or does not name its source.
 fn source(execution: &Execution, read: EventId) -> Option<Option<EventId>> {
     let event = execution.event(read);
     match event.step.reads_from {
@@ -57,7 +58,8 @@ fn through(execution: &Execution, write: EventId, read: EventId) -> Option<(Even
     })
 }
 
-/// Checks whether the execution was found under a weak memory model.
+/// Checks whether the execution comes from a search under a weak memory model, in which steps name
+/// the writes that they read from.
 pub(crate) fn is_weak(execution: &Execution) -> bool {
     let mut events = execution.events();
     events.any(|(_, event)| event.step.reads_from != ReadsFrom::LAST)

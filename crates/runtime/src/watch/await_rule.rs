@@ -1,14 +1,16 @@
 //! The await rule: a thread whose spin loop makes no progress stops.
 //!
 //! A thread makes no progress if it returns to an earlier private state and, in between, has only
-//! read, failed a try, or written values that were already there. The thread would repeat this
-//! round until another thread changes a value that the round reads. So the thread stops. Executions
-//! in which the thread reads later are explored anyway. The values that the round read are kept,
-//! and compared at the end of the execution. If one of them has changed by then, the thread is only
-//! halted. Otherwise its loop never ends, which is a bug.
+//! read, failed a try, written values that were already there, or had other effects that do not
+//! count (see the table). The thread would repeat this round until another thread changes a value
+//! that the round reads. So the thread stops. Executions in which the thread reads later are
+//! explored anyway. The values that the round read are kept, and compared at the end of the
+//! execution. If one of them has changed by then, the thread is only halted. Otherwise its loop
+//! never ends, which is a bug.
 //!
 //! The record of a thread is the same for all programs ([`round`]): visits with states, effects and
-//! observations. Two front-ends supply the facts:
+//! observations. Two front-ends supply the facts. A *hint* is a call by which a Rust program says
+//! that it spins (`spin_loop`, `yield_now`).
 //!
 //! | | Rust programs ([`hints`]) | machine code ([`places`](crate::native)) |
 //! | --- | --- | --- |
@@ -69,8 +71,8 @@ impl Engine {
         }
     }
 
-    /// Records that an operation has had an effect, if operations of this kind do not always have
-    /// one.
+    /// Records that the running thread's operation has had an effect. Operations that have an
+    /// effect only sometimes call this.
     pub(crate) fn take_effect(&mut self) {
         self.thread().life.guests.round.take_effect();
     }
@@ -91,7 +93,7 @@ impl Engine {
         self.begin_segment();
     }
 
-    /// Records whether the event of the thread changed anything.
+    /// Records whether the event of the thread changed anything, once for each event.
     pub(crate) fn note_effect(&mut self, thread: ThreadId) {
         if !self.guests.is_effect_noted {
             self.guests.is_effect_noted = true;
@@ -143,7 +145,8 @@ impl Engine {
                 let is_gift = op.kind == OpKind::Unpark;
                 round.token.is_own_affair(op.object, is_gift)
             }
-            // An operation on a lock counts when the lock is released.
+            // Operations on locks are not recorded here: `undone` tracks the locks that the thread
+            // holds.
             kind => is_of_lock(kind),
         };
         if !may_change_nothing {

@@ -1,9 +1,9 @@
 //! The dependencies of a single step, for algorithms that compare states: the thread, the object
 //! that it accesses, and all threads that continue in the same step because their waits end.
 //!
-//! A process receives letters of its own mailbox without an event, so the mailbox belongs to the
-//! state of the process. How a network handles a letter depends on the other letters, so all
-//! letters in transit belong to each step.
+//! A process receives letters (messages) from its own mailbox without an event, so the mailbox
+//! belongs to the state of the process. How a network handles a letter depends on the other
+//! letters, so all letters in transit belong to each step.
 
 use crate::engine::Engine;
 use explore::{Fingerprint, Footprint, ObjectId, Op, Pending, ThreadId};
@@ -51,7 +51,7 @@ impl Engine {
     }
 
     /// Returns the states, with mailboxes, of these threads and of the threads that wait for their
-    /// ends.
+    /// ends, directly or through other threads.
     fn closure(&self, mut threads: BTreeSet<ThreadId>) -> Fingerprint {
         let mut number = 0;
         while number != threads.len() {

@@ -11,10 +11,10 @@
 //!    neighbouring bytes.
 //! 2. Fences: a release fence makes later relaxed stores releases, and an acquire fence makes
 //!    earlier relaxed loads acquires. A sequentially consistent fence is both.
-//! 3. Objects: an event with synchronization edges to later events (unlock, send, arrival, done,
-//!    release of a permit) stores its clock, and the wait that it grants joins that clock. The same
-//!    holds for the drop of the last sender. The standard library does not promise this, but all
-//!    implementations provide it.
+//! 3. Objects: an event with synchronization edges to later events (unlock, send, arrival at a
+//!    barrier, completion of a once, release of a permit) stores its clock, and the wait that it
+//!    grants joins that clock. The same holds for the drop of the last sender: the standard library
+//!    does not promise an edge there, but all implementations provide it.
 
 use explore::{EventId, MemoryModel, ObjectId, ThreadId};
 use rustc_hash::FxHashMap;
@@ -112,8 +112,10 @@ pub(crate) struct HappensBefore {
     execution: u64,
 }
 
+/// The clocks of a thread.
 #[derive(Default)]
 struct Known {
+    /// The clock at the thread's present point.
     now: Clock,
     /// The clock that a relaxed store publishes, which is the clock of the last release fence.
     released: Clock,
@@ -147,7 +149,7 @@ struct Sequence {
     clock: Clock,
     /// The clock that each thread has published into the sequence.
     heads: Vec<(ThreadId, Clock)>,
-    /// The execution that the clock belongs to.
+    /// The execution that the sequence belongs to.
     execution: u64,
 }
 
@@ -366,7 +368,8 @@ impl HappensBefore {
         self.publish(thread, variable, order);
     }
 
-    /// Performs the store of a read-modify-write, after its load.
+    /// Publishes a clock of the thread into the current release sequence, as the store of a
+    /// read-modify-write does after its load.
     pub(crate) fn publish(
         &mut self,
         thread: ThreadId,

@@ -12,7 +12,7 @@
 //! an execution. Reads, writes that are undone between two switches, and writes to memory of bytes
 //! (text and buffers, which all threads that print share) are not detected. Counts of a
 //! `std::sync::Arc` are recognised by their position at the beginning of a block and by their
-//! values.
+//! values. Writes to these counts are not reported.
 
 mod copy;
 mod order;
@@ -56,8 +56,10 @@ pub(crate) struct Hidden {
     born: Vec<(ThreadId, ThreadId)>,
     /// Blocks of the heap by address.
     blocks: BTreeMap<usize, Block>,
-    /// The place of the running thread when it began to run.
+    /// The place at which the running thread continued, or `None` if it began.
     place: Option<Place>,
+    /// The addresses of the blocks, or of single granules outside of blocks, that have been
+    /// reported.
     reported: Vec<usize>,
 }
 
@@ -72,6 +74,7 @@ struct Block {
 #[derive(Clone, Copy)]
 struct Write {
     by: By,
+    /// The period of the thread ([`Order`]) in which it wrote.
     period: u32,
     /// The written bytes. Bit i stands for byte i.
     bytes: u8,
@@ -116,7 +119,8 @@ impl Hidden {
         self.blocks.clear();
     }
 
-    /// Records that a thread is started. Its parent is the running thread.
+    /// Records that a thread is started by `parent`, the running thread. `parent` is `None` for the
+    /// main thread.
     pub(crate) fn started(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
         match parent {
             Some(parent) => self.born.push((thread, parent)),
@@ -234,8 +238,9 @@ pub fn in_object<R>(change: impl FnOnce() -> R) -> R {
 }
 
 impl Model {
-    /// Starts to search for synchronization that the model does not see. Such synchronization is
-    /// reported as left out of the search ([`Model::left_out`]).
+    /// Starts to search for synchronization that the model does not see, unless some has been found
+    /// or the budget is used up. Such synchronization is reported as left out of the search
+    /// ([`Model::left_out`]).
     pub fn begin_comparing(&mut self) {
         let engine = self.engine_mut();
         let has_reported = !engine.guests.hidden.reported.is_empty();
@@ -257,7 +262,7 @@ impl Model {
             .any(|left_out| left_out.kind == Omission::Hidden)
     }
 
-    /// Ends comparing in the next executions.
+    /// Ends the search that [`begin_comparing`](Model::begin_comparing) has started.
     pub fn end_comparing(&mut self) {
         self.engine_mut().watch.compares = false;
     }
@@ -314,7 +319,9 @@ impl Engine {
         self.is_tearing_down || self.is_run_out || self.guests.ending.is_some()
     }
 
-    /// Compares memory. `on_stack` is the start of the used stack of a running thread.
+    /// Compares memory. Changes are recorded as writes of the thread if `reports` is true.
+    /// `on_stack` is the start of the used stack of the running thread, or `None` if all threads
+    /// are suspended.
     fn compare(&mut self, thread: ThreadId, reports: bool, on_stack: Option<usize>) {
         if self.is_torn() {
             return;

@@ -227,6 +227,7 @@ pub(crate) struct ThreadState {
     /// The number of the thread's operations, which has a bound. For a thread without a state, this
     /// is its position.
     operations: u32,
+    /// The number of the thread's timeouts so far, which has a bound.
     expiries: u32,
     /// The numbers that determine the names of the thread's next child and next object.
     named: (u32, u32),

@@ -41,6 +41,8 @@ life! {
     }
 }
 
+/// A variable that does not have its value from before the round's first write, which is the event
+/// `since`.
 #[derive(Clone, Copy)]
 struct Written {
     object: ObjectId,
@@ -74,7 +76,7 @@ impl Effects {
         self.released.drain(..count);
     }
 
-    /// Returns the locks that were taken and released.
+    /// Returns the locks that were taken and released, and the changes of variables.
     pub(crate) fn released(&self) -> &[Hold] {
         &self.released
     }
@@ -116,8 +118,8 @@ impl History {
         events.any(|event| event.object == object && event.thread != thread)
     }
 
-    /// Checks whether another event has changed the object since then, and may have changed the
-    /// data that it guards.
+    /// Checks whether an event after `since` has changed the object. This event's thread may also
+    /// have changed the data that the object guards.
     fn is_overtaken(&self, object: ObjectId, since: EventId) -> bool {
         let mut events = self.since(since).iter().skip(1);
         events.any(|event| event.object == object && event.has_effect)
@@ -326,8 +328,8 @@ impl Engine {
         self.thread().life.guests.round.effects.released = released;
     }
 
-    /// Checks whether other threads have since taken the locks of the thread's round, and may have
-    /// changed the data that these locks guard.
+    /// Checks whether other threads have since taken a lock or changed a variable of the thread's
+    /// round, and may have changed the data that it guards.
     pub(crate) fn is_overtaken(&self, thread: ThreadId) -> bool {
         let released = self.threads[thread.index()]
             .life

@@ -55,7 +55,7 @@ pub fn behaviour(program: &CProgram, most: usize, spurious: u8) -> Option<Behavi
 
 /// Checks whether an execution has accesses that race by C11's happens-before, adjacent or not.
 /// With `only_objects`, counts only races with the destruction or initialisation of objects.
-/// Returns `None` if no such accesses are found within `most` states.
+/// Returns `None` if there are more than `most` states and no such accesses are found among them.
 pub fn has_unordered_accesses(program: &CProgram, only_objects: bool, most: usize) -> Option<bool> {
     let code = Code::of(program);
     let order = Order::new(program.threads.len(), program.regions.len() * REGION);
@@ -88,7 +88,7 @@ fn explore(
         let (mut is_stuck, mut is_late) = (true, true);
         for thread in 0..state.threads.len() {
             for next in code.steps(&state, thread) {
-                // A thread may never wake without a signal.
+                // A wakeup without a signal may never come, so it does not count as progress.
                 is_stuck &= code.waits_for_signal(&state, thread);
                 is_late &= code.expires(&state, thread);
                 if seen.contains(&next) {

@@ -198,8 +198,8 @@ impl Maker<'_> {
         self.create_and_join();
     }
 
-    /// Adds statements that create and join each thread except the main thread, in an earlier
-    /// thread.
+    /// Creates and joins each thread except the main thread. Adds these statements to the body of a
+    /// thread with a smaller number.
     fn create_and_join(&mut self) {
         for child in (1..self.threads).rev() {
             let parent = match self.has(Theme::Nested) {

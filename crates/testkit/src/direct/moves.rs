@@ -184,7 +184,8 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// Performs `take` with the result 1 if `can` is true. Otherwise a try fails with the result 0.
+    /// Performs `take` with the result 1 if `can` is true. Otherwise adds no step if the thread
+    /// waits, and a failure with the result 0 if it does not.
     fn takes(&mut self, patience: Patience, can: bool, take: impl FnOnce(&mut State)) {
         if can {
             self.ends_with(1, take);

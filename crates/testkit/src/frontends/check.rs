@@ -33,6 +33,7 @@ pub struct Way {
     pub memory: Option<&'static str>,
     /// The number of times that condition variables wake a thread without a signal.
     pub spurious: u8,
+    /// The shortcuts that are switched off.
     pub without: Vec<&'static str>,
 }
 

@@ -156,7 +156,7 @@ impl<'a> Parser<'a> {
         Ok(Condition { left, equal, right })
     }
 
-    /// Reads the arguments of a function.
+    /// Reads the arguments of a function, and adds the action of the call to `body`.
     fn call(
         &mut self,
         function: &str,

@@ -126,7 +126,8 @@ impl Machine {
         }
     }
 
-    /// Returns a form applied to the object of this sort in the thread's action.
+    /// Returns the operation with this form on the object of this sort in the thread's action. A
+    /// form is an announcement without the concrete object.
     fn on(&self, number: usize, sort: Sort, form: Form) -> Op {
         form.on(self.plan.object(sort, self.action(number).object(sort)))
     }

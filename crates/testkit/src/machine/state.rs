@@ -50,8 +50,9 @@ impl Machine {
 }
 
 impl Machine {
-    /// Returns the footprint of an access to a variable, or `None` for other accesses, which are
-    /// always run.
+    /// Returns what a step that accesses a variable depends on: the states of its thread and of the
+    /// variable. Returns `None` for other steps. Whether these commute must be found out by running
+    /// them.
     pub(super) fn footprint_of(&self, id: ThreadId) -> Option<Footprint> {
         let pending = self.pending[id.index()];
         let op = pending.enabled()?.op;

@@ -25,7 +25,8 @@ pub(super) enum Kind {
     Choice,
 }
 
-/// A candidate: events thread by thread in program order, with rf and co.
+/// A candidate: events thread by thread in program order, with the reads-from relation (rf) and the
+/// coherence order (co).
 pub(super) struct Candidate<'a> {
     pub(super) events: &'a [Event],
     /// For each event, the write that it reads from.

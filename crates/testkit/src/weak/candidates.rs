@@ -32,6 +32,7 @@ pub(super) struct Model {
 #[derive(Clone, Default)]
 struct Run {
     done: Vec<Done>,
+    /// For each operation, its ordering, and whether it locks the bus.
     orders: Vec<(MemoryOrder, bool)>,
 }
 

@@ -15,8 +15,9 @@ pub struct Suite {
     verbs: &'static [Verb],
     /// Whether most orderings are `SeqCst`.
     is_strong: bool,
-    /// The probability, in percent, that an action is under a condition, or behind an assumption.
+    /// The probability, in percent, that an action is under a condition.
     conditions: u64,
+    /// The probability, in percent, that an action comes after an assumption.
     assumptions: u64,
 }
 

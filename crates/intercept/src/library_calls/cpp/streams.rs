@@ -11,7 +11,7 @@ pub(in super::super) struct StreamCall {
     /// Number of the argument that is the stream.
     argument: usize,
     is_const: bool,
-    /// Whether the object is the base that all kinds of streams have.
+    /// Whether the class of the function is the base of all streams (`basic_ios`).
     is_base: bool,
     operand: Operand,
 }
@@ -55,7 +55,8 @@ const OF_STREAMS: [&str; 7] = [
     "_ZSt7getlineI",
 ];
 
-/// Returns the effects of the function with this mangled name, if it belongs to a stream.
+/// Returns the effects of the function with this mangled name, if it belongs to a stream. Returns
+/// `None` for constructors and destructors.
 pub(super) fn call(name: &str) -> Option<StreamCall> {
     if OF_STREAMS.iter().any(|prefix| name.starts_with(prefix)) {
         let has_stream = name.contains("basic_ostream") || name.contains("basic_istream");

@@ -1,7 +1,8 @@
 //! The operations that all atomic types share.
 //!
-//! They are always inlined. An operation switches to another stack and back. Afterwards, the
-//! processor mispredicts the returns of all functions that were called before the switch.
+//! The frequent ones are always inlined. An operation may switch to another stack and back.
+//! Afterwards, the processor mispredicts the returns of the functions that were called before the
+//! switch. Inlining leaves fewer such functions.
 
 /// Implements the operations that do not depend on the type of the value.
 macro_rules! shared_operations {
@@ -69,7 +70,8 @@ macro_rules! shared_operations {
                 self.0.compare_exchange(current, new, success, failure)
             }
 
-            /// Like the deprecated function of `std`. Returns the value found.
+            /// Replaces the value with `new` if it is `current`, like the deprecated function of
+            /// `std`. Returns the value found in either case.
             #[track_caller]
             pub fn compare_and_swap(&self, current: $Value, new: $Value, order: Ordering) -> $Value {
                 let failure = order::of_failure(order);

@@ -10,7 +10,8 @@ use explore::{ObjectId, ThreadId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The objects, code locations and settings of native programs.
+/// The objects, code locations and settings of native programs. An *effect* of a thread is a change
+/// that other threads can observe.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Addresses {
     /// Ranges of memory by their first addresses.
@@ -43,7 +44,8 @@ pub(super) struct Addresses {
     compared_depths: Vec<u32>,
 }
 
-/// The number of bytes of each stack that comparisons may reach from the beginning.
+/// The number of bytes of a stack, from its base, that comparisons may reach if no larger number is
+/// recorded.
 const USUAL_DEPTH: usize = 2048;
 
 /// The maximum size in bytes of a stack that is compared. Spin loops on larger stacks are not
@@ -58,7 +60,7 @@ pub(crate) struct Range {
     /// The length in bytes.
     pub(crate) length: u32,
     pub(crate) object: ObjectId,
-    /// Whether accesses at different places or of different sizes share the range or its object.
+    /// Whether accesses at different addresses or of different sizes share the range or its object.
     pub(crate) is_merged: bool,
 }
 
@@ -86,7 +88,8 @@ impl Range {
 }
 
 impl Names {
-    /// Returns the range that an access belongs to, and whether the range has grown.
+    /// Returns the range that an access belongs to, and whether existing ranges were replaced for
+    /// this access.
     pub(crate) fn range(&mut self, start: u64, length: u32) -> (Range, bool) {
         let end = start + u64::from(length);
         let before = self.addresses.ranges.range(..end);
@@ -134,8 +137,8 @@ impl Names {
         merged
     }
 
-    /// Returns the range that a copy writes, and whether objects have changed. The source of the
-    /// copy becomes the same object.
+    /// Returns the range that a copy writes, and whether existing ranges were replaced or united
+    /// for this copy. The source of the copy becomes the same object as the target.
     pub(crate) fn copy_range(&mut self, to: u64, from: u64, length: u32) -> (Range, bool) {
         let (source, has_grown) = self.range(from, length);
         let (target, has_grown_again) = self.range(to, length);
@@ -220,7 +223,8 @@ impl Names {
         known.clamp(USUAL_DEPTH, MOST_COMPARED)
     }
 
-    /// Lets comparisons reach this many bytes of the thread's stack from the next execution on.
+    /// Lets comparisons reach at least this many bytes of the thread's stack, from the base, from
+    /// the next execution on.
     pub(crate) fn compare_to_depth(&mut self, thread: ThreadId, depth: usize) {
         let depths = &mut self.addresses.compared_depths;
         if depths.len() <= thread.index() {

@@ -2,9 +2,10 @@
 //! its operations count as dependent than usual, because of how the program uses it
 //! ([`Coarsening`]). A schedule fits only if the same objects are coarse.
 //!
-//! `tried 0.1#3/2` is the object with two parts that thread `0.1` created as number 3 (counted from
-//! 0). `polled 0.1` is the end of that thread. `ordered 0@stack:64.0/1` is an object named by its
-//! location in memory. `merged 0#0/1 0#2/1` are two objects that are accessed as one.
+//! `tried 0.1#3/2` says that an object is `Tried`: the object with two parts (each with its own id)
+//! that thread `0.1` created as number 3, counted from 0. `polled 0.1` says that the end of that
+//! thread is `Polled`. `ordered 0@stack:64.0/1` concerns an object named by its location in memory.
+//! `merged 0#0/1 0#2/1` says that two objects are accessed as one.
 
 use super::{Created, Names, UnknownThread};
 use explore::{ObjectId, ThreadId};
@@ -22,7 +23,7 @@ const WORDS: [(Coarsening, &str); 6] = [
 const MERGED: &str = "merged";
 
 impl Names {
-    /// Returns the objects that are known to be coarse.
+    /// Returns the known coarsenings, including pairs of merged objects.
     pub fn save_coarse(&self) -> Vec<String> {
         let mut saved = Vec::new();
         for (coarsening, word) in WORDS {

@@ -4,7 +4,8 @@ use super::Names;
 use explore::ObjectId;
 
 impl Names {
-    /// Returns the representative of all objects that are accessed together with this object.
+    /// Returns the representative of all objects that are merged with this object. An object that
+    /// is not merged is its own representative.
     #[inline]
     pub(crate) fn representative(&self, object: ObjectId) -> ObjectId {
         if self.merged.is_empty() {

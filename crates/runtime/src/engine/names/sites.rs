@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) enum Region {
     Heap,
-    /// A heap block that is too large for the arenas. The offset of its site is its number.
+    /// A heap block that is too large for the arenas (`memory::arena`). The offset of its site is
+    /// the number of the block.
     Large,
     Stack,
     /// Belongs to no thread.
@@ -49,6 +50,7 @@ pub(crate) struct Resident {
     pub(crate) site: Site,
     /// The number of earlier objects at this location in the execution.
     pub(crate) predecessors: u32,
+    /// The number of parts of the object. Each part has its own id.
     pub(crate) parts: u32,
 }
 
@@ -71,8 +73,9 @@ impl Names {
         object
     }
 
-    /// Returns the names of objects in memory, as text that does not depend on the process.
-    /// `0.1@heap:40.0/2` has two parts and is the first object that was used there.
+    /// Returns the names of objects in memory, as text that does not depend on the process. For
+    /// example, `0.1@heap:40.0/2` is the first object at offset 40 of the heap of thread `0.1`, and
+    /// has two parts.
     pub(super) fn residents(&self) -> impl Iterator<Item = (String, ObjectId)> {
         self.residents.iter().map(|(name, &object)| {
             let Resident {
@@ -88,7 +91,7 @@ impl Names {
         })
     }
 
-    /// Returns the object with a name that `residents` returned.
+    /// Returns the object with a name that `residents` returned. Returns `None` for any other text.
     pub(super) fn read_resident(&mut self, text: &str) -> Option<ObjectId> {
         let (path, rest) = text.split_once('@')?;
         let (word, rest) = rest.split_once(':')?;

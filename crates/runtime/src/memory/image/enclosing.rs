@@ -29,7 +29,7 @@ pub(crate) fn static_around(object: &Range<usize>) -> Option<Range<usize>> {
 ///
 /// # Safety
 ///
-/// The range must be that of a static, and no thread may use the static.
+/// The range must be that of a static, and no thread may use the static meanwhile.
 pub(crate) unsafe fn put_back(whole: &Range<usize>) {
     let mut contents = CONTENTS.lock().unwrap_or_else(PoisonError::into_inner);
     let memory = whole.start as *mut u8;

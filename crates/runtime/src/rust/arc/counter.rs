@@ -79,7 +79,8 @@ impl Counter {
         }
     }
 
-    /// Removes a share. Returns whether the share was the last one.
+    /// Removes a share. Returns whether the share was the last one. Outside of a model, does
+    /// nothing and returns false.
     #[track_caller]
     #[inline]
     pub fn give_up(self) -> bool {
@@ -94,8 +95,8 @@ impl Counter {
         }
     }
 
-    /// Removes a share as an operation. Returns whether the share was the last one, on which the
-    /// caller may depend.
+    /// Removes a share in an event that is a write access, because the caller may depend on whether
+    /// the share was the last one. Returns whether it was.
     #[track_caller]
     pub fn give_up_and_check(self) -> bool {
         self.coarsen(Coarsening::Polled);
@@ -140,7 +141,7 @@ impl Counter {
         }
     }
 
-    /// Takes the share if it is the only share.
+    /// Removes the share if it is the only share. Returns whether it was.
     #[track_caller]
     pub fn take_last(self) -> bool {
         self.coarsen(Coarsening::Polled);
@@ -158,7 +159,8 @@ impl Counter {
 
     /// Runs the destructor of the value. The order of the drops matters if several threads dropped
     /// shares, and the destructor has effects that other threads can observe or runs in a loop that
-    /// the await rule watches.
+    /// the await rule watches (the rule that stops loops without progress). If so, drops of these
+    /// shares become events.
     pub fn watch_destructor(self, destructor: impl FnOnce()) {
         if perform::current().is_none() {
             return destructor();
@@ -248,7 +250,7 @@ impl Counter {
     }
 
     /// Reads the counter. The read changes nothing, but is a write access for the exploration,
-    /// because changes of shares are read accesses. As in `std`, the read creates no
+    /// because changes of shares are read accesses. As in `std`, the read itself creates no
     /// synchronization edge.
     #[track_caller]
     fn read(self, what: &'static str, count: impl FnOnce(&mut Engine) -> usize) -> usize {
@@ -286,9 +288,9 @@ impl Counter {
     }
 }
 
-/// Returns a closure that announces a relaxed access to a counter. Execution graphs use this
-/// ordering. It does not influence which memory model is chosen: only the program's own accesses
-/// do.
+/// Returns a closure that announces a relaxed access to a counter. The search under a weak memory
+/// model uses this ordering. The ordering does not influence which memory model is chosen: only the
+/// program's own accesses do.
 fn announced(op: Op, location: Place) -> impl FnOnce(&mut Engine) {
     let request = Request {
         order: MemoryOrder::Relaxed,

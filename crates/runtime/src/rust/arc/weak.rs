@@ -34,7 +34,7 @@ impl<T: ?Sized> Weak<T> {
         }
     }
 
-    /// Returns the value if it is alive.
+    /// Returns a new share of the value, or `None` if the value is not alive.
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
         let counter = self.counter?;
@@ -55,7 +55,7 @@ impl<T: ?Sized> Weak<T> {
         self.counter.map_or(0, Counter::look)
     }
 
-    /// Returns the number of weak references if the value is alive.
+    /// Returns the number of weak references, or 0 if the value is not alive.
     #[track_caller]
     pub fn weak_count(&self) -> usize {
         let count = || WeakShared::weak_count(&self.value);

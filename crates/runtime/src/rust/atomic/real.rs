@@ -1,5 +1,5 @@
-//! Atomic variables outside of models: hardware atomics, sequentially consistent whatever orderings
-//! the program requests.
+//! Atomic variables outside of models: hardware atomics or, for `u128`, accesses under a lock. They
+//! are sequentially consistent, whatever orderings the program requests.
 
 use super::{Atomic, Value};
 use explore::OpKind;

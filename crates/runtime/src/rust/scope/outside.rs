@@ -32,7 +32,8 @@ impl Threads {
         }
     }
 
-    /// Returns a thread that may not have ended. Threads of the scope may start more threads.
+    /// Removes a thread from the list and returns it, or returns `None` if the list is empty.
+    /// Threads of the scope may start more threads.
     fn next(&self) -> Option<Arc<SystemThread>> {
         self.all().as_mut().and_then(Vec::pop)
     }

@@ -105,7 +105,8 @@ impl Handle {
         }
     }
 
-    /// Returns a number that is unique in the execution or in the process.
+    /// Returns a number that is unique in the execution or, for a thread of the system, in the
+    /// process.
     #[inline]
     pub fn number(&self) -> u64 {
         match self {

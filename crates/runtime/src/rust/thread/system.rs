@@ -18,20 +18,23 @@ pub struct SystemThread {
     number: u64,
     name: Option<String>,
     token: Token,
-    /// The enforced child, or `None` if the thread is not enforced.
+    /// The place of the thread in the enforced tree of spawns, or `None` if the thread is not
+    /// enforced.
     child: Option<Child>,
     end: Mutex<End>,
     has_ended: Condvar,
 }
 
-/// The end of a thread, if it has ended.
+/// Whether and how a thread has ended.
 #[derive(Default)]
 struct End {
+    /// Whether the thread has ended.
     is_there: bool,
     /// The payload of the thread's panic, until a thread joins it.
     panic: Option<Panic>,
 }
 
+/// The number of the next thread.
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
@@ -82,7 +85,7 @@ impl SystemThread {
         }
     }
 
-    /// Returns the current thread, which other code may have started.
+    /// Returns the current thread, even if other code has started it.
     pub(crate) fn current() -> Arc<SystemThread> {
         let known = || {
             let name = thread::current().name().map(str::to_owned);

@@ -15,6 +15,7 @@ struct Known {
     count: usize,
     /// The content of the object as text, such as `2 permits`.
     stock: String,
+    /// Whether a `Once` is initialised.
     is_over: bool,
 }
 
@@ -41,8 +42,8 @@ pub(crate) fn ends_wait(kind: OpKind) -> bool {
 }
 
 impl States {
-    /// Applies an event at an object. Returns the object's state after the event, if the state is
-    /// worth showing.
+    /// Applies an event at an object. Returns the object's state after the event, or `None` for
+    /// kinds of objects whose states are not shown.
     pub(crate) fn after(
         &mut self,
         object: &(ObjectId, String),

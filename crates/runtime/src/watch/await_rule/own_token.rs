@@ -55,6 +55,7 @@ impl OwnToken {
     }
 
     /// Checks whether the thread's last operation on this token changed nothing for other threads.
+    /// `is_gift` is true if this operation gave the token.
     pub(crate) fn is_own_affair(&self, token: ObjectId, is_gift: bool) -> bool {
         is_gift && self.gave_redundantly || self.wakes_itself && self.waits_for(token)
     }

@@ -19,7 +19,8 @@ use std::sync::atomic::Ordering::Relaxed;
 #[derive(Default)]
 pub(crate) struct Round {
     pub(crate) visits: Vec<Visit>,
-    /// The states of the visits. Other entries are kept to reuse their memory.
+    /// The states of the visits, with the same indices. Entries beyond the last visit are kept to
+    /// reuse their memory.
     pub(crate) states: Vec<Vec<u8>>,
     /// Whether the thread has had an effect since the last visit.
     pub(super) has_effect: bool,

@@ -59,7 +59,8 @@ impl Engine {
     pub(crate) fn end_segment(&mut self) {
         match HAS_CALLED_UNKNOWN.load(Relaxed) {
             true => self.thread().life.guests.round.take_effect(),
-            // If no segment has begun, the thread has not run since it reached its present place.
+            // If no segment is known, there is nothing to compare: the thread is not watched, or it
+            // has not run since it reached its present place.
             false => self.note_changes(),
         }
         self.guests.segment.forget();

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 /// The size of a granule in bytes.
 pub(super) const GRANULE: usize = 8;
 
-/// The maximum number of bytes that are compared.
+/// The maximum number of bytes in one comparison.
 const LARGEST: usize = 1 << 20;
 
 /// The memory at the last comparison.

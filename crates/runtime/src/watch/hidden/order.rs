@@ -8,7 +8,7 @@ use explore::{Access, EventId, ObjectId, Op, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// The vector clocks of an execution. A thread's own entry is the number of its period. Each event
-/// ends a period.
+/// of the thread ends a period, and so does each start of a child.
 #[derive(Default)]
 pub(super) struct Order {
     /// Indexed by thread.
@@ -144,7 +144,8 @@ impl Order {
         self.known(thread, thread)
     }
 
-    /// Returns the last period of `of` after which the thread is ordered.
+    /// Returns the last period of `of` whose actions are ordered before the next action of the
+    /// thread.
     pub(super) fn known(&self, thread: ThreadId, of: ThreadId) -> u32 {
         let clock = self.threads.get(thread.index());
         clock.map_or(0, |clock| clock.at(of))

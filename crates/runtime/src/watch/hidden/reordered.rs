@@ -104,7 +104,8 @@ impl Model {
         pending.is_some_and(|pending| pending.enabled().is_some())
     }
 
-    /// Returns whether the thread waits, or has not been started while another thread waits.
+    /// Returns whether the thread waits or is halted, or has not been started while another thread
+    /// waits or is halted.
     fn waits(&self, thread: ThreadId) -> bool {
         let is_stopped =
             |pending: &Pending| matches!(pending, Pending::Waiting(_) | Pending::Halted(_));

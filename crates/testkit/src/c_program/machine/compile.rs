@@ -25,12 +25,14 @@ pub(super) enum Instruction {
     Modify(Rmw, Place, Value, Option<usize>),
     /// Compare-exchange that expects the temporary. On failure the temporary gets the value found.
     CompareExchange(Place, Value, usize),
-    /// Moves the expected value from a register or memory into the temporary, or back.
+    /// `ReadExpected` moves the expected value from a register or memory into the temporary, and
+    /// `WriteExpected` moves it back.
     ReadExpected(Expected, usize),
     WriteExpected(Expected, usize),
     Read(Place, usize),
     Write(Place, Value),
-    /// Reads a value into the temporary, adds 1 and writes it back.
+    /// `ReadTemporary` reads a value into the temporary and adds 1 there. `WriteTemporary` writes
+    /// it back.
     ReadTemporary(Place),
     WriteTemporary(Place),
     Library(usize, Library),
