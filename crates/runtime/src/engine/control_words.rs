@@ -85,6 +85,21 @@ impl ControlWords {
         self.replace(ControlWords::now());
     }
 
+    /// Sets the control words of a thread after the checker has run with its own words,
+    /// `checkers`. The checker may have raised exceptions of SSE, but does not use the x87.
+    #[inline(always)]
+    pub(crate) fn set_after(self, checkers: ControlWords) {
+        #[allow(unused_mut, reason = "changed on x86-64 only")]
+        let mut now = checkers;
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the instruction stores to the field.
+        unsafe {
+            std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut now.sse, options(nostack, preserves_flags));
+        }
+        debug_assert_eq!(now, ControlWords::now(), "the checker does not use the x87");
+        self.replace(now);
+    }
+
     /// Sets the control words of the processor, given its current words `now`.
     #[inline(always)]
     pub(crate) fn replace(self, now: ControlWords) {

@@ -335,8 +335,7 @@ unsafe fn switch(engine: NonNull<Engine>) {
             let kept = Guests::keep(&mut *engine.as_ptr());
             (*suspender).suspend(());
             Guests::resume(kept);
-            // Computations of the checker may have raised floating-point exceptions meanwhile.
-            words.set();
+            words.set_after(checkers);
         } else {
             (*suspender).suspend(());
         }
