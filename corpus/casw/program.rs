@@ -18,7 +18,7 @@ fn casw(n: u32) {
         for i in 0..n {
             let x = &x;
             scope.spawn(move || {
-                // The store follows whether this succeeds or fails.
+                // The result does not matter: the store follows in both cases.
                 let _ = x.compare_exchange(0, 1, SeqCst, SeqCst);
                 x.store(i + 3, SeqCst);
             });

@@ -24,8 +24,9 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// Time without an event after which the lack of progress is reported.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Programs that end earlier are not followed: a further thread would make the kernel place their
-/// threads differently, and they soon perform their events with constraints.
+/// Programs that end earlier are not followed. A further thread would make the kernel place their
+/// threads differently, and would gain little, because these programs soon have their constrained
+/// events behind them.
 const SHORT: Duration = Duration::from_millis(100);
 
 /// The attributes of a file that change when another file takes its name.

@@ -54,8 +54,8 @@ fn properties(place: Option<&str>, title: &str) -> String {
     all.join(",")
 }
 
-/// Escapes a text for a command. GitHub shows the lines of the text as they are, and other control
-/// characters as escapes.
+/// Escapes a text for a command. Line breaks and `%` are encoded for GitHub, which decodes them.
+/// Other control characters, except tabs, become visible escapes such as `\r`.
 fn escaped(text: &str) -> String {
     let lines: Vec<String> = text
         .split('\n')

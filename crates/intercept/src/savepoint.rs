@@ -141,7 +141,8 @@ impl Memory for ProgramMemory {
     }
 }
 
-/// Returns the thread pointers of the main thread and of other threads that have their own.
+/// Returns the thread pointer that the checker and the main thread share, and those of the threads
+/// that have their own.
 fn thread_pointers(threads: &threads::Saved) -> impl Iterator<Item = usize> {
     std::iter::once(gate::checker()).chain(threads.pointers())
 }

@@ -352,8 +352,8 @@ fn what_loom_0_7_3_has_is_there() {
     });
 }
 
-/// Crates use `std` on purpose, to hide data from loom. The report names this synchronization, and
-/// the test passes.
+/// Some tests synchronize with `std` on purpose, to hide data from loom. The report names this
+/// hidden synchronization, but the test passes.
 #[test]
 fn what_loom_does_not_see_fails_no_test() {
     loom::model(|| {

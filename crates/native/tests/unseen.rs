@@ -57,7 +57,8 @@ fn assembly_is_reported_with_its_lines() {
     }
 }
 
-/// Plain loads and stores of assembly look like those of the compiler.
+/// The machine code does not show this assembly, because its plain loads and stores look like those
+/// of the compiler. It is found because the build notes the places of inline assembly.
 #[test]
 fn assembly_without_atomic_instructions_is_reported_and_barriers_are_not() {
     let workshop = Workshop::new();

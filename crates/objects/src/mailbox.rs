@@ -30,7 +30,8 @@ impl Mailbox {
     pub const WAIT: Form = Form::none(OpKind::LetterWait);
     /// Reads the number of letters: [`count`](Mailbox::count).
     pub const LOOK: Form = Form::read(OpKind::LetterLook, 0);
-    /// Ends the process, if it matters which letters arrive too late: [`close`](Mailbox::close).
+    /// Closes the mailbox at the end of its process: [`close`](Mailbox::close). Performed only if
+    /// letters that arrive later are to be noticed.
     pub const CLOSE: Form = Form::write(OpKind::MailboxClose, 0);
 
     /// Records the arrival of a letter, by the event `at`. Returns the letter's position.

@@ -57,7 +57,7 @@ impl Barrier {
         }
         self.inside.fetch_add(1, SeqCst);
         let is_last = self.arrives();
-        // The barrier may be destroyed from here on.
+        // This is the last access to the barrier, because `destroy` may return right after it.
         self.inside.fetch_sub(1, SeqCst);
         is_last
     }

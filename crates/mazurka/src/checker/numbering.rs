@@ -14,7 +14,7 @@ pub(crate) struct Numbering {
     /// merged.
     pub(super) runs: BTreeMap<Position, u64>,
     /// For each failure of this epoch: its slice, and the number of its execution in the slice.
-    /// These are the last failures of the search.
+    /// They are the last entries in the search's list of failures (see `split`).
     pub(super) met: Vec<(Position, u64)>,
 }
 

@@ -12,7 +12,8 @@ pub enum Callee {
 }
 
 impl Callee {
-    /// Returns the target of a call or jump, or `None` if the target is in a register.
+    /// Returns the target of a direct call, or of an indirect call or jump through a word at a fixed
+    /// address (relative to `rip`). Returns `None` for other instructions.
     pub(super) fn of(instruction: &Instruction) -> Option<Callee> {
         let is_slot = instruction.op0_kind() == OpKind::Memory
             && instruction.memory_base() == Register::RIP
@@ -25,7 +26,7 @@ impl Callee {
 }
 
 /// Returns the calls in the code of a function that begins at this address: the return address and
-/// the target of each. Calls through registers are omitted.
+/// the target of each. Calls through registers or computed addresses are omitted.
 ///
 /// ```
 /// use mazurka_native::{Callee, calls};

@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 
 impl Laws<'_> {
     /// Checks that a bounded search finds exactly the traces of interleavings within the bound, and
-    /// that random walks find some of them. Every execution that is begun must reach its end.
+    /// reports that something was left out if these are not all traces. Random walks must find no
+    /// trace outside the bound. Every execution that is begun must reach its end.
     pub(super) fn keeps_within_preemptions(
         &self,
         algorithm: Algorithm,
