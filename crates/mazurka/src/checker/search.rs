@@ -414,9 +414,28 @@ impl Search {
                 self.is_broken_off = true;
                 self.sight(self.strategy.execution().schedule());
             }
+            // The graph keeps values of earlier executions. The address of a block may differ when
+            // threads allocate in another order.
+            Interrupt::Diverged(_) if let Some(place) = self.weak_by_choice() => {
+                self.model.warned(vec![
+                    "a thread does something else where it reads the same values (addresses of the heap may \
+                     differ), so the program is checked under sequential consistency only"
+                        .to_owned(),
+                ]);
+                self.model.choose_memory(MemoryModel::Sc, place);
+                return self.broken_off(Interrupt::Coarsened);
+            }
             Interrupt::Diverged(_) => return Err(diverged(interrupt)),
         }
         Ok(false)
+    }
+
+    /// Returns the place of the ordering for which the search has chosen a weak memory model, if the
+    /// model is weak and the user did not choose it.
+    fn weak_by_choice(&self) -> Option<String> {
+        let chosen = self.model.names().chosen_memory();
+        let chosen = chosen.filter(|(memory, _)| memory.is_weak());
+        chosen.map(|(_, place)| place.to_owned())
     }
 
     /// Checks whether the model has fallen back to sequential consistency although bugs were found.
