@@ -167,7 +167,7 @@ fn take_output(order: &Order) -> io::Result<File> {
 
 fn check(order: &Order, body: impl Fn() + 'static) -> Result<Report, CheckError> {
     // Ends this process when the process that gave the order ends. If that process has already
-    // ended, nobody reads the answers.
+    // ended, no process reads the answers.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

@@ -418,8 +418,8 @@ impl Search {
             // threads allocate in another order.
             Interrupt::Diverged(_) if let Some(place) = self.weak_by_choice() => {
                 self.model.warned(vec![
-                    "a thread does something else where it reads the same values (addresses of the heap may \
-                     differ), so the program is checked under sequential consistency only"
+                    "an execution under RC11 could not be repeated, probably because addresses of heap blocks \
+                     differ; the program is checked under sequential consistency only"
                         .to_owned(),
                 ]);
                 self.model.choose_memory(MemoryModel::Sc, place);
