@@ -464,6 +464,22 @@ int main(void) {
     }
 }
 
+/// A bug that was found before the fallback to sequential consistency does not end the search.
+#[test]
+fn a_search_that_falls_back_with_bugs_is_completed() {
+    let program = "static _Alignas(8) union { _Atomic uint64_t whole; _Atomic uint32_t half; } u;
+static void *one(void *p) { store(u.whole, 1, RLX); return p; }
+static void *two(void *p) { (void)load(u.half, RLX); return p; }
+int main(void) { both(one, two); assert(0); return 0; }";
+    let text = format!("#define _GNU_SOURCE\n{HEAD}{program}");
+    let [sc, auto] = ["sc", "auto"]
+        .map(|memory| report(Toolchain::first(), "program.c", &[], &text, memory).unwrap());
+    assert_eq!(auto["verdict"], "bug", "{auto:#}");
+    assert_eq!(auto["memory"], "sc", "{auto:#}");
+    assert_eq!(auto["executions"], sc["executions"], "{auto:#}");
+    assert_eq!(sc["executions"], 2, "{sc:#}");
+}
+
 /// The start of programs with futexes.
 const FUTEX: &str = "
 #include <linux/futex.h>

@@ -383,20 +383,23 @@ impl Search {
                 self.has_diverged = true;
                 return self.broken_off(Interrupt::Coarsened);
             }
-            // The bugs that were found exist only under the weaker memory model, and the search
-            // cannot be completed under that model. So the search ends with these bugs.
-            Interrupt::Coarsened if self.falls_back_with_bugs() => {
-                self.model.return_to_rc11();
-                self.is_broken_off = true;
-            }
             Interrupt::Coarsened => {
+                let was_weak = self.settings.is_weak();
                 let why = self.model.restart().unwrap_or(Restart::FirstExecution);
-                self.settings.adopt(self.model.names());
-                self.model.set_memory(self.settings.memory_of_model());
+                self.adopt_memory();
+                let mut sightings = self.failures.sightings.clone();
+                sightings.retain_mut(|sighting| refit(sighting, &mut self.model));
+                let loses_bugs = sightings.len() < self.failures.sightings.len();
+                // These bugs exist only under the weaker memory model, and the search cannot be
+                // completed under that model. So the search ends with these bugs.
+                if was_weak && !self.settings.is_weak() && loses_bugs {
+                    self.model.return_to_rc11();
+                    self.adopt_memory();
+                    self.is_broken_off = true;
+                    return Ok(false);
+                }
+                self.failures.sightings = sightings;
                 self.strategy = self.settings.algorithm.strategy(self.settings.options());
-                let model = &mut self.model;
-                let sightings = &mut self.failures.sightings;
-                sightings.retain_mut(|sighting| refit(sighting, model));
                 self.restart(Some(why));
                 return Ok(true);
             }
@@ -438,11 +441,10 @@ impl Search {
         chosen.map(|(_, place)| place.to_owned())
     }
 
-    /// Checks whether the model has fallen back to sequential consistency although bugs were found.
-    fn falls_back_with_bugs(&self) -> bool {
-        let chosen = self.model.names().chosen_memory();
-        let falls_back = chosen.is_some_and(|(memory, _)| memory == MemoryModel::Sc);
-        falls_back && self.settings.is_weak() && !self.failures.sightings.is_empty()
+    /// Adopts the memory model that the search has chosen.
+    fn adopt_memory(&mut self) {
+        self.settings.adopt(self.model.names());
+        self.model.set_memory(self.settings.memory_of_model());
     }
 
     /// Starts the search again, with coarser objects or because the strategy requires it. Keeps the
