@@ -2,8 +2,7 @@
 
 use arc_swap::ArcSwap;
 use mazurka::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use mazurka::thread;
-use std::sync::Arc;
+use mazurka::{sync::Arc, thread};
 
 /// Sets `is_dropped`, which outlives the value, when it is dropped.
 struct Value {

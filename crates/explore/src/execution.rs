@@ -141,6 +141,11 @@ impl Execution {
         }
     }
 
+    /// Checks whether the memory model is weak. Then the execution has neither clocks nor races.
+    pub fn is_weak(&self) -> bool {
+        self.is_weak
+    }
+
     /// Returns the number of events.
     pub fn len(&self) -> usize {
         self.events.len()

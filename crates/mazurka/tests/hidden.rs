@@ -2,7 +2,7 @@
 //! does not see), and their repaired versions with types of Mazurka.
 
 use mazurka::future::{block_on, spawn, yield_now};
-use mazurka::{Checker, Report, Verdict, thread};
+use mazurka::{Checker, MemoryModel, Report, Verdict, thread};
 use report::{Limit, Omission};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
@@ -10,23 +10,29 @@ fn check(program: impl Fn() + 'static) -> Report {
     Checker::new().check(program)
 }
 
-/// Checks that the program is bounded only because of hidden synchronization.
+/// Checks that the program is bounded only because of hidden synchronization, under sequential
+/// consistency and under RC11. Returns the bounds under sequential consistency.
 #[track_caller]
-fn hides(program: impl Fn() + 'static) -> String {
-    let report = check(program);
-    assert_eq!(report.verdict, Verdict::Bounded, "{report:?}");
-    let is_hidden = |limit: &Limit| *limit == Limit::LeftOut(Omission::Hidden);
-    assert!(report.limits.iter().all(is_hidden), "{report:?}");
-    report.bounds.join("\n")
+fn hides(program: impl Fn() + Clone + 'static) -> String {
+    let [sc, _] = [MemoryModel::Sc, MemoryModel::Rc11].map(|memory| {
+        let report = Checker::new().memory(memory).check(program.clone());
+        assert_eq!(report.verdict, Verdict::Bounded, "{report:?}");
+        let is_hidden = |limit: &Limit| *limit == Limit::LeftOut(Omission::Hidden);
+        assert!(report.limits.iter().all(is_hidden), "{report:?}");
+        report.bounds.join("\n")
+    });
+    sc
 }
 
 /// Checks that no hidden synchronization is found.
 #[track_caller]
-fn is_verified(program: impl Fn() + 'static) {
-    let report = check(program);
-    assert_eq!(report.verdict, Verdict::Verified, "{report:?}");
-    assert_eq!(report.bounds, [""; 0]);
-    assert_eq!(report.accepted, []);
+fn is_verified(program: impl Fn() + Clone + 'static) {
+    for memory in [MemoryModel::Sc, MemoryModel::Rc11] {
+        let report = Checker::new().memory(memory).check(program.clone());
+        assert_eq!(report.verdict, Verdict::Verified, "{report:?}");
+        assert_eq!(report.bounds, [""; 0]);
+        assert_eq!(report.accepted, []);
+    }
 }
 
 /// Two threads each increment a counter, by a load and a store.
@@ -531,6 +537,39 @@ fn the_last_share_of_an_arc_of_std_drops_the_value() {
         drop(shared);
         other.join().unwrap();
     });
+}
+
+/// The thread that drops the last share runs the destructor, and its operations depend on which
+/// thread this is. No two threads write to the same memory, so only another order shows it.
+#[test]
+fn the_last_share_of_an_arc_of_std_performs_operations() {
+    macro_rules! program {
+        ($arc:ident, $order:ident) => {
+            || {
+                struct Flag($arc<mazurka::sync::atomic::AtomicBool>);
+                impl Drop for Flag {
+                    fn drop(&mut self) {
+                        self.0.store(true, $order);
+                    }
+                }
+                let flag = $arc::default();
+                let shared = $arc::new(Flag($arc::clone(&flag)));
+                let other = thread::spawn({
+                    let shared = $arc::clone(&shared);
+                    move || drop(shared)
+                });
+                drop(shared);
+                flag.load($order);
+                other.join().unwrap();
+            }
+        };
+    }
+    use mazurka::sync::Arc;
+    use std::sync::Arc as Hidden;
+    hides(program!(Hidden, SeqCst));
+    hides(program!(Hidden, Relaxed));
+    is_verified(program!(Arc, SeqCst));
+    is_verified(program!(Arc, Relaxed));
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use super::search::{Search, UntilEnded, symptom_of};
 use super::{CheckError, linearisation};
 use explore::{
-    Divergence, EventId, Execution, Found, Interrupt, Outcome, Pending, Program, Replay, Strategy,
+    Divergence, EventId, Execution, Found, Interrupt, Outcome, Pending, Program, Replay, Step,
+    Strategy,
 };
 use report::Limit;
 use runtime::{Beginning, Difference};
@@ -48,7 +49,6 @@ impl Search {
         let is_wanted = outcome == Outcome::Completed
             && (self.earlier + self.tally.complete()).is_power_of_two()
             && self.settings.config.native.is_none()
-            && !self.settings.is_weak()
             && !self.contains_a_race()
             && !self.model.is_known_to_hide();
         if !is_wanted {
@@ -63,7 +63,7 @@ impl Search {
             return Ok(false);
         }
         let execution = self.strategy.execution().clone();
-        let order = linearisation::reversed(&execution);
+        let order = linearisation::reversed(&execution, |object| self.strategy.coherence(object));
         for beginning in [Beginning::Late, Beginning::AtOnce] {
             let run = self
                 .model
@@ -85,7 +85,7 @@ impl Search {
     fn report_difference(
         &mut self,
         execution: &Execution,
-        order: &[EventId],
+        order: &[(EventId, Step)],
         Difference { what, at }: Difference,
         outcome: Outcome,
     ) -> Result<bool, CheckError> {
@@ -104,7 +104,11 @@ impl Search {
         self.model.hides(&format!(
             "{what} when events run in another order that the model considers equivalent{failure}"
         ));
-        let steps = order[..at].iter().map(|&event| execution.event(event).step);
+        // Under a weak memory model, a replay cannot choose sources for further steps.
+        if execution.is_weak() {
+            return Ok(false);
+        }
+        let steps = order[..at].iter().map(|&(_, step)| step);
         let mut replay = Replay::new(steps.collect());
         let mut ended = UntilEnded::default();
         let result = explore::explore(&mut self.model, &mut replay, &mut ended);

@@ -110,7 +110,7 @@ fn why(opaque: &Option<Opaque>) -> String {
 }
 
 /// Describes what a thread did before, and what it does now after the same steps.
-fn describe_divergence(divergence: &Divergence) -> String {
+pub(super) fn describe_divergence(divergence: &Divergence) -> String {
     let Divergence {
         at,
         thread,

@@ -1,7 +1,8 @@
 //! Equivalent executions with few context switches, which are easier to read: each thread runs as
 //! long as possible.
 
-use explore::{EventId, Execution, Schedule};
+use explore::{EventId, Execution, ObjectId, ReadsFrom, Schedule, Step};
+use std::collections::HashMap;
 
 /// Returns an equivalent schedule with few context switches, in which the past of the event `first`
 /// comes first. (Greedy: always chooses the thread that can run longest.)
@@ -19,15 +20,53 @@ pub(crate) fn with_few_switches(execution: &Execution, first: Option<EventId>) -
     order.schedule
 }
 
-/// Returns the events in an equivalent order that is reversed as far as possible.
-pub(crate) fn reversed(execution: &Execution) -> Vec<EventId> {
+/// Returns the events, with their steps, in an equivalent order that is reversed as far as possible.
+/// Under a weak memory model, `coherence` returns the writes of an object in coherence order.
+pub(crate) fn reversed(
+    execution: &Execution,
+    coherence: impl FnMut(ObjectId) -> Vec<EventId>,
+) -> Vec<(EventId, Step)> {
     let mut order = Order::new(execution);
     let mut reversed = Vec::with_capacity(execution.len());
     while let Some(event) = order.last_ready() {
         order.done[execution.event(event).thread().index()] += 1;
-        reversed.push(event);
+        reversed.push((event, execution.event(event).step));
+    }
+    if execution.is_weak() {
+        renumber(&mut reversed, execution, coherence);
     }
     reversed
+}
+
+/// Changes the sources of the steps of a weak execution to fit the new order.
+fn renumber(
+    order: &mut [(EventId, Step)],
+    execution: &Execution,
+    mut coherence: impl FnMut(ObjectId) -> Vec<EventId>,
+) {
+    let mut places = vec![EventId(0); execution.len()];
+    for (place, &(event, _)) in order.iter().enumerate() {
+        places[event.index()] = EventId(place as u32);
+    }
+    // For each object, the number of each write in coherence order, and the largest number so far.
+    let mut writes: HashMap<ObjectId, (HashMap<EventId, usize>, usize)> = HashMap::new();
+    for (event, step) in order {
+        let object = execution.event(*event).op.object;
+        let (numbers, newest) = writes.entry(object).or_insert_with(|| {
+            let writes = coherence(object).into_iter();
+            (writes.zip(1..).collect(), 0)
+        });
+        let number = numbers.get(event).copied().unwrap_or(0);
+        if [ReadsFrom::NEWEST, ReadsFrom::OVERWRITTEN].contains(&step.reads_from) {
+            step.reads_from = match number > *newest {
+                true => ReadsFrom::NEWEST,
+                false => ReadsFrom::OVERWRITTEN,
+            };
+        } else if let Some(write) = step.reads_from.event() {
+            step.reads_from = ReadsFrom::from(places[write.index()]);
+        }
+        *newest = number.max(*newest);
+    }
 }
 
 /// Returns the number of context switches.
@@ -46,6 +85,9 @@ struct Order<'e> {
     /// The number of events of each thread that are in the schedule.
     done: Vec<u32>,
     schedule: Schedule,
+    /// The clock of each event of a weak execution: for each thread, the number of events on which
+    /// the event depends by program order, reads-from and synchronization edges.
+    clocks: Vec<Vec<u32>>,
 }
 
 impl<'e> Order<'e> {
@@ -58,12 +100,17 @@ impl<'e> Order<'e> {
             }
             events[thread].push(id);
         }
-        let done = vec![0; events.len()];
+        let threads = events.len();
+        let done = vec![0; threads];
         Order {
             execution,
             events,
             done,
             schedule: Schedule::new(),
+            clocks: match execution.is_weak() {
+                true => dependency_clocks(execution, threads),
+                false => Vec::new(),
+            },
         }
     }
 
@@ -114,15 +161,40 @@ impl<'e> Order<'e> {
             .count()
     }
 
+    fn clock(&self, event: EventId) -> &[u32] {
+        match self.execution.is_weak() {
+            true => &self.clocks[event.index()],
+            false => self.execution.clock(event),
+        }
+    }
+
     /// Checks whether all events of other threads that happen before the event are done.
     fn is_ready(&self, event: EventId, own_thread: usize) -> bool {
-        self.execution
-            .clock(event)
+        self.clock(event)
             .iter()
             .zip(&self.done)
             .enumerate()
             .all(|(thread, (&needed, &done))| thread == own_thread || needed <= done)
     }
+}
+
+/// Returns the clock of each event of a weak execution (see [`Order::clocks`]).
+fn dependency_clocks(execution: &Execution, threads: usize) -> Vec<Vec<u32>> {
+    let mut clocks: Vec<Vec<u32>> = Vec::with_capacity(execution.len());
+    let mut last = vec![None; threads];
+    for (id, event) in execution.events() {
+        let mut clock = vec![0; threads];
+        let previous = last[event.thread().index()].replace(id);
+        let source = event.step.reads_from.event();
+        let edges = execution.edges(id).iter().copied();
+        for before in edges.chain(previous).chain(source) {
+            let known = clock.iter_mut().zip(&clocks[before.index()]);
+            known.for_each(|(own, &other)| *own = other.max(*own));
+        }
+        clock[event.thread().index()] = event.index;
+        clocks.push(clock);
+    }
+    clocks
 }
 
 /// Returns the number of events of the thread that are wanted.
@@ -165,7 +237,8 @@ mod tests {
     #[test]
     fn events_are_reversed_except_for_their_dependencies() {
         let execution = execution(&[(0, 0), (0, 1), (1, 2), (2, 1), (1, 3)]);
-        let order: Vec<u32> = reversed(&execution).iter().map(|event| event.0).collect();
+        let reversed = reversed(&execution, |_| Vec::new());
+        let order: Vec<u32> = reversed.iter().map(|(event, _)| event.0).collect();
         assert_eq!(order, [2, 4, 0, 1, 3]);
     }
 

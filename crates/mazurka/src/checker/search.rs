@@ -9,6 +9,7 @@ use super::audit::Samples;
 use super::brake::{Brake, Braked};
 use super::checkpoint::{Checkpoint, State, Task};
 use super::coverage::{Covered, Seen};
+use super::error::describe_divergence;
 use super::failures::{Failures, Sighting, Symptom};
 use super::refit::refit;
 use super::settings::Settings;
@@ -417,14 +418,12 @@ impl Search {
                 self.is_broken_off = true;
                 self.sight(self.strategy.execution().schedule());
             }
-            // The graph keeps values of earlier executions. The address of a block may differ when
-            // threads allocate in another order.
-            Interrupt::Diverged(_) if let Some(place) = self.weak_by_choice() => {
-                self.model.warned(vec![
-                    "an execution under RC11 could not be repeated, probably because addresses of heap blocks \
-                     differ; the program is checked under sequential consistency only"
-                        .to_owned(),
-                ]);
+            // Another order of the same graph may change what threads do that synchronize outside
+            // the model.
+            Interrupt::Diverged(divergence) if let Some(place) = self.weak_by_choice() => {
+                let divergence = describe_divergence(&divergence);
+                self.model
+                    .hides(&format!("RC11 is not checked, because {divergence}"));
                 self.model.choose_memory(MemoryModel::Sc, place);
                 return self.broken_off(Interrupt::Coarsened);
             }
@@ -434,8 +433,11 @@ impl Search {
     }
 
     /// Returns the place of the ordering for which the search has chosen a weak memory model, if the
-    /// model is weak and the user did not choose it.
+    /// model is weak, the user did not choose it and the program is written in Rust.
     fn weak_by_choice(&self) -> Option<String> {
+        if self.settings.config.native.is_some() {
+            return None;
+        }
         let chosen = self.model.names().chosen_memory();
         let chosen = chosen.filter(|(memory, _)| memory.is_weak());
         chosen.map(|(_, place)| place.to_owned())

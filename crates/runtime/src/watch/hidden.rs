@@ -429,8 +429,8 @@ impl Engine {
 
     fn leave_out_hidden(&mut self, what: &str) {
         let what = format!(
-            "{what}: threads synchronise in a way that the model does not see, such as with atomics and locks of std, \
-             parking_lot or tokio::sync, so not all interleavings are explored"
+            "{what}: threads synchronise in a way that the model does not see, such as with atomics, locks or an Arc \
+             of std, parking_lot or tokio::sync, so not all interleavings are explored"
         );
         let left_out = LeftOut::new(Omission::Hidden, what);
         self.guests.left_out.get_mut().insert(left_out);

@@ -33,13 +33,14 @@ pub enum Beginning {
 }
 
 impl Model {
-    /// Runs the events of an execution, which ended with `outcome`, in an equivalent order. Returns
-    /// the first difference. Returns `None` if nothing differs, or if a thread cannot continue, for
-    /// instance because it waits for a thread whose events come later in this order.
+    /// Runs the events of an execution, which ended with `outcome`, in an equivalent order, with the
+    /// steps that belong to this order. Returns the first difference. Returns `None` if nothing
+    /// differs, or if a thread cannot continue, for instance because it waits for a thread whose
+    /// events come later in this order.
     pub fn run_reordered(
         &mut self,
         execution: &Execution,
-        order: &[EventId],
+        order: &[(EventId, Step)],
         beginning: Beginning,
         outcome: Outcome,
     ) -> Result<Option<Difference>, Interrupt> {
@@ -74,12 +75,12 @@ impl Model {
     fn run_otherwise(
         &mut self,
         execution: &Execution,
-        order: &[EventId],
+        order: &[(EventId, Step)],
     ) -> Result<Course, Interrupt> {
         self.reset();
-        for (at, &id) in order.iter().enumerate() {
+        for (at, &(id, step)) in order.iter().enumerate() {
             let event = execution.event(id);
-            let Step { thread, choice, .. } = event.step;
+            let Step { thread, choice, .. } = step;
             self.begin_late(|late| late == thread);
             // Other started threads may have to run first: they may start this thread, or end so
             // that it can continue, without an earlier event.
@@ -89,7 +90,7 @@ impl Model {
                 _ if self.waits(thread) => return Ok(Course::Unknown),
                 _ => return Ok(Course::Otherwise(at, thread)),
             }
-            let performed = self.step(event.step)?;
+            let performed = self.step(step)?;
             let values = (performed.before, performed.after);
             if event.must_be(id, performed.op, values).is_err() {
                 return Ok(Course::Otherwise(at, thread));
