@@ -480,6 +480,29 @@ int main(void) { both(one, two); assert(0); return 0; }";
     assert_eq!(sc["executions"], 2, "{sc:#}");
 }
 
+/// After a data race, an execution may differ from what the search expects, and so may its replay.
+#[test]
+fn a_search_that_keeps_going_ends_at_a_race_that_changes_operations() {
+    let program = "static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void *one(void *p) {
+    for (int i = 0; i < 2; i++) { pthread_mutex_destroy(&mutex); pthread_mutex_init(&mutex, NULL); }
+    return p;
+}
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static void *two(void *p) {
+    pthread_mutex_lock(&mutex);
+    pthread_cond_broadcast(&condition);
+    pthread_mutex_unlock(&mutex);
+    return p;
+}
+int main(void) { both(one, two); return 0; }";
+    let text = format!("#define _GNU_SOURCE\n{HEAD}{program}");
+    for memory in ["tso", "rc11"] {
+        let report = report(Toolchain::first(), "program.c", &[], &text, memory).unwrap();
+        assert_eq!(report["errors"][0]["kind"], "data_race", "{report:#}");
+    }
+}
+
 /// The start of programs with futexes.
 const FUTEX: &str = "
 #include <linux/futex.h>

@@ -408,7 +408,11 @@ impl Search {
                 self.is_broken_off = true;
                 self.halt = Some(Limit::Race);
                 if self.model.has_raced() {
-                    self.look_for_bug(self.strategy.execution().schedule())?;
+                    let sighted = self.look_for_bug(self.strategy.execution().schedule());
+                    // After a race, a replay may diverge, too.
+                    if !self.contains_a_race() {
+                        sighted?;
+                    }
                 }
             }
             Interrupt::Incomparable => return Err(self.incomparable()),
