@@ -1,5 +1,6 @@
 //! Random programs with Mazurka's versions of types of `std`: all algorithms agree with brute
-//! force. The seed is printed. `MAZURKA_SEED` sets it, and `MAZURKA_PROGRAMS` sets the number of
+//! force, and so do the weak memory models, because all atomic accesses are `SeqCst`. The seed is
+//! printed. `MAZURKA_SEED` sets it, and `MAZURKA_PROGRAMS` sets the number of
 //! programs.
 
 mod outcomes;
@@ -7,7 +8,7 @@ mod outcomes;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::mpsc::{Receiver, Sender, channel};
 use mazurka::sync::{Condvar, Mutex, Notify, Once, RwLock, Semaphore, Weak};
-use mazurka::{Algorithm, Checker, Report, choose, thread};
+use mazurka::{Algorithm, Checker, MemoryModel, Report, choose, thread};
 use outcomes::explored;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -335,9 +336,10 @@ fn run(program: &Program) -> Vec<Vec<u32>> {
 
 type Seen = BTreeSet<Vec<Vec<u32>>>;
 
-fn explore(program: &Program, algorithm: Algorithm) -> (Seen, Report) {
+fn explore(program: &Program, algorithm: Algorithm, memory: MemoryModel) -> (Seen, Report) {
     let checker = Checker::new()
         .algorithm(algorithm)
+        .memory(memory)
         .keep_going(true)
         .max_executions(MOST);
     let program = program.clone();
@@ -346,16 +348,16 @@ fn explore(program: &Program, algorithm: Algorithm) -> (Seen, Report) {
 
 /// Checks all algorithms. Returns false if the program is too large to compare.
 fn is_law_kept(program: &Program) -> bool {
-    let (expected, all) = explore(program, Algorithm::Exhaustive);
+    let (expected, all) = explore(program, Algorithm::Exhaustive, MemoryModel::Sc);
     let is_too_large = all.bounds.iter().any(|bound| bound.contains("executions"));
     if is_too_large {
         return false;
     }
     let deadlocks = |report: &Report| report.deadlocks > 0;
-    let (_, optimal) = explore(program, Algorithm::Optimal);
+    let (_, optimal) = explore(program, Algorithm::Optimal, MemoryModel::Sc);
     let traces = optimal.executions + optimal.halted;
     for algorithm in Algorithm::general().filter(|algorithm| algorithm.proves()) {
-        let (seen, report) = explore(program, algorithm);
+        let (seen, report) = explore(program, algorithm, MemoryModel::Sc);
         let context = format!("{algorithm} of {program:?}");
         assert_eq!(seen, expected, "{context}");
         assert_eq!(report.verdict, all.verdict, "{context}");
@@ -367,11 +369,19 @@ fn is_law_kept(program: &Program) -> bool {
             assert_eq!(report.deadlocks, optimal.deadlocks, "{context}");
         }
     }
+    for memory in [MemoryModel::Tso, MemoryModel::Rc11] {
+        let (seen, report) = explore(program, Algorithm::Parsimonious, memory);
+        let context = format!("{memory} of {program:?}");
+        assert_eq!(seen, expected, "{context}");
+        assert_eq!(report.verdict, all.verdict, "{context}");
+        assert_eq!(deadlocks(&report), deadlocks(&all), "{context}");
+        assert_eq!(report.blocked, 0, "{context}");
+    }
     true
 }
 
 #[test]
-fn every_algorithm_sees_what_brute_force_sees() {
+fn every_algorithm_and_memory_model_sees_what_brute_force_sees() {
     let number = |name: &str| {
         std::env::var(name)
             .ok()
