@@ -57,10 +57,8 @@ impl GraphSearch {
                 if let Some(position) = positions.pop() {
                     return self.place_after(&write, position);
                 }
-                let at = self.push_step(&write);
-                let mut found = self.graph.revisitable(at);
-                found.retain(|&mut read| self.graph.may_revisit(read, at));
-                self.graph.truncate(steps);
+                let prefix = self.graph.prefix(&write);
+                let found = self.graph.revisitable(write.operation.object, &prefix);
                 if let Some(Frame {
                     left: Left::Write { reads, .. },
                     ..
@@ -244,16 +242,9 @@ impl GraphSearch {
     }
 
     /// Prepares the backward revisit in which `read` reads from `write`: removes events from the
-    /// graph and adds a frame. Does nothing if the revisit is not permitted, or if the search
-    /// reaches its graphs in another way.
+    /// graph and adds a frame. Does nothing if the revisit is not permitted.
     fn revisit(&mut self, write: Written, read: At) {
-        let steps = self.graph.steps.len();
-        let at = self.push_step(&write);
-        let places = self.graph.places_after(read, at);
-        self.graph.truncate(steps);
-        let Some(places) = places else {
-            return;
-        };
+        let places = self.graph.places_after(read, &self.graph.prefix(&write));
         let node = Node::clone(self.graph.node(read));
         let cut = self.graph.cut(&places);
         let is_rmw = write.operation.shape == Shape::ReadModifyWrite;

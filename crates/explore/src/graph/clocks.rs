@@ -1,6 +1,7 @@
 //! Vector clocks of the events of a graph. They are computed once, when an event is added.
 
 use super::events::{At, Graph, Node, Part, Shape};
+use super::frame::Written;
 use crate::execution::{MemoryOrder, ObjectId, ThreadId};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -138,6 +139,16 @@ impl Graph {
         hb
     }
 
+    /// Returns the prefix of a write that is not in the graph yet (see [`revisit`](super::revisit)).
+    pub(super) fn prefix(&self, write: &Written) -> Clock {
+        let previous = self.previous(self.next_of(write.thread));
+        let mut prefix = previous.map_or_else(Clock::default, |clocks| clocks.porf.clone());
+        for &edge in write.after.iter().chain(&write.rf) {
+            join(&mut prefix, &self.node(edge).clocks.porf);
+        }
+        prefix
+    }
+
     /// Returns the clocks of the thread right before an event with these synchronization edges.
     fn clocks_before(&self, at: At, after: &[At]) -> Clocks {
         let mut clocks = match self.previous(at) {
@@ -172,7 +183,8 @@ impl Graph {
         };
         let own = self.threads.get(at.thread.index());
         let earlier = own.map_or(&[][..], |own| &own[..at.index as usize]);
-        if node.operation.continues {
+        // Without `releases`, the thread has released nothing.
+        if node.operation.continues && clocks.releases.is_some() {
             for other in earlier {
                 if other.part == Part::Write
                     && other.operation.object == node.operation.object

@@ -4,9 +4,9 @@
 //! The *prefix* of a write are the events on which it depends: those before it in program order,
 //! reads-from and synchronization edges (its clock `porf`).
 
-use super::clocks::{known_of, knows};
+use super::clocks::{Clock, known_of, knows};
 use super::events::{At, Event, Graph, Node, Part};
-use crate::execution::{EventId, ThreadId};
+use crate::execution::{EventId, ObjectId, ThreadId};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -37,40 +37,34 @@ fn is_without_place((_, place): &(&At, &Option<EventId>)) -> bool {
 }
 
 impl Graph {
-    /// Returns the reads that can be changed to read from `write`: those on which the write does
-    /// not depend. The write must be the event that was added last.
-    pub(super) fn revisitable(&self, write: At) -> SmallVec<[At; 4]> {
-        let node = self.node(write);
-        let reads = self.object(node.operation.object).reads.iter();
-        let is_before = |read: At| knows(&node.clocks.porf, read);
-        reads.copied().filter(|&read| !is_before(read)).collect()
+    /// Returns the reads of the object that can be changed to read from a new write with this
+    /// prefix: the write does not depend on them, and all events that are removed would be added in
+    /// the same way again. If they would not, the search reaches the resulting graph in another
+    /// way.
+    pub(super) fn revisitable(&self, object: ObjectId, prefix: &Clock) -> SmallVec<[At; 4]> {
+        let reads = self.object(object).reads.iter().copied();
+        reads
+            .filter(|&read| !knows(prefix, read) && self.may_revisit(read, prefix))
+            .collect()
     }
 
-    /// Returns the new position of each step before the write's step in the graph in which `read`
-    /// reads from `write`. The position is `None` if the step is removed. The whole result is
-    /// `None` if the search reaches that graph in another way. The write's step must be the last
-    /// one, and the write must not be in coherence order yet.
-    pub(super) fn places_after(&self, read: At, write: At) -> Option<Vec<Option<EventId>>> {
-        if !self.may_revisit(read, write) {
-            return None;
-        }
-        let (_, steps) = self.steps.split_last()?;
+    /// Returns the new position of each step in the graph in which `read` reads from a new write
+    /// with this prefix. The position is `None` if the step is removed.
+    pub(super) fn places_after(&self, read: At, prefix: &Clock) -> Vec<Option<EventId>> {
         let stamp = self.node(read).stamp;
-        let prefix = &self.node(write).clocks.porf;
         let mut next = 0;
         let place = |&step: &At| {
             let stays = self.node(step).stamp < stamp || knows(prefix, step);
             next += usize::from(stays);
             stays.then(|| EventId::at(next - 1))
         };
-        Some(steps.iter().map(place).collect())
+        self.steps.iter().map(place).collect()
     }
 
-    /// Checks whether all events that are removed if `read` reads from `write` would be added in
-    /// the same way again. If not, the search reaches the resulting graph in another way.
-    pub(super) fn may_revisit(&self, read: At, write: At) -> bool {
+    /// Checks whether all events that are removed if `read` reads from a new write with this prefix
+    /// would be added in the same way again.
+    fn may_revisit(&self, read: At, prefix: &Clock) -> bool {
         let stamp = self.node(read).stamp;
-        let prefix = &self.node(write).clocks.porf;
         (0..self.threads.len()).all(|thread| {
             let thread = ThreadId::from_index(thread);
             let stays = known_of(prefix, thread) as usize;
@@ -81,7 +75,7 @@ impl Graph {
                 .take_while(|(_, event)| event.stamp >= stamp)
                 .all(|(index, event)| {
                     let index = index as u32;
-                    self.is_maximal(At { thread, index }, event, write)
+                    self.is_maximal(At { thread, index }, event, prefix)
                 })
         })
     }
@@ -117,12 +111,9 @@ impl Graph {
     }
 
     /// Checks whether the event would be added in the same way again if the graph already contained
-    /// the prefix of `write`.
-    fn is_maximal(&self, at: At, node: &Node, write: At) -> bool {
-        let prefix = &self.node(write).clocks.porf;
-        let is_previous = |other: At| {
-            other != write && (self.node(other).stamp <= node.stamp || knows(prefix, other))
-        };
+    /// this prefix.
+    fn is_maximal(&self, at: At, node: &Node, prefix: &Clock) -> bool {
+        let is_previous = |other: At| self.node(other).stamp <= node.stamp || knows(prefix, other);
         let object = self.object(node.operation.object);
         let source = match node.part {
             Part::Other => return node.choice == 0,
