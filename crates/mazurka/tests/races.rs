@@ -3,7 +3,7 @@
 use mazurka::cell::{MutPtr, UnsafeCell};
 use mazurka::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use mazurka::sync::{Arc, Mutex};
-use mazurka::{Algorithm, Checker, FailureKind, Report, Style, Verdict, thread};
+use mazurka::{Algorithm, Checker, FailureKind, MemoryModel, Report, Style, Verdict, thread};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// A cell that is published by a flag.
@@ -53,6 +53,31 @@ fn publish(store: Ordering, load: Ordering) -> Report {
 
 fn is_race(report: &Report) -> bool {
     report.verdict == Verdict::Bug && report.errors[0].kind == FailureKind::DataRace
+}
+
+/// The count alone does not order the read after the drop. `upgrade` does.
+#[test]
+fn a_successful_upgrade_comes_after_the_drops_of_other_shares() {
+    for upgrades in [true, false] {
+        for memory in [MemoryModel::Sc, MemoryModel::Rc11] {
+            let report = Checker::new().memory(memory).check(move || {
+                let shared = Published::new();
+                let weak = Arc::downgrade(&shared);
+                let other = thread::spawn({
+                    let shared = Arc::clone(&shared);
+                    move || shared.write()
+                });
+                if weak.strong_count() == 1 {
+                    let upgraded = upgrades.then(|| weak.upgrade());
+                    assert_eq!(shared.read(), 42);
+                    drop(upgraded);
+                }
+                other.join().unwrap();
+            });
+            assert_eq!(is_race(&report), !upgrades, "{report:?}");
+            assert_eq!(report.verdict == Verdict::Verified, upgrades, "{report:?}");
+        }
+    }
 }
 
 #[test]

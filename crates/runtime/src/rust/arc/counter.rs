@@ -232,6 +232,7 @@ impl Counter {
     }
 
     /// Adds a share for a weak reference if the value is alive. Returns whether the value is alive.
+    /// If it is, the ends of shares so far happen before this, as in `std`.
     #[track_caller]
     pub fn upgrade(self) -> bool {
         self.coarsen(Coarsening::Polled);
@@ -240,6 +241,9 @@ impl Counter {
             let owned = engine.guests.owned.get_mut(self.number);
             let is_alive = owned.shares > 0;
             owned.shares += usize::from(is_alive);
+            if is_alive {
+                self.acquire(engine);
+            }
             is_alive
         })
     }
