@@ -220,7 +220,7 @@ pub struct CheckOptions {
     /// File of findings not to report, with lines like race:FUNCTION and leak:FILE
     #[arg(long, value_name = "FILE")]
     pub suppressions: Option<PathBuf>,
-    /// Save the state of the search to this file a hundred times per second
+    /// Save the state of the search to this file, at most a hundred times per second
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
     /// Resume the search from the state in this file
