@@ -188,14 +188,14 @@ impl Crew<'_> {
     fn save(&self) {
         if let Err(error) = self.division.save() {
             let program = self.order.name.clone();
-            self.note(Trouble::Refused(Box::new(Refusal::Check {
+            self.record_trouble(Trouble::Refused(Box::new(Refusal::Check {
                 program,
                 error,
             })));
         }
     }
 
-    fn note(&self, trouble: Trouble) {
+    fn record_trouble(&self, trouble: Trouble) {
         let mut first = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert(trouble);
         self.division.halt(Limit::Interrupted);
@@ -216,7 +216,7 @@ impl Crew<'_> {
         while let Some(errand) = self.next(&mut runner) {
             match runner.carry_out(&errand.words(), || self.division.is_stopped()) {
                 Ok(carried) => peak = self.settle(errand, carried).unwrap_or(peak),
-                Err(refusal) => self.note(Trouble::Refused(Box::new(refusal))),
+                Err(refusal) => self.record_trouble(Trouble::Refused(Box::new(refusal))),
             }
         }
         self.memory.fetch_add(peak, Relaxed);
@@ -229,7 +229,7 @@ impl Crew<'_> {
         match runner.haste() {
             Ok(haste) => self.division.take(Box::new(move || haste.ask())),
             Err(refusal) => {
-                self.note(Trouble::Refused(Box::new(refusal)));
+                self.record_trouble(Trouble::Refused(Box::new(refusal)));
                 None
             }
         }
@@ -245,12 +245,12 @@ impl Crew<'_> {
             }
             Carried::Crashed(trailed, ended) => {
                 errand.break_off(&trailed, Limit::Interrupted);
-                self.note(Trouble::Crashed(Box::new(trailed), ended));
+                self.record_trouble(Trouble::Crashed(Box::new(trailed), ended));
             }
             Carried::Lost(trailed, ended) => {
                 errand.break_off(&trailed, Limit::Interrupted);
                 self.warn(fatality::warnings_of_lost(&trailed, ended, ATTEMPTS));
-                self.note(Trouble::Lost);
+                self.record_trouble(Trouble::Lost);
             }
         }
         None

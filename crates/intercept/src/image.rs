@@ -51,7 +51,7 @@ pub(crate) fn save() {
     *PARTS.get() = saved.collect();
     *SEGMENTS.get() = segments();
     *FILES.get() = files_now();
-    note_code();
+    record_code();
 }
 
 /// The files of the images at the beginning of the program's `main`, and their code. They are not
@@ -243,14 +243,14 @@ pub(crate) fn code_around(code: usize) -> Option<(&'static [u8], usize)> {
         Some(part) => part,
         None => {
             // Images may have been loaded since the last lookup.
-            note_code();
+            record_code();
             CODE.get().iter().find(is_around)?
         }
     };
     Some((part, code - part.as_ptr().addr()))
 }
 
-fn note_code() {
+fn record_code() {
     let parts = CODE.get();
     parts.clear();
     for_each(|info| {

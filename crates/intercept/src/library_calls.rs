@@ -93,7 +93,7 @@ pub(crate) struct Callee {
     effects: Option<cpp::Effects>,
     /// Whether a call counts as a change by the thread, because its effects are unknown. (The await
     /// rule stops a thread that repeats a spin loop and changes nothing.)
-    is_noted: bool,
+    counts_as_effect: bool,
     /// Whether the function itself reports the state of the calling thread for the await rule.
     reports_state: bool,
 }
@@ -103,7 +103,7 @@ impl Callee {
     pub(crate) fn new(
         function: usize,
         Name { name, is_unknown }: Name,
-        is_noted: bool,
+        counts_as_effect: bool,
         is_ours: bool,
     ) -> Callee {
         let acts = acts(name).unwrap_or_default();
@@ -118,7 +118,7 @@ impl Callee {
             },
             uses,
             effects: cpp::effects(name),
-            is_noted,
+            counts_as_effect,
             reports_state: is_ours || copies,
         }
     }
@@ -354,7 +354,7 @@ fn is_program_memory(address: usize) -> bool {
 /// The caller must be [`enter`], for a call of the program.
 unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
     let callee = arguments.callee();
-    if callee.is_noted {
+    if callee.counts_as_effect {
         HAS_CALLED_UNKNOWN.store(true, Relaxed);
     }
     if !gate::is_inside() && !enforce::is_thread_enforced() {

@@ -147,9 +147,9 @@ fn call(number: c_long, arguments: [usize; 6]) -> isize {
             }
             let result = result as usize;
             privately(|| match number {
-                libc::SYS_munmap => note(&known_pages, 0..0),
-                libc::SYS_mremap => note(&known_pages, pages(result, third)),
-                libc::SYS_mmap => note(&pages(result, second), pages(result, second)),
+                libc::SYS_munmap => record_mapping(&known_pages, 0..0),
+                libc::SYS_mremap => record_mapping(&known_pages, pages(result, third)),
+                libc::SYS_mmap => record_mapping(&pages(result, second), pages(result, second)),
                 _ => {}
             });
         }
@@ -161,7 +161,7 @@ fn call(number: c_long, arguments: [usize; 6]) -> isize {
 }
 
 /// Records that the execution has unmapped some pages and then mapped others.
-fn note(unmapped: &Range<usize>, mapped: Range<usize>) {
+fn record_mapping(unmapped: &Range<usize>, mapped: Range<usize>) {
     mappings::forget();
     let rest = MAPPED.get().drain(..).flat_map(|mapping| {
         let before = mapping.start..mapping.end.min(unmapped.start);

@@ -63,7 +63,7 @@ pub(crate) fn work(program: Program) -> i32 {
     watch::begin(order.is_debugged);
     listen_to_owner();
     warm_up();
-    if let Err(reason) = unknown_calls::note(order.conditions.interleaves_plain) {
+    if let Err(reason) = unknown_calls::record_calls(order.conditions.interleaves_plain) {
         refuse_now(&format!(
             "no memory for the calls of the C library: {reason}"
         ));

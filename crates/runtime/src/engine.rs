@@ -199,7 +199,7 @@ impl Engine {
 
     /// Records the ids of the object's values before and after the current event.
     #[inline(always)]
-    pub(crate) fn note(&mut self, before: ValueId, after: ValueId) {
+    pub(crate) fn record_value_ids(&mut self, before: ValueId, after: ValueId) {
         self.before = before;
         self.after = after;
     }

@@ -328,12 +328,12 @@ impl<'d> Round<'_, '_, 'd> {
             Some(Outcome::Crashed(trailed, status)) => {
                 errand.break_off(&trailed, Limit::Interrupted);
                 let ended = ExitStatus::from_raw(status);
-                self.note(Trouble::Crashed(Box::new(trailed), ended));
+                self.record_trouble(Trouble::Crashed(Box::new(trailed), ended));
             }
             Some(Outcome::Lost(trailed, status)) => self.lose(errand, &trailed, status),
             Some(Outcome::Refused(reason)) => {
                 let program = self.leader.job.order.name.clone();
-                self.note(Trouble::Refused(Box::new(Refusal::Worker {
+                self.record_trouble(Trouble::Refused(Box::new(Refusal::Worker {
                     program,
                     reason,
                 })));
@@ -347,10 +347,10 @@ impl<'d> Round<'_, '_, 'd> {
         let ended = ExitStatus::from_raw(status);
         let warnings = fatality::warnings_of_lost(trailed, ended, ATTEMPTS);
         self.warnings.extend(warnings);
-        self.note(Trouble::Lost);
+        self.record_trouble(Trouble::Lost);
     }
 
-    fn note(&mut self, trouble: Trouble) {
+    fn record_trouble(&mut self, trouble: Trouble) {
         self.trouble.get_or_insert(trouble);
         self.division.halt(Limit::Interrupted);
     }

@@ -66,7 +66,7 @@ unsafe extern "C-unwind" fn enforced_main(
         enforce::fail(&reason);
     }
     threads::keep_main();
-    if let Err(reason) = unknown_calls::note_events(enforce::counts_plain()) {
+    if let Err(reason) = unknown_calls::report_events(enforce::counts_plain()) {
         enforce::fail(&reason);
     }
     let main = MAIN

@@ -112,7 +112,7 @@ fn order(address: usize, code: usize, access: Access) {
         let before = count.token();
         *count += u32::from(releases);
         let after = count.token();
-        engine.note(before, after);
+        engine.record_value_ids(before, after);
         if engine.is_ordering() {
             let (thread, object) = (engine.running, engine.op.object);
             let clocks = &mut engine.guests.happens_before;

@@ -84,7 +84,7 @@ pub(super) unsafe fn load_unless<V: Value>(
             let value = engine.value_at(pointer.read_unaligned(), range, sort);
             (value, token(value, range))
         };
-        engine.note(token, token);
+        engine.record_value_ids(token, token);
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
             engine.loaded_at(pointer, value, (range, sort), order);
@@ -124,7 +124,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
             if engine.is_written_at(old, value, range, Sort::Atomic) {
                 pointer.write_unaligned(value);
             }
-            engine.note(before, token(value, range));
+            engine.record_value_ids(before, token(value, range));
             if old != value {
                 engine.thread().life.guests.round.take_effect();
             }
@@ -204,7 +204,7 @@ pub(super) unsafe fn modify_unless<V: Value>(
             if engine.is_written_at(newest, new, range, sort) {
                 pointer.write_unaligned(new);
             }
-            engine.note(before, token(new, range));
+            engine.record_value_ids(before, token(new, range));
             (old, new)
         };
         if old != new {
@@ -280,7 +280,7 @@ pub unsafe fn compare_exchange<V: Value>(
         }
         // SAFETY: as above.
         let after = unsafe { token(if is_equal { new } else { old }, range) };
-        engine.note(before, after);
+        engine.record_value_ids(before, after);
         if !range.is_merged {
             // The access is known since the announcement, unless an old value was read.
             engine.op.access = match is_equal {

@@ -180,7 +180,7 @@ impl Audit {
                 }
                 !conflicts
             });
-            granule.note(touch);
+            granule.record(touch);
             self.granules.insert(number, granule);
         }
         if writes {
@@ -267,7 +267,7 @@ impl Audit {
 }
 
 impl Granule {
-    fn note(&mut self, touch: Touch) {
+    fn record(&mut self, touch: Touch) {
         let same = |known: &&mut Touch| known.thread == touch.thread && known.bytes == touch.bytes;
         match self.reported.iter_mut().find(same) {
             Some(own) => *own = touch,

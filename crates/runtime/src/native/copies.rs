@@ -88,7 +88,7 @@ pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const 
             engine.changes(to, length);
             content_of(to, length, range)
         };
-        engine.note(before, before);
+        engine.record_value_ids(before, before);
         engine.guests.native.written = Some(Written {
             address: to,
             length,

@@ -75,7 +75,7 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
     let is_woken = perform_when(goes_on, |engine| {
         if !is_weak {
             // SAFETY: as promised by the caller.
-            unsafe { engine.note_word(word) };
+            unsafe { engine.record_word(word) };
         }
         let is_woken = queue.waiters(engine).resolve(ticket);
         if is_woken {
@@ -115,7 +115,7 @@ unsafe fn enqueue_if(
     perform_when(goes_on, |engine| {
         // SAFETY: as promised by the caller.
         let is_equal = unsafe {
-            engine.note_word(word);
+            engine.record_word(word);
             if engine.watch.races {
                 engine.shadow_atomic(word.addr(), size_of::<u32>(), Access::Read);
             }
@@ -199,7 +199,7 @@ pub unsafe fn futex_wake(word: *const u32, most: u32, code: usize) -> u32 {
     };
     perform_when(goes_on, |engine| {
         // SAFETY: as promised by the caller.
-        unsafe { engine.note_word(word) };
+        unsafe { engine.record_word(word) };
         engine.follows_queue(queue.object);
         wake(engine)
     })
@@ -255,9 +255,9 @@ impl Engine {
     /// # Safety
     ///
     /// The word must be readable.
-    unsafe fn note_word(&mut self, word: *const u32) {
+    unsafe fn record_word(&mut self, word: *const u32) {
         // SAFETY: as promised by the caller.
         let value = unsafe { word.read() }.token();
-        self.note(value, value);
+        self.record_value_ids(value, value);
     }
 }

@@ -15,7 +15,7 @@ impl Engine {
     }
 
     /// Records an effect of the running thread if memory has changed in this segment.
-    pub(crate) fn note_changes_of_memory(&mut self) {
+    pub(crate) fn record_changes_of_memory(&mut self) {
         if self.thread().life.guests.round.is_watched() && self.has_changed_memory() {
             self.thread().life.guests.round.take_effect();
         }

@@ -245,7 +245,7 @@ impl Engine {
     }
 
     /// Records that a wait of the running thread ends without a signal.
-    pub(crate) fn note_end_of_wait(&mut self, number: u32) {
+    pub(crate) fn record_end_of_wait(&mut self, number: u32) {
         if self.config.native.is_some() && self.watch.races {
             let epoch = self.guests.happens_before.now(self.running);
             let objects = &mut self.guests.native.life.objects;

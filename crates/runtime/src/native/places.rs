@@ -128,7 +128,7 @@ impl Engine {
         }
         // A thread's changes are recorded when it is suspended. Record them here as well, so that
         // the result does not depend on whether the thread is suspended here.
-        self.note_changes();
+        self.record_changes();
         self.thread().life.guests.round.forget_before_effect();
         // A copy of memory from before the thread's last effect is useless.
         if !self.thread().life.guests.round.is_watched() {

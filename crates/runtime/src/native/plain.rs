@@ -108,14 +108,14 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
     };
     perform_when(goes_on, |engine| {
         let Some(range) = met.get() else {
-            return engine.note_private_write(address, length);
+            return engine.record_private_write(address, length);
         };
         // SAFETY: the program is about to write this memory.
         let before = unsafe {
             engine.changes(address, length);
             content_of(address, length, range)
         };
-        engine.note(before, before);
+        engine.record_value_ids(before, before);
         engine.guests.native.written = Some(Written {
             address,
             length,
@@ -158,7 +158,7 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
             engine.changes(address, length);
             content_of(address, length, range)
         };
-        engine.note(before, before);
+        engine.record_value_ids(before, before);
         engine.guests.native.written = Some(Written {
             address,
             length,
@@ -325,7 +325,7 @@ impl Engine {
     pub(super) unsafe fn has_read(&mut self, address: usize, length: usize, range: Range) {
         // SAFETY: as promised by the caller.
         let token = unsafe { content_of(address, length, range) };
-        self.note(token, token);
+        self.record_value_ids(token, token);
         if self.watch.is_on() {
             // SAFETY: as promised by the caller.
             self.see(unsafe { memory_seen(address, length) });

@@ -86,7 +86,7 @@ impl Engine {
 
     /// If the current plain write is a step but not an event, arranges that it is recorded after
     /// the program has performed it. Also passes the write to the audit, if there is one.
-    pub(super) fn note_private_write(&mut self, address: usize, length: usize) {
+    pub(super) fn record_private_write(&mut self, address: usize, length: usize) {
         if self.watch.audits && !self.races_plain() {
             self.audit_access(address, length, true);
         }

@@ -201,7 +201,7 @@ impl Engine {
     fn size_of_copy(&self) -> Option<usize> {
         let is_plain = self.granularity == StepGranularity::Accesses
             && !self.config.without.contains(&Shortcut::Savepoints)
-            && !self.watch.notes
+            && !self.watch.records_or_samples
             && !self.watch.states
             && !self.watch.stacks;
         let native = self.config.native.filter(|_| is_plain)?;

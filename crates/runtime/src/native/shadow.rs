@@ -144,7 +144,7 @@ impl Shadow {
     /// Records an access and returns true. If an access of another thread conflicts with it,
     /// whether ordered or not, records nothing and returns false.
     #[inline]
-    fn notes(&mut self, number: usize, touch: Touch, is_raced: bool) -> bool {
+    fn record_unless_conflicting(&mut self, number: usize, touch: Touch, is_raced: bool) -> bool {
         let touches = self.granule(number);
         let mut same = None;
         for (index, earlier) in touches.iter().enumerate() {
@@ -367,7 +367,13 @@ impl Engine {
 
     fn shadow_granule(&mut self, number: usize, touch: Touch) {
         let is_raced = self.guests.native.is_raced;
-        if !self.watch.records && self.guests.native.shadow.notes(number, touch, is_raced) {
+        if !self.watch.records
+            && self
+                .guests
+                .native
+                .shadow
+                .record_unless_conflicting(number, touch, is_raced)
+        {
             return;
         }
         let mut touch = touch;
@@ -500,7 +506,7 @@ impl Engine {
         }
         self.guests
             .recorder
-            .note_race(earlier.recorded, later.recorded);
+            .record_race(earlier.recorded, later.recorded);
         self.guests.failures.push(shown);
     }
 }

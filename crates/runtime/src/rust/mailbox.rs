@@ -172,7 +172,7 @@ impl Mailbox {
             }
             engine.record(|_| text());
             if let Some(to) = engine.life.objects.mailboxes.get(self.number).thread {
-                engine.guests.recorder.note_arrival(to);
+                engine.guests.recorder.record_arrival(to);
             }
             let order = &mut engine.life.objects.mailboxes.get_mut(self.number).order;
             (!order.is_closed()).then(|| order.arrive(event))
@@ -205,7 +205,7 @@ impl Mailbox {
             order.receive(position);
             order.edges(position, &mut edges);
             for &arrival in &edges {
-                engine.guests.recorder.note_receipt(arrival);
+                engine.guests.recorder.record_receipt(arrival);
             }
             engine.synchronize_with(&edges);
             engine.take_effect();
@@ -318,7 +318,7 @@ impl Posted {
             engine.record(|_| text());
             let event = engine.event();
             if engine.watch.records {
-                engine.guests.recorder.note_send(self.key(), event);
+                engine.guests.recorder.record_send(self.key(), event);
             }
         });
     }
@@ -340,7 +340,7 @@ impl Posted {
     #[track_caller]
     pub fn deliver(&self, to: &Mailbox, text: impl FnOnce() -> String) -> Option<usize> {
         let position = to.arrive(Order::DELIVER, text);
-        silently(|engine| engine.guests.recorder.note_delivery(self.key()));
+        silently(|engine| engine.guests.recorder.record_delivery(self.key()));
         self.arrived();
         position
     }
@@ -360,7 +360,7 @@ impl Posted {
     pub fn received(&self) {
         self.network
             .with(|letters, process| letters.receive(process, self.ticket));
-        silently(|engine| engine.guests.recorder.note_origin(self.key()));
+        silently(|engine| engine.guests.recorder.record_origin(self.key()));
     }
 
     /// Returns the identity of the letter, if it matters after the arrival: see [`Letters::name`].

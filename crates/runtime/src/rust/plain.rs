@@ -428,7 +428,7 @@ impl Engine {
         let [_, (location, ..)] = accesses;
         self.guests
             .recorder
-            .note_race(earlier.recorded, later.recorded);
+            .record_race(earlier.recorded, later.recorded);
         self.guests.failures.push(Shown {
             kind: FailureKind::DataRace,
             message: format!("data race: {first} and {second} are not ordered"),

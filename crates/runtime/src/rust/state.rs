@@ -58,7 +58,7 @@ impl<T> State<T> {
             let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
             let result = look(&value.0);
             let token = ValueId(value.1);
-            engine.note(token, token);
+            engine.record_value_ids(token, token);
             engine.see(Seen::Value(self.object, token));
             if engine.watch.races {
                 let thread = engine.running;
@@ -80,7 +80,7 @@ impl<T> State<T> {
             let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
             let result = change(&mut value.0);
             value.1 += 1;
-            engine.note(ValueId(value.1 - 1), ValueId(value.1));
+            engine.record_value_ids(ValueId(value.1 - 1), ValueId(value.1));
             if engine.watch.races {
                 let thread = engine.running;
                 engine

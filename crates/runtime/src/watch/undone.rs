@@ -193,7 +193,7 @@ impl Engine {
     }
 
     /// Records the current event.
-    pub(crate) fn note_access(&mut self, thread: ThreadId) {
+    pub(crate) fn record_access(&mut self, thread: ThreadId) {
         let event = self.event();
         let history = &mut self.guests.history;
         if history.events.is_empty() {
@@ -210,7 +210,7 @@ impl Engine {
     }
 
     /// Records that the thread has changed a variable's value, and may undo this change.
-    pub(crate) fn note_write(&mut self, thread: ThreadId) {
+    pub(crate) fn record_write(&mut self, thread: ThreadId) {
         let (object, before, after) = (self.op.object, self.before, self.after);
         let event = self.event();
         let effects = &self.threads[thread.index()].life.guests.round.effects;
@@ -245,7 +245,7 @@ impl Engine {
 
     /// Records that the thread has performed an event while it has changed memory and not restored
     /// it.
-    pub(crate) fn note_publication(&mut self, thread: ThreadId) {
+    pub(crate) fn record_publication(&mut self, thread: ThreadId) {
         let event = self.event();
         let round = &mut self.threads[thread.index()].life.guests.round;
         if round.at_hints.has_changed_heap() {

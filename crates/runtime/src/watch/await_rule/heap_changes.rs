@@ -34,7 +34,7 @@ impl Engine {
     }
 
     /// Records the changes of the heap in this segment.
-    pub(super) fn note_changes_of_heap(&mut self) {
+    pub(super) fn record_changes_of_heap(&mut self) {
         let mut spans = Vec::new();
         let live = self.look_at_heap(&mut spans);
         let segment = std::mem::take(&mut self.guests.segment);
