@@ -488,11 +488,11 @@ fn is_of_library(code: usize) -> bool {
 /// Records a read of this value if the value is the address of a block, perhaps with tags in its
 /// lowest bits.
 #[inline(always)]
-pub(crate) fn meet(value: u64, is_atomic: bool) {
+pub(crate) fn record_read(value: u64, is_atomic: bool) {
     let block = value as usize / GRANULE * GRANULE;
     // SAFETY: the address is in the region.
     if contains(block) && unsafe { *state(block) } & FIRST != 0 {
-        native::meet_address(block, is_atomic);
+        native::record_address(block, is_atomic);
     }
 }
 

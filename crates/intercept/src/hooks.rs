@@ -65,7 +65,7 @@ unsafe fn read_shared(pointer: *const c_void, length: usize) {
             None => native::read(pointer.expose_provenance(), length, frame),
         }
         if length == size_of::<u64>() {
-            heap::meet(pointer.cast::<u64>().read_unaligned(), false);
+            heap::record_read(pointer.cast::<u64>().read_unaligned(), false);
         }
     }
 }

@@ -85,7 +85,7 @@ fn look_at_protection(pages: &Range<usize>, access: c_int) {
 
 /// Handles one of the system calls in [`CALLS`], which the program is about to make. The gate is
 /// closed.
-pub(crate) fn meet(number: c_long, arguments: [c_long; 6]) {
+pub(crate) fn handle(number: c_long, arguments: [c_long; 6]) {
     let arise = privately(|| {
         look_at_call(number, arguments);
         aliases::arise(number, arguments)
@@ -132,7 +132,7 @@ fn call(number: c_long, arguments: [usize; 6]) -> isize {
     }
     if is_inside() {
         let (code, _closed) = (code(), close());
-        meet(number, arguments.map(|argument| argument as c_long));
+        handle(number, arguments.map(|argument| argument as c_long));
         if !gives_back.is_empty() {
             native::unmap(gives_back.start, gives_back.len(), code);
         }

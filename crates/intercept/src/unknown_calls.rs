@@ -177,7 +177,7 @@ fn redirect(records_unknown: bool, are_events: bool) -> Result<(), String> {
     let mut calls: Vec<(Slot, Step)> = Vec::new();
     for slot in slots {
         if slot.is_hooked {
-            stream_locks::meet(slot.name);
+            stream_locks::record_function(slot.name);
         }
         let step = Step::of(&slot, &images, records_unknown, are_events);
         calls.extend(step.map(|step| (slot, step)));

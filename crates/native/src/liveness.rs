@@ -188,7 +188,7 @@ impl Analysis {
         let mut left = vec![(from, known)];
         while let Some((number, mut before)) = left.pop() {
             if let Some(known) = *self.known.get(number)? {
-                before = before.meet(known)?;
+                before = before.merge(known)?;
                 if before == known {
                     continue;
                 }

@@ -270,7 +270,7 @@ impl Guest for Guests {
     }
 
     fn add_stack(_: &mut Engine, start: usize, end: usize) {
-        native::meet_stack(start, end);
+        native::include_stack(start, end);
     }
 
     #[inline]

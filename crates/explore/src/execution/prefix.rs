@@ -69,7 +69,7 @@ impl Accesses {
                     Entry::Occupied(mut recorded) => {
                         let recorded = recorded.get_mut();
                         *recorded.objects.entry(event.op.object).or_default() |= is_write;
-                        meet(&mut recorded.ordered, &ordered);
+                        take_minimum(&mut recorded.ordered, &ordered);
                     }
                 }
             }
@@ -95,7 +95,7 @@ impl Accesses {
 }
 
 /// Takes the minimum of each entry. A missing entry counts as 0.
-fn meet(clock: &mut Vec<u32>, other: &[u32]) {
+fn take_minimum(clock: &mut Vec<u32>, other: &[u32]) {
     clock.truncate(other.len());
     for (entry, other) in clock.iter_mut().zip(other) {
         *entry = (*entry).min(*other);

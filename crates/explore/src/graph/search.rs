@@ -266,7 +266,7 @@ impl Strategy for GraphSearch {
         let first = self.graph.next_of(thread);
         self.graph.steps.push(first);
         let step = self.step(&added, &operation);
-        self.meet(&operation, performed);
+        self.learn_initial_value(&operation, performed);
         if let Shape::Fence | Shape::Choice | Shape::Other = operation.shape {
             let node = Node {
                 choice: added.choice,
@@ -387,7 +387,7 @@ impl GraphSearch {
     }
 
     /// Learns the initial value of an object from the first event that accesses it.
-    fn meet(&mut self, operation: &Operation, performed: &Performed<'_>) {
+    fn learn_initial_value(&mut self, operation: &Operation, performed: &Performed<'_>) {
         if operation.shape == Shape::Other || performed.op.access == Access::None {
             return;
         }

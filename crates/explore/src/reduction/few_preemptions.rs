@@ -148,7 +148,7 @@ impl Reduction for FewPreemptions {
         if self.is_exhaustive {
             return;
         }
-        let mut met = Vec::new();
+        let mut seen = Vec::new();
         for (second, event) in execution.events_from(unseen) {
             if event.step.choice > 0 {
                 continue;
@@ -163,17 +163,17 @@ impl Reduction for FewPreemptions {
                     }
                 }
             }
-            met.clear();
+            seen.clear();
             for first in execution.earlier_accesses(second) {
                 let earlier = execution.event(first);
                 let thread = earlier.thread();
                 if thread == event.thread()
-                    || met.contains(&thread)
+                    || seen.contains(&thread)
                     || !earlier.op.conflicts_with(event.op)
                 {
                     continue;
                 }
-                met.push(thread);
+                seen.push(thread);
                 if earlier.is_fixed || execution.is_before_program(first, second) {
                     continue;
                 }

@@ -9,7 +9,7 @@ use super::checkpoint::{State, refused_if_contradictory};
 use super::jobs::{Keeper, Work, by_one_job, conclude, indivisible, is_possible};
 use super::ledger::{Haste, Known, Task};
 use super::memory::peak_rss_bytes;
-use super::part::{End, Found, Met, Part, Portion, Shown, Slice};
+use super::part::{End, Found, NamedFailure, Part, Portion, Shown, Slice};
 use super::settings::shared_words;
 use super::slicing::Sliced;
 use super::tally::Tally;
@@ -253,7 +253,7 @@ impl Errand<'_> {
     /// Records that the process was ended for this reason during the errand. `trailed` has the
     /// results that it left in its trail.
     pub fn break_off(self, trailed: &Trailed, limit: Limit) {
-        let met = trailed.sighted.iter().map(|sighted| Met {
+        let failures = trailed.sighted.iter().map(|sighted| NamedFailure {
             position: self.task.part.position.clone(),
             shown: Shown::sighted(sighted),
             shortest: None,
@@ -261,7 +261,7 @@ impl Errand<'_> {
         });
         let found = Found {
             tally: Tally::of(&trailed.counts),
-            met: met.collect(),
+            failures: failures.collect(),
             ..Found::default()
         };
         self.task.bring(Ok(Slice {
@@ -339,8 +339,8 @@ impl Division {
     /// Returns the results so far, in the form that a process leaves in its trail.
     pub fn trailed(&self) -> Trailed {
         let known = self.work.ledger.so_far();
-        let met = known.met.into_iter();
-        let sighted = met.map(|(met, number)| met.shown.into_sighted(number));
+        let failures = known.failures.into_iter();
+        let sighted = failures.map(|(failure, number)| failure.shown.into_sighted(number));
         let mut tally = known.found.tally.clone();
         tally.add(&known.broken_off);
         Trailed {

@@ -8,7 +8,7 @@
 use super::CheckError;
 use super::as_json;
 use super::numbering::{Numbering, merged};
-use super::part::{End, Found, Met, Part, Portion, Position, Slice};
+use super::part::{End, Found, NamedFailure, Part, Portion, Position, Slice};
 use super::settings::Settings;
 use super::tally::Tally;
 use super::unhinted_spin::Spin;
@@ -69,7 +69,7 @@ struct State {
     /// Number of executions of each slice of this epoch.
     runs: BTreeMap<Position, u64>,
     /// Failures of earlier epochs, with the numbers of their executions.
-    before: Vec<(Met, u64)>,
+    before: Vec<(NamedFailure, u64)>,
     /// Number of executions in earlier epochs.
     earlier: u64,
     /// Executions per second of one job.
@@ -108,8 +108,8 @@ pub(super) struct Task<'l> {
 pub(super) struct Known {
     pub found: Found,
     /// The failures in the order of the report, with the numbers of their executions.
-    pub met: Vec<(Met, u64)>,
-    /// The number of failures from earlier epochs. These come first in `met`.
+    pub failures: Vec<(NamedFailure, u64)>,
+    /// The number of failures from earlier epochs. These come first in `failures`.
     pub older: usize,
     #[serde(with = "as_json")]
     pub halt: Option<Limit>,
@@ -139,8 +139,8 @@ impl Ledger {
             earlier: found.tally.runs(),
             ..Numbering::default()
         });
-        let (before, met) = numbering.split(std::mem::take(&mut found.met));
-        found.met = met;
+        let (before, failures) = numbering.split(std::mem::take(&mut found.failures));
+        found.failures = failures;
         Ledger {
             jobs: AtomicUsize::new(jobs),
             limit: settings.limit(),
@@ -403,8 +403,12 @@ impl Task<'_> {
             // The slice is of an earlier epoch. Its executions are dropped; its failures are real.
             state.found.tally.given_up += slice.found.tally.runs();
             let number = state.found.tally.runs();
-            let met = slice.found.met.into_iter().map(|met| (met, number));
-            state.before.extend(met);
+            let failures = slice
+                .found
+                .failures
+                .into_iter()
+                .map(|failure| (failure, number));
+            state.before.extend(failures);
             return;
         }
         let mut position = self.part.position.clone();
@@ -415,7 +419,7 @@ impl Task<'_> {
         match slice.end {
             End::BrokenOff(_) => {
                 state.broken_off.add(&slice.found.tally);
-                state.found.met.extend(slice.found.met);
+                state.found.failures.extend(slice.found.failures);
             }
             End::Done | End::Halted(_) => {
                 state.under_way.remove(&position);
@@ -497,34 +501,37 @@ impl State {
     /// Checks whether a data race is known. After a data race, the same steps may have different
     /// effects.
     fn knows_a_race(&self) -> bool {
-        let mut met = self
+        let mut failures = self
             .found
-            .met
+            .failures
             .iter()
-            .chain(self.before.iter().map(|(met, _)| met));
+            .chain(self.before.iter().map(|(failure, _)| failure));
         let mut suppressed = self.found.suppressed.iter();
-        met.any(|met| met.shown.symptom.kind == FailureKind::DataRace)
+        failures.any(|failure| failure.shown.symptom.kind == FailureKind::DataRace)
             || suppressed.any(|suppression| suppression.kind == FailureKind::DataRace)
     }
 
     /// Returns the failures of this epoch, with the numbers of their executions.
-    fn numbered(&self) -> Vec<(Met, u64)> {
-        let mut met: Vec<&Met> = self.found.met.iter().collect();
-        met.sort_by(|a, b| (&a.position, a.shown.execution).cmp(&(&b.position, b.shown.execution)));
-        let number = |met: &Met| {
-            let before = self.runs.range(..&met.position).map(|(_, runs)| *runs);
+    fn numbered(&self) -> Vec<(NamedFailure, u64)> {
+        let mut failures: Vec<&NamedFailure> = self.found.failures.iter().collect();
+        failures.sort_by(|a, b| {
+            (&a.position, a.shown.execution).cmp(&(&b.position, b.shown.execution))
+        });
+        let number = |failure: &NamedFailure| {
+            let before = self.runs.range(..&failure.position).map(|(_, runs)| *runs);
             let before = before.fold(self.earlier, u64::saturating_add);
-            before.saturating_add(met.shown.execution)
+            before.saturating_add(failure.shown.execution)
         };
-        met.into_iter()
-            .map(|met| (met.clone(), number(met)))
+        failures
+            .into_iter()
+            .map(|failure| (failure.clone(), number(failure)))
             .collect()
     }
 
     fn known(&self) -> Known {
         let found = Found {
             tally: self.found.tally.clone(),
-            met: Vec::new(),
+            failures: Vec::new(),
             warnings: self.found.warnings.clone(),
             left_out: self.found.left_out.clone(),
             suppressed: self.found.suppressed.clone(),
@@ -540,21 +547,21 @@ impl State {
         let mut rest: Vec<Part> = rest.cloned().collect();
         rest.sort_by(|a, b| a.position.cmp(&b.position));
         let numbered = self.numbered();
-        let met = self.found.met.iter().map(|met| &met.position);
+        let failures = self.found.failures.iter().map(|failure| &failure.position);
         Known {
             found,
             numbering: Numbering {
                 earlier: self.earlier,
                 runs: merged(
                     &self.runs,
-                    rest.iter().map(|part| &part.position).chain(met),
+                    rest.iter().map(|part| &part.position).chain(failures),
                 ),
-                met: numbered
+                failures: numbered
                     .iter()
-                    .map(|(met, _)| (met.position.clone(), met.shown.execution))
+                    .map(|(failure, _)| (failure.position.clone(), failure.shown.execution))
                     .collect(),
             },
-            met: self.before.iter().cloned().chain(numbered).collect(),
+            failures: self.before.iter().cloned().chain(numbered).collect(),
             older,
             halt: self.halt.filter(|_| !rest.is_empty()),
             spin: self.spin.clone(),

@@ -94,8 +94,8 @@ impl Search {
     }
 
     fn next_site(&self, attempt: &Attempt) -> Option<(Site, Written)> {
-        let mut met = self.model.weak_orderings().into_iter();
-        met.find(|(site, _)| !attempt.contains_key(site))
+        let mut orderings = self.model.weak_orderings().into_iter();
+        orderings.find(|(site, _)| !attempt.contains_key(site))
     }
 
     /// Searches all executions with the orderings of the attempt. Returns whether none of them

@@ -141,7 +141,7 @@ impl Search {
         let mut model = Model::with_names(config, state.names.into_owned(), program);
         model.warned(state.warnings);
         model.leave_out(state.left_out);
-        model.met(state.goals.into_owned());
+        model.set_goals(state.goals.into_owned());
         model.add_suppressed(state.suppressed);
         let mut search = Search::of(settings, observer, model, strategy, state.elapsed_s)?;
         search.tally = state.tally.into_owned();
@@ -315,7 +315,7 @@ impl Search {
         if self.first.is_none() && outcome.is_maximal() {
             self.first = Some((self.strategy.execution().clone(), outcome));
         }
-        if self.meets_weak_ordering() {
+        if self.needs_weaker_memory() {
             self.broken_off(Interrupt::Coarsened)?;
             return Ok(Next::BegunAnew);
         }
@@ -334,7 +334,7 @@ impl Search {
 
     /// Checks whether the last execution shows that the memory model must be weaker. If the search
     /// must stay sequentially consistent, it continues with a warning.
-    fn meets_weak_ordering(&mut self) -> bool {
+    fn needs_weaker_memory(&mut self) -> bool {
         if self.is_done_with_bugs() {
             return false;
         }
@@ -418,7 +418,7 @@ impl Search {
             Interrupt::Incomparable => return Err(self.incomparable()),
             // After an unsupported operation, the program may behave differently from what the
             // search expects.
-            Interrupt::Diverged(_) if self.model.has_met(FailureKind::Unsupported) => {
+            Interrupt::Diverged(_) if self.model.has_failure(FailureKind::Unsupported) => {
                 self.is_broken_off = true;
                 self.sight(self.strategy.execution().schedule());
             }

@@ -96,7 +96,7 @@ pub(crate) fn perform_ordered<R>(
         ..Request::plain(op)
     };
     let announce = |engine: &mut Engine| {
-        engine.meet_ordering(&mut request, Some(location));
+        engine.process_ordering(&mut request, Some(location));
         engine.announce(request, location);
     };
     visible(announce, effect)

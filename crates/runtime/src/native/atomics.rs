@@ -61,11 +61,11 @@ pub(super) unsafe fn load_unless<V: Value>(
 ) -> V {
     // SAFETY: the program is about to read this memory.
     unsafe { touch(pointer) };
-    let met = Cell::new(None);
+    let found_range = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
         let range = unsafe { engine.atomic_range(pointer, sort) };
-        met.set(Some(range));
+        found_range.set(Some(range));
         if stops(engine) {
             return false;
         }
@@ -78,7 +78,7 @@ pub(super) unsafe fn load_unless<V: Value>(
         }
     };
     perform_when(goes_on, |engine| {
-        let range = met.get().expect("an access has a range");
+        let range = found_range.get().expect("an access has a range");
         // SAFETY: the program reads this memory, which is not written meanwhile.
         let (value, token) = unsafe {
             let value = engine.value_at(pointer.read_unaligned(), range, sort);
@@ -102,7 +102,7 @@ pub(super) unsafe fn load_unless<V: Value>(
 pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: usize) {
     // SAFETY: the program is about to write this memory.
     unsafe { touch(pointer) };
-    let met = Cell::new(None);
+    let found_range = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         if engine.is_on_own_stack(pointer.addr()) {
             // This may be the first write of a function to its frame, which still holds the bytes
@@ -111,11 +111,11 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
         }
         // SAFETY: the program is about to access this memory.
         let range = unsafe { engine.atomic_range(pointer, Sort::Atomic) };
-        met.set(Some(range));
+        found_range.set(Some(range));
         engine.announces_atomic((OpKind::Store, Access::Write), range, order, code)
     };
     perform_when(goes_on, |engine| {
-        let range = met.get().expect("an access has a range");
+        let range = found_range.get().expect("an access has a range");
         // SAFETY: the program writes this memory, which is not accessed otherwise meanwhile.
         unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
@@ -178,11 +178,11 @@ pub(super) unsafe fn modify_unless<V: Value>(
 ) -> V {
     // SAFETY: the program is about to write this memory.
     unsafe { touch(pointer) };
-    let met = Cell::new(None);
+    let found_range = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
         let range = unsafe { engine.atomic_range(pointer, sort) };
-        met.set(Some(range));
+        found_range.set(Some(range));
         if stops(engine) {
             return false;
         }
@@ -193,7 +193,7 @@ pub(super) unsafe fn modify_unless<V: Value>(
         }
     };
     perform_when(goes_on, |engine| {
-        let range = met.get().expect("an access has a range");
+        let range = found_range.get().expect("an access has a range");
         // SAFETY: the program writes this memory, which is not accessed otherwise meanwhile.
         let (old, new) = unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
@@ -233,14 +233,14 @@ pub unsafe fn compare_exchange<V: Value>(
 ) -> Result<V, V> {
     // SAFETY: the program is about to access this memory.
     unsafe { touch(pointer) };
-    let met = Cell::new(None);
+    let found_range = Cell::new(None);
     let given = [pointer.addr() as u128, wide(expected), wide(new)];
     // SAFETY: as promised by the caller.
     let code = unsafe { (*frame).code() };
     let goes_on = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
         let range = unsafe { engine.atomic_range(pointer, Sort::Atomic) };
-        met.set(Some(range));
+        found_range.set(Some(range));
         // SAFETY: as promised by the caller.
         if unsafe { engine.stops_by(frame, true, Given::All(given)) } {
             return false;
@@ -261,7 +261,7 @@ pub unsafe fn compare_exchange<V: Value>(
         engine.runs_on()
     };
     perform_when(goes_on, |engine| {
-        let range = met.get().expect("an access has a range");
+        let range = found_range.get().expect("an access has a range");
         // SAFETY: the program accesses this memory, which is not accessed otherwise meanwhile.
         let newest = unsafe { pointer.read_unaligned() };
         let old = engine.value_at(newest, range, Sort::Atomic);

@@ -70,10 +70,10 @@ pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const 
             return write(to, length, (*frame).code());
         }
     }
-    let met = Cell::new(None);
+    let found_range = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         let range = engine.range_of_copy(to, from, length);
-        met.set(Some(range));
+        found_range.set(Some(range));
         // SAFETY: as promised by the caller.
         let code = unsafe {
             engine.takes_effect_at(to, length);
@@ -82,7 +82,7 @@ pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const 
         engine.announces(OpKind::Store, Access::Write, range, code)
     };
     perform_when(goes_on, |engine| {
-        let range = met.get().expect("a copy has a range");
+        let range = found_range.get().expect("a copy has a range");
         // SAFETY: the program is about to write this memory.
         let before = unsafe {
             engine.changes(to, length);
@@ -112,7 +112,7 @@ const WORD: usize = 8;
 pub unsafe fn read_on(address: usize, length: usize, code: usize) {
     // SAFETY: the program is about to read this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
-    let met = Cell::new(None);
+    let found_range = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         if engine.races_plain() {
             return engine.goes_on_racing(|engine| engine.shadow_read(address, length, code));
@@ -121,13 +121,13 @@ pub unsafe fn read_on(address: usize, length: usize, code: usize) {
             return engine.accesses_privately(OpKind::Load, code);
         }
         let range = engine.range(address, length);
-        met.set(Some(range));
+        found_range.set(Some(range));
         engine.announces(OpKind::Load, Access::Read, range, code)
     };
     perform_when(goes_on, |engine| {
         // SAFETY: as promised by the caller.
         unsafe {
-            match met.get() {
+            match found_range.get() {
                 Some(range) => engine.has_read(address, length, range),
                 None if engine.races_plain() => {}
                 None => engine.record_read(address, length),

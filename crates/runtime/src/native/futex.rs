@@ -48,7 +48,7 @@ struct Place {
 pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: usize) -> Futex {
     let queue = inner_condvar_at(word.addr());
     let is_weak = silently(|engine| {
-        engine.meet_library_wait(code);
+        engine.handle_library_wait(code);
         engine.is_weak()
     });
     // SAFETY: as promised by the caller.
@@ -223,7 +223,7 @@ impl Engine {
     /// libstdc++ notifies, it looks for waiting threads with a seq_cst load, which RC11 does not
     /// order after a release store. So correct programs may lose wakeups under RC11. If the search
     /// itself has chosen RC11, it returns to sequential consistency.
-    fn meet_library_wait(&mut self, code: usize) {
+    fn handle_library_wait(&mut self, code: usize) {
         let Some(native) = self.config.native else {
             return;
         };

@@ -53,7 +53,7 @@ pub unsafe fn read_within(address: usize, length: usize, frame: *const Frame, gi
 unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: Given) {
     // SAFETY: the program is about to read this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
-    let met = Cell::new(None);
+    let found_range = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         // SAFETY: as promised by the caller.
         if unsafe { engine.stops_by(frame, !engine.races_plain(), given) } {
@@ -68,13 +68,13 @@ unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: 
             return engine.accesses_privately(OpKind::Load, code);
         }
         let range = engine.range(address, length);
-        met.set(Some(range));
+        found_range.set(Some(range));
         engine.announces(OpKind::Load, Access::Read, range, code)
     };
     perform_when(goes_on, |engine| {
         // SAFETY: the program is about to read this memory.
         unsafe {
-            match met.get() {
+            match found_range.get() {
                 Some(range) => engine.has_read(address, length, range),
                 None if engine.races_plain() => {}
                 None => engine.record_read(address, length),
@@ -92,7 +92,7 @@ unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: 
 pub unsafe fn write(address: usize, length: usize, code: usize) {
     // SAFETY: the program is about to write this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
-    let met = Cell::new(None);
+    let found_range = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         // SAFETY: as promised by the caller.
         unsafe { engine.takes_effect_at(address, length) };
@@ -103,11 +103,11 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
             return engine.accesses_privately(OpKind::Store, code);
         }
         let range = engine.range(address, length);
-        met.set(Some(range));
+        found_range.set(Some(range));
         engine.announces(OpKind::Store, Access::Write, range, code)
     };
     perform_when(goes_on, |engine| {
-        let Some(range) = met.get() else {
+        let Some(range) = found_range.get() else {
             return engine.record_private_write(address, length);
         };
         // SAFETY: the program is about to write this memory.
@@ -137,7 +137,7 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
 pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     // SAFETY: the program is about to write this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
-    let met = Cell::new(None);
+    let found_range = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         if engine.is_on_own_stack(address) {
             engine.thread().life.guests.round.take_effect();
@@ -148,11 +148,11 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
             engine.writes_memory(address);
         }
         let range = engine.range(address, length);
-        met.set(Some(range));
+        found_range.set(Some(range));
         engine.announces(OpKind::Store, Access::Write, range, code)
     };
     perform_when(goes_on, |engine| {
-        let range = met.get().expect("an access has a range");
+        let range = found_range.get().expect("an access has a range");
         // SAFETY: the program is about to write this memory.
         let before = unsafe {
             engine.changes(address, length);
@@ -183,9 +183,9 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
 /// Where plain accesses may race, warns in the report that volatile accesses are not checked for
 /// races. The warning is given for the first access outside the thread's own stack while other
 /// threads exist.
-pub fn meet_volatile(address: usize, code: usize) {
-    static HAS_MET: AtomicBool = AtomicBool::new(false);
-    if HAS_MET.load(Relaxed) {
+pub fn warn_of_volatile(address: usize, code: usize) {
+    static HAS_WARNED: AtomicBool = AtomicBool::new(false);
+    if HAS_WARNED.load(Relaxed) {
         return;
     }
     silently(|engine| {
@@ -193,7 +193,7 @@ pub fn meet_volatile(address: usize, code: usize) {
         {
             return;
         }
-        HAS_MET.store(true, Relaxed);
+        HAS_WARNED.store(true, Relaxed);
         let place = engine.shown_spot(Spot::Code(code));
         let place = place.map_or_else(String::new, |place| format!(", the first one at {place},"));
         engine.guests.warnings.get_mut().insert(format!(

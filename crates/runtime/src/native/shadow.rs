@@ -254,8 +254,8 @@ impl Engine {
         }
         for granule in address / GRANULE..=(address + length - 1) / GRANULE {
             let ownership = &mut self.guests.native.ownership;
-            if ownership.access(granule, self.running, false) == Found::Met {
-                self.meet_shared_memory();
+            if ownership.access(granule, self.running, false) == Found::NewlyShared {
+                self.handle_shared_memory();
             }
         }
     }
@@ -278,12 +278,12 @@ impl Engine {
 
     /// Handles shared memory that executions so far did not watch.
     #[cold]
-    fn meet_shared_memory(&mut self) {
+    fn handle_shared_memory(&mut self) {
         let executions = self.guests.savepoints.repeated;
         if !self.is_coarsened() && self.guests.native.ownership.restart(executions) {
             self.guests.native.watch_all();
         }
-        self.guests.native.has_met_more_shared |= self.guests.native.ownership.is_of_slices();
+        self.guests.native.has_found_more_shared |= self.guests.native.ownership.is_of_slices();
         self.coarsen(Restart::SharedMemory);
         self.look_for_races();
     }
@@ -359,8 +359,8 @@ impl Engine {
         }
         let ownership = &mut self.guests.native.ownership;
         let found = ownership.access(number, self.running, !kind.is_atomic());
-        if found == Found::Met {
-            self.meet_shared_memory();
+        if found == Found::NewlyShared {
+            self.handle_shared_memory();
         }
         found == Found::Shared
     }
@@ -389,7 +389,7 @@ impl Engine {
                 .happens_before
                 .knows(touch.epoch.thread, earlier.epoch);
             if overlaps && !is_ordered && earlier.kind.conflicts(touch.kind, is_raced) {
-                self.meet_race(*earlier, touch, number);
+                self.handle_race(*earlier, touch, number);
             }
             // If this access covers an earlier access and is ordered after it, then every access
             // that races with the earlier access also races with this access.
@@ -404,7 +404,7 @@ impl Engine {
 
     /// Handles two accesses that are not known to be ordered.
     #[cold]
-    fn meet_race(&mut self, earlier: Touch, later: Touch, number: usize) {
+    fn handle_race(&mut self, earlier: Touch, later: Touch, number: usize) {
         let both = earlier.bytes & later.bytes;
         let address = number * GRANULE + both.trailing_zeros() as usize;
         if self

@@ -292,7 +292,7 @@ impl<V: Value> Atomic<V> {
                 ..Request::plain(op)
             };
             request.op.access = request.access_at(atomic.own().token());
-            engine.meet_ordering(&mut request, Some(location));
+            engine.process_ordering(&mut request, Some(location));
             engine.announce_conditional(request, DependsOn::Value, location);
         };
         visible(announce, |engine| {

@@ -262,7 +262,7 @@ impl Engine {
         if self.watch.races {
             return;
         }
-        self.names.meet_plain_memory();
+        self.names.record_plain_memory();
         self.watch.races = true;
         self.guests.happens_before.clear();
         for &thread in &self.life.started {

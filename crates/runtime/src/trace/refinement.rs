@@ -68,11 +68,11 @@ impl Model {
 
     /// Checks whether the current execution had a data race.
     pub fn has_raced(&self) -> bool {
-        self.has_met(FailureKind::DataRace)
+        self.has_failure(FailureKind::DataRace)
     }
 
     /// Checks whether the current execution had a failure of this kind.
-    pub fn has_met(&self, kind: FailureKind) -> bool {
+    pub fn has_failure(&self, kind: FailureKind) -> bool {
         let mut failures = self.failures().into_iter();
         failures.any(|shown| shown.kind == kind)
     }

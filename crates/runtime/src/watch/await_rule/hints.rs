@@ -157,7 +157,7 @@ impl Engine {
     /// the case in executions so far, so the exploration starts again.
     fn look_at_reads(&mut self) {
         if !self.watch.stacks {
-            self.names.meet_hint();
+            self.names.record_hint();
             self.watch.reads = true;
             self.watch.stacks = true;
             self.coarsen(Restart::Hint);
