@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Interval between two checks of the search.
-const LOOK: Duration = Duration::from_millis(10);
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Time for the report of a search that was ended early.
 const GRACE: Duration = Duration::from_secs(1);
@@ -163,7 +163,7 @@ impl Crew<'_> {
             };
             let mut threads = vec![start(Some(first))];
             while !threads.iter().all(|thread| thread.is_finished()) {
-                thread::park_timeout(LOOK);
+                thread::park_timeout(CHECK_INTERVAL);
                 if self.stop.load(Relaxed) {
                     self.division.halt(Limit::Interrupted);
                 } else if self.division.time_left() == Some(Duration::ZERO) {

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Interval between two checks of the process.
-const LOOK: Duration = Duration::from_millis(10);
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 /// The time that a process gets for its report before it is killed. Waits for a processor do not
 /// count.
 const PATIENCE: Duration = Duration::from_millis(600);
@@ -24,7 +24,7 @@ pub struct Guard {
     worker: Worker,
     answers: Receiver<Answer>,
     started: Instant,
-    looked: Instant,
+    last_check: Instant,
     time_limit: Option<Duration>,
     /// Why the process must stop, and the time that it has had to stop.
     stopping: Option<(Limit, Patience)>,
@@ -52,7 +52,7 @@ impl Guard {
             worker,
             answers,
             started: Instant::now(),
-            looked: Instant::now(),
+            last_check: Instant::now(),
             time_limit,
             stopping: None,
             ended: None,
@@ -64,21 +64,21 @@ impl Guard {
         loop {
             // A process that sends answers without a pause must be checked, too.
             let is_news = self.stopping.is_none() && stops();
-            if (is_news || self.looked.elapsed() >= LOOK)
-                && let Some(heard) = self.look(stops())?
+            if (is_news || self.last_check.elapsed() >= CHECK_INTERVAL)
+                && let Some(heard) = self.check(stops())?
             {
                 return Ok(heard);
             }
-            match self.answers.recv_timeout(LOOK) {
+            match self.answers.recv_timeout(CHECK_INTERVAL) {
                 Ok(answer) => return Ok(Heard::Answer(answer)),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => thread::sleep(LOOK),
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(CHECK_INTERVAL),
             }
         }
     }
 
-    fn look(&mut self, stops: bool) -> Result<Option<Heard>, Refusal> {
-        self.looked = Instant::now();
+    fn check(&mut self, stops: bool) -> Result<Option<Heard>, Refusal> {
+        self.last_check = Instant::now();
         if let Some(how) = self.ended {
             return Ok(match self.answers.try_recv() {
                 Ok(answer) => Some(Heard::Answer(answer)),

@@ -133,7 +133,7 @@ pub fn debug(
     program: &NativeProgram,
     schedule: ScheduleFile,
 ) -> Result<Option<Report>, Refusal> {
-    Debugger::look().map_err(Refusal::Debugger)?;
+    Debugger::check_installed().map_err(Refusal::Debugger)?;
     repetition(options, program, schedule).debug()
 }
 

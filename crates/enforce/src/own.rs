@@ -98,7 +98,7 @@ impl Own {
     }
 
     /// Sets the thread's next stop.
-    pub(crate) fn looks_ahead(&self, thread: &Thread) {
+    pub(crate) fn set_next_stop(&self, thread: &Thread) {
         let index = self.index().saturating_add(1);
         loop {
             let plan = enforcement::plan();
@@ -360,5 +360,5 @@ fn ends(own: &'static Own) {
     };
     recorder::ended(thread);
     thread.publish(own.count.get());
-    own.looks_ahead(thread);
+    own.set_next_stop(thread);
 }

@@ -114,7 +114,7 @@ pub fn adopt(child: &Child) {
     own.thread.store(ptr::from_ref(thread).cast_mut(), Relaxed);
     thread.own.store(ptr::from_ref(own).cast_mut(), SeqCst);
     thread.runs();
-    own.looks_ahead(thread);
+    own.set_next_stop(thread);
 }
 
 fn errno() -> usize {
@@ -174,7 +174,7 @@ pub fn again() {
     main.runs();
     follow::starts_in();
     own.count.set(0);
-    own.looks_ahead(main);
+    own.set_next_stop(main);
 }
 
 impl Child {

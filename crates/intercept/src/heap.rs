@@ -159,11 +159,11 @@ pub(crate) fn size() -> usize {
     USED.get()[..*HIGHEST.get()].iter().sum()
 }
 
-/// Passes the memory in use of each arena to `look`, until it returns false.
-pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+/// Passes the memory in use of each arena to `visit`, until it returns false.
+pub(crate) fn visit(visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let mut used = USED.get()[..*HIGHEST.get()].iter().enumerate();
     // SAFETY: this part of the arena is in use.
-    used.all(|(index, &used)| look(unsafe { bytes(REGION + index * ARENA, used) }))
+    used.all(|(index, &used)| visit(unsafe { bytes(REGION + index * ARENA, used) }))
 }
 
 /// Copies the heap.

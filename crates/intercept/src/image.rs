@@ -204,11 +204,11 @@ pub(crate) fn restore() {
     }
 }
 
-/// Passes each part of the memory to `look`, until it returns false.
-pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+/// Passes each part of the memory to `visit`, until it returns false.
+pub(crate) fn visit(visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     PARTS.get().iter().all(|part| {
         // SAFETY: the parts are writable memory of the program, and no thread of the program runs.
-        look(unsafe { std::slice::from_raw_parts(part.start as *const u8, part.content.len()) })
+        visit(unsafe { std::slice::from_raw_parts(part.start as *const u8, part.content.len()) })
     })
 }
 

@@ -306,7 +306,7 @@ fn performs(state: Use, name: &str, frame: *const Frame) {
     native::record_call(|| {
         let call = if name.ends_with(')') { "" } else { "()" };
         let verb = match state.how {
-            How::Looks => "reads",
+            How::Reads => "reads",
             How::Changes(_) => "uses",
         };
         let state = hidden::name_of(state.word).unwrap_or("state");
@@ -319,7 +319,7 @@ fn perform(Use { word, how, .. }: Use, frame: *const Frame) {
     if !gate::is_inside() {
         // The next hook that the thread calls reports the end of the use.
         return enforce::begin(match how {
-            How::Looks => OpKind::Load,
+            How::Reads => OpKind::Load,
             How::Changes(_) => OpKind::ReadModifyWrite,
         });
     }
@@ -328,7 +328,7 @@ fn perform(Use { word, how, .. }: Use, frame: *const Frame) {
     // SAFETY: the word represents the state; the frame is that of the call.
     unsafe {
         match how {
-            How::Looks => {
+            How::Reads => {
                 native::load_within(state, Relaxed, frame);
             }
             How::Changes(order) => {

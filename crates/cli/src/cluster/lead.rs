@@ -33,7 +33,7 @@ const USUAL: Duration = Duration::from_millis(500);
 const GROWTH: f64 = 1.01;
 
 /// How long the leader waits for results at a time.
-const LOOK: Duration = Duration::from_millis(100);
+const RESULTS_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The interval between two heartbeats. If the leader dies, the work since its last heartbeat is
 /// lost.
@@ -240,7 +240,7 @@ impl<'d> Round<'_, '_, 'd> {
                 break;
             }
             busy += began.elapsed();
-            let brought = self.leader.cluster.take(results, MOST, LOOK)?;
+            let brought = self.leader.cluster.take(results, MOST, RESULTS_TIMEOUT)?;
             if !brought.is_empty() {
                 self.silent = 0;
             }

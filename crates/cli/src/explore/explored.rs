@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The time that a request for a position waits for other runs of the program, and the interval
 /// between attempts.
 const TURN: Duration = Duration::from_secs(2);
-const LOOK: Duration = Duration::from_millis(5);
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Limits on the executions and on the time of the search tree that is shown before a search has
 /// ended.
@@ -117,7 +117,7 @@ impl Explored {
                 Err(TryLockError::WouldBlock) if since.elapsed() > TURN => {
                     return Err(Refusal::Searching);
                 }
-                Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(CHECK_INTERVAL),
             }
         }
     }

@@ -277,13 +277,13 @@ impl Search {
             // Coverage counts races, which only a search over interleavings finds.
             covered: (!self.settings.is_weak()).then_some(&self.covered),
             kept: None,
-            looks: false,
+            is_sampled: false,
         };
         if is_compared {
             program.model.begin_comparing();
         }
         let result = explore::explore(&mut program, &mut self.strategy, &mut ended);
-        let (kept, looks) = (program.kept.unwrap_or(0), program.looks);
+        let (kept, is_sampled) = (program.kept.unwrap_or(0), program.is_sampled);
         self.model.end_sampling();
         self.model.end_comparing();
         self.tally.probes += ended.probes;
@@ -307,7 +307,7 @@ impl Search {
             has_restarted: ended.has_restarted,
         };
         self.covered.count(self.strategy.execution());
-        if looks {
+        if is_sampled {
             let execution = self.strategy.execution();
             self.covered.take_up(execution, kept, &self.model.sample());
         }
@@ -321,7 +321,7 @@ impl Search {
         }
         self.leaves_out_in_a_search()?;
         for schedule in ended.failed_probes {
-            self.look_for_bug(schedule)?;
+            self.reproduce_bug(schedule)?;
         }
         if self.compare_orders(outcome)? {
             return Ok(Next::BegunAnew);
@@ -408,7 +408,7 @@ impl Search {
                 self.is_broken_off = true;
                 self.halt = Some(Limit::Race);
                 if self.model.has_raced() {
-                    let sighted = self.look_for_bug(self.strategy.execution().schedule());
+                    let sighted = self.reproduce_bug(self.strategy.execution().schedule());
                     // After a race, a replay may diverge, too.
                     if !self.contains_a_race() {
                         sighted?;
@@ -495,7 +495,7 @@ impl Search {
             self.tally
                 .bounds
                 .extend(self.model.pending().iter().filter_map(bound_of));
-            self.look_for_spin();
+            self.find_spin();
         }
         if self.model.has_left_out() {
             self.tally.bounds.insert(Bound::Exploration);
@@ -506,7 +506,7 @@ impl Search {
     }
 
     /// Runs a schedule to its end, because a probe failed there.
-    fn look_for_bug(&mut self, schedule: Schedule) -> Result<(), CheckError> {
+    fn reproduce_bug(&mut self, schedule: Schedule) -> Result<(), CheckError> {
         let mut replay = Replay::new(schedule);
         let mut ended = UntilEnded::default();
         explore::explore(&mut self.model, &mut replay, &mut ended).map_err(diverged)?;

@@ -39,8 +39,8 @@ impl Poison {
 
     /// Checks whether the lock is poisoned. The caller need not hold the lock.
     #[track_caller]
-    pub fn look(&self) -> bool {
-        self.0.look()
+    pub fn check(&self) -> bool {
+        self.0.check()
     }
 
     /// Checks for poison without an event: where no other thread has the lock, or for `Debug`.
@@ -87,7 +87,7 @@ macro_rules! poisoned {
         $(#[$attribute])*
         #[track_caller]
         pub fn $is_poisoned(&self) -> bool {
-            self.0.get().poison.look()
+            self.0.get().poison.check()
         }
 
         /// Marks the lock as not poisoned.

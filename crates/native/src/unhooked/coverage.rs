@@ -273,7 +273,7 @@ impl Function<'_> {
                 self.record_access(instruction, effect, length, late.is_some());
             }
         }
-        if self.frame.is_looked_at && !records {
+        if self.frame.may_lack_hooks && !records {
             let stored = stores.first().map(|&(address, _)| address);
             let around = (&known.state, &self.terms);
             self.frame.step(instruction, &registers, stored, around);
@@ -349,7 +349,7 @@ impl Function<'_> {
                 ..operand
             };
             let place = self.terms.address(state, first);
-            self.frame.is_looked_at && self.frame.is_shared(place)
+            self.frame.may_lack_hooks && self.frame.is_shared(place)
         })
     }
 

@@ -197,7 +197,7 @@ unsafe fn reach(engine: NonNull<Engine>, goes_on: impl FnOnce(&mut Engine) -> bo
 unsafe fn end_effect(engine: NonNull<Engine>) {
     // SAFETY: as promised by the caller.
     unsafe {
-        if (*engine.as_ptr()).watch.looks_at_effects() {
+        if (*engine.as_ptr()).watch.records_effects() {
             Guests::end_effect(&mut *engine.as_ptr());
         }
         if (*engine.as_ptr()).watch.stacks {

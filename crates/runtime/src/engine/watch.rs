@@ -32,7 +32,7 @@ impl Watch {
 
     /// Returns whether the end of an effect has to be recorded.
     #[inline(always)]
-    pub(crate) fn looks_at_effects(self) -> bool {
+    pub(crate) fn records_effects(self) -> bool {
         self.reads | self.compares
     }
 

@@ -425,7 +425,7 @@ impl Engine {
             audit.content.extend_from_slice(piece);
             audit.content.len() < LARGEST
         };
-        native.memory.look_at_shared(&mut copy);
+        native.memory.visit_shared(&mut copy);
         for &id in self.started().iter().filter(|&&id| id != self.running) {
             // SAFETY: the thread is suspended, and the slice is not kept.
             copy(unsafe { self.threads[id.index()].fibre.in_use() });

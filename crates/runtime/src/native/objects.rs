@@ -151,7 +151,7 @@ pub(super) fn inner_condvar_at(address: usize) -> Condvar {
 /// Initialises an object at the address. An earlier object there is forgotten.
 pub fn initialise(address: usize, code: usize) {
     silently(|engine| {
-        engine.look_for_races_of_objects();
+        engine.search_for_races_of_objects();
         engine.thread().life.guests.round.take_effect();
         engine.shadow_initialise(address, code);
         engine.guests.native.life.objects.forget(address);
@@ -174,7 +174,7 @@ pub fn initialised_at(address: usize) -> Option<usize> {
 /// Destroys the object at the address.
 pub fn destroy(address: usize, code: usize) {
     silently(|engine| {
-        engine.look_for_races_of_objects();
+        engine.search_for_races_of_objects();
         engine.thread().life.guests.round.take_effect();
         engine.shadow_destroy(address, code);
         engine.guests.native.life.objects.forget(address);

@@ -224,7 +224,7 @@ pub fn begin_allocation() -> usize {
 pub fn release(address: usize, length: usize, code: usize) {
     silently(|engine| {
         if !engine.races_plain() {
-            engine.look_for_races();
+            engine.search_for_races();
         }
         engine.thread().life.code = code;
         engine.thread().life.guests.round.take_effect();
@@ -236,7 +236,7 @@ pub fn release(address: usize, length: usize, code: usize) {
 pub fn unmap(address: usize, length: usize, code: usize) {
     silently(|engine| {
         if !engine.races_plain() {
-            engine.look_for_races();
+            engine.search_for_races();
         }
         engine.thread().life.guests.round.take_effect();
         // Complete the write of this step now, because its memory is unreadable afterwards.

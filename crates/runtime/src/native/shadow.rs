@@ -285,15 +285,15 @@ impl Engine {
         }
         self.guests.native.has_found_more_shared |= self.guests.native.ownership.is_of_slices();
         self.coarsen(Restart::SharedMemory);
-        self.look_for_races();
+        self.search_for_races();
     }
 
     /// Searches for races because an object begins or ends. Uses must be ordered with the beginning
     /// and end of their object even where plain accesses are interleaved. While there is only one
     /// thread, everything is ordered.
-    pub(crate) fn look_for_races_of_objects(&mut self) {
+    pub(crate) fn search_for_races_of_objects(&mut self) {
         if !self.races_plain() && self.started().len() > 1 && !self.is_solo() {
-            self.look_for_races();
+            self.search_for_races();
         }
     }
 

@@ -139,15 +139,14 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn strong_count(this: &Arc<T>) -> usize {
         outside!(event(OpKind::Load, || Shared::strong_count(&this.value)));
-        this.counter.look()
+        this.counter.read_shares()
     }
 
     /// Returns the number of weak references.
     #[track_caller]
     pub fn weak_count(this: &Arc<T>) -> usize {
         outside!(event(OpKind::Load, || Shared::weak_count(&this.value)));
-        this.counter
-            .look_at_weak(|| Shared::weak_count(&this.value))
+        this.counter.read_weak(|| Shared::weak_count(&this.value))
     }
 
     /// Creates a reference that does not keep the value alive.
@@ -165,7 +164,7 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn get_mut(this: &mut Arc<T>) -> Option<&mut T> {
         outside!(event(OpKind::Load, || Shared::get_mut(&mut this.value)));
-        this.counter.look_if_unique();
+        this.counter.check_unique();
         Shared::get_mut(&mut this.value)
     }
 

@@ -262,7 +262,7 @@ impl<T> Channel<T> {
     pub fn try_receive(&self) -> Result<T, ReceiveError> {
         outside!(self.real().try_receive().map_err(ReceiveError::of));
         let location = Location::caller();
-        let was_hung_up = self.look_for_senders(location);
+        let was_hung_up = self.check_senders(location);
         match self.capacity.is_rendezvous() {
             true => self.try_receive_rendezvous(was_hung_up, location),
             false => self.receive_by_try(was_hung_up, location),
@@ -280,7 +280,7 @@ impl<T> Channel<T> {
             received.map_err(ReceiveError::of)
         });
         let location = Location::caller();
-        let was_hung_up = self.look_for_senders(location);
+        let was_hung_up = self.check_senders(location);
         let result = self.receive_by_try(was_hung_up, location);
         if let Err(ReceiveError::Empty) = result {
             expire();
@@ -290,7 +290,7 @@ impl<T> Channel<T> {
 
     /// Checks whether all senders are gone. This check comes first, because a later check could
     /// miss a message that is sent before the last sender is dropped.
-    fn look_for_senders(&self, location: Place) -> bool {
+    fn check_senders(&self, location: Place) -> bool {
         self.record_try();
         perform(Order::CLOSED_CHECK.on(self.object), location, |engine| {
             self.order(engine).is_hung_up()

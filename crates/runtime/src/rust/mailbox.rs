@@ -189,8 +189,8 @@ impl Mailbox {
 
     /// Returns the number of letters that have arrived so far.
     #[track_caller]
-    pub fn look(&self) -> usize {
-        perform(Order::LOOK.on(self.object), Location::caller(), |engine| {
+    pub fn count(&self) -> usize {
+        perform(Order::COUNT.on(self.object), Location::caller(), |engine| {
             let count = engine.life.objects.mailboxes.get(self.number).order.count();
             engine.see(Seen::Letters(self.number, count));
             count

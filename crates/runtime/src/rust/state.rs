@@ -52,11 +52,11 @@ impl<T> State<T> {
 
     /// Reads the value in one event. `text` describes the result for users.
     #[track_caller]
-    pub fn read<R>(&self, look: impl FnOnce(&T) -> R, text: impl FnOnce(&R) -> String) -> R {
+    pub fn read<R>(&self, inspect: impl FnOnce(&T) -> R, text: impl FnOnce(&R) -> String) -> R {
         let location = place(Location::caller());
         perform(self.op(Access::Read), location, |engine| {
             let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
-            let result = look(&value.0);
+            let result = inspect(&value.0);
             let token = ValueId(value.1);
             engine.record_value_ids(token, token);
             engine.see(Seen::Value(self.object, token));

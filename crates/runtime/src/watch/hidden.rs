@@ -335,7 +335,7 @@ impl Engine {
             before: self.threads[thread.index()].life.location,
         };
         let mut changes = Vec::new();
-        self.look_for_changes(&mut hidden.copy, on_stack, |change| changes.push(change));
+        self.find_changes(&mut hidden.copy, on_stack, |change| changes.push(change));
         let conflicts = match reports {
             true => hidden.write_all(by, &changes),
             false => Vec::new(),
@@ -353,7 +353,7 @@ impl Engine {
     }
 
     /// Passes all changes in memory that threads may share to `report`.
-    fn look_for_changes(
+    fn find_changes(
         &self,
         copy: &mut Copy,
         on_stack: Option<usize>,
@@ -365,7 +365,7 @@ impl Engine {
             self.threads[id.index()]
                 .guests
                 .heap
-                .look_at_objects(&mut spans);
+                .add_object_spans(&mut spans);
         }
         spans.extend(self.guests.residents.copied());
         for span in spans {

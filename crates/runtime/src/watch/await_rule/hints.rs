@@ -142,7 +142,7 @@ impl Engine {
         if stack.is_empty() {
             return RoundResult::Changed;
         }
-        self.look_at_reads();
+        self.watch_reads();
         self.end_segment();
         let most = self.config.conditions.noticed_rounds();
         let result = self.thread().life.guests.round.arrive(pointer, stack, most);
@@ -155,7 +155,7 @@ impl Engine {
 
     /// From now on, the stacks of threads begin clean and observations are recorded. Neither was
     /// the case in executions so far, so the exploration starts again.
-    fn look_at_reads(&mut self) {
+    fn watch_reads(&mut self) {
         if !self.watch.stacks {
             self.names.record_hint();
             self.watch.reads = true;
