@@ -318,7 +318,7 @@ fn waits(thread: &Thread, plan: &'static crate::Plan, firsts: &[Point], point: P
         }
         thread.waits_for(first, plan);
         let ended = gate.wait(first.index, || enforcement::is_current(plan));
-        thread.goes_on();
+        thread.end_wait();
         match ended {
             gate::Wait::Reached => {}
             gate::Wait::Changed => return false,

@@ -347,7 +347,7 @@ impl Thread {
     }
 
     /// Records that the thread no longer waits.
-    pub(crate) fn goes_on(&self) {
+    pub(crate) fn end_wait(&self) {
         self.waits_for.store(0, SeqCst);
     }
 
@@ -442,7 +442,7 @@ mod tests {
         enforcement::take_over(Plan::free());
         assert_eq!(waiting.unsatisfiable_wait(0), None);
         waiting.waits_for(point, enforcement::plan());
-        waiting.goes_on();
+        waiting.end_wait();
         assert_eq!(waiting.unsatisfiable_wait(0), None);
     }
 

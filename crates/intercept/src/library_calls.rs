@@ -419,7 +419,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                     *libc::__errno_location() = errno;
                     (arguments.call(), *libc::__errno_location())
                 };
-                reporter.call.goes_on();
+                reporter.call.restore_frame();
                 if !are_events {
                     vectors::spans(buffers, spans::count(result))
                         .for_each(|span| reporter.writes(span));
@@ -450,7 +450,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                 };
                 // SAFETY: the errno of the running thread.
                 let error = unsafe { *libc::__errno_location() };
-                reporter.call.goes_on();
+                reporter.call.restore_frame();
                 if !are_events || most(arguments).1 == 0 {
                     reporter.writes(written(arguments, result));
                 }

@@ -202,7 +202,7 @@ impl Search {
         self.save(&mut checkpoint)?;
         loop {
             let mut unsaved = 0;
-            while self.goes_on() && self.next_execution()? != Next::Nothing {
+            while self.continues() && self.next_execution()? != Next::Nothing {
                 unsaved += 1;
                 let is_due = checkpoint.as_ref().is_some_and(Checkpoint::is_due);
                 if is_due && unsaved >= self.settings.checkpoint_interval {
@@ -234,7 +234,7 @@ impl Search {
     }
 
     /// Checks whether to run another execution.
-    pub(super) fn goes_on(&mut self) -> bool {
+    pub(super) fn continues(&mut self) -> bool {
         !self.is_done_with_bugs() && self.limit_is_left()
     }
 

@@ -149,7 +149,7 @@ impl Search {
         let is_enough = |runs: u64, search: &Search| {
             runs >= executions || runs >= least && search.is_asked_for_haste()
         };
-        while !is_enough(self.tally.complete(), self) && self.goes_on() {
+        while !is_enough(self.tally.complete(), self) && self.continues() {
             match self.next_execution()? {
                 Next::Nothing => break,
                 Next::Ended(_) if !self.beginning.has_restarted => {}

@@ -131,7 +131,7 @@ impl Engine {
     /// execution is repeated and this operation is next. Returns whether the step has begun.
     #[inline(always)]
     pub(crate) fn runs_on(&mut self) -> bool {
-        !self.script.is_null() && self.may_go_on() && self.runs_on_by_script()
+        !self.script.is_null() && self.may_continue() && self.runs_on_by_script()
     }
 
     #[inline(never)]

@@ -111,11 +111,11 @@ pub(crate) fn visible<R>(
     announce: impl FnOnce(&mut Engine),
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         announce(engine);
         engine.runs_on()
     };
-    perform_when(goes_on, effect)
+    perform_when(continues, effect)
 }
 
 /// Performs an operation without an access. It commutes with every other operation, so it is a
@@ -126,35 +126,35 @@ pub(crate) fn commuting<R>(
     announce: impl FnOnce(&mut Engine),
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
-    let goes_on = |engine: &mut Engine| match engine.granularity {
+    let continues = |engine: &mut Engine| match engine.granularity {
         StepGranularity::Operations => {
             announce(engine);
             false
         }
         StepGranularity::Accesses => {
-            let goes_on = engine.begin_part();
-            if !goes_on {
+            let continues = engine.begin_part();
+            if !continues {
                 engine.halt(Halt::Bound(Bound::Events));
             }
-            goes_on
+            continues
         }
     };
-    perform_when(goes_on, effect)
+    perform_when(continues, effect)
 }
 
-/// Performs an operation: at once if `goes_on` returns true, and otherwise when the model resumes
+/// Performs an operation: at once if `continues` returns true, and otherwise when the model resumes
 /// the thread. [`torn`] describes operations during the tear-down.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn perform_when<R>(
-    goes_on: impl FnOnce(&mut Engine) -> bool,
+    continues: impl FnOnce(&mut Engine) -> bool,
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
     let engine = enter();
     // SAFETY: the engine is alive while its threads run. The references end before each switch.
     unsafe {
         if !(*engine.as_ptr()).is_tearing_down {
-            reach(engine, goes_on);
+            reach(engine, continues);
         }
         let has_caught = (*engine.as_ptr()).is_tearing_down && torn(engine);
         let result = effect(&mut *engine.as_ptr());
@@ -167,17 +167,17 @@ pub(crate) fn perform_when<R>(
     }
 }
 
-/// Waits until the running thread may perform the effect of its operation. If `goes_on` returns
+/// Waits until the running thread may perform the effect of its operation. If `continues` returns
 /// true, that is at once. Otherwise the thread switches to the model and back.
 ///
 /// # Safety
 ///
 /// The conditions are those of [`switch`].
 #[inline(always)]
-unsafe fn reach(engine: NonNull<Engine>, goes_on: impl FnOnce(&mut Engine) -> bool) {
+unsafe fn reach(engine: NonNull<Engine>, continues: impl FnOnce(&mut Engine) -> bool) {
     // SAFETY: as promised by the caller.
     unsafe {
-        if goes_on(&mut *engine.as_ptr()) {
+        if continues(&mut *engine.as_ptr()) {
             if (*engine.as_ptr()).watch.compares {
                 Guests::compare(&mut *engine.as_ptr(), Comparison::BeforeEffect);
             }

@@ -62,7 +62,7 @@ pub(super) unsafe fn load_unless<V: Value>(
     // SAFETY: the program is about to read this memory.
     unsafe { touch(pointer) };
     let found_range = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
         let range = unsafe { engine.atomic_range(pointer, sort) };
         found_range.set(Some(range));
@@ -77,7 +77,7 @@ pub(super) unsafe fn load_unless<V: Value>(
             Sort::Own => engine.announces_own((OpKind::Load, Access::Read), range, order, code),
         }
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         let range = found_range.get().expect("an access has a range");
         // SAFETY: the program reads this memory, which is not written meanwhile.
         let (value, token) = unsafe {
@@ -103,7 +103,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
     // SAFETY: the program is about to write this memory.
     unsafe { touch(pointer) };
     let found_range = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         if engine.is_on_own_stack(pointer.addr()) {
             // This may be the first write of a function to its frame, which still holds the bytes
             // that hooks left there.
@@ -114,7 +114,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
         found_range.set(Some(range));
         engine.announces_atomic((OpKind::Store, Access::Write), range, order, code)
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         let range = found_range.get().expect("an access has a range");
         // SAFETY: the program writes this memory, which is not accessed otherwise meanwhile.
         unsafe {
@@ -179,7 +179,7 @@ pub(super) unsafe fn modify_unless<V: Value>(
     // SAFETY: the program is about to write this memory.
     unsafe { touch(pointer) };
     let found_range = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
         let range = unsafe { engine.atomic_range(pointer, sort) };
         found_range.set(Some(range));
@@ -192,7 +192,7 @@ pub(super) unsafe fn modify_unless<V: Value>(
             Sort::Atomic | Sort::Volatile => engine.announces_atomic(modify, range, order, code),
         }
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         let range = found_range.get().expect("an access has a range");
         // SAFETY: the program writes this memory, which is not accessed otherwise meanwhile.
         let (old, new) = unsafe {
@@ -237,7 +237,7 @@ pub unsafe fn compare_exchange<V: Value>(
     let given = [pointer.addr() as u128, wide(expected), wide(new)];
     // SAFETY: as promised by the caller.
     let code = unsafe { (*frame).code() };
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
         let range = unsafe { engine.atomic_range(pointer, Sort::Atomic) };
         found_range.set(Some(range));
@@ -260,7 +260,7 @@ pub unsafe fn compare_exchange<V: Value>(
         engine.announce_conditional(request, DependsOn::Value, location);
         engine.runs_on()
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         let range = found_range.get().expect("an access has a range");
         // SAFETY: the program accesses this memory, which is not accessed otherwise meanwhile.
         let newest = unsafe { pointer.read_unaligned() };

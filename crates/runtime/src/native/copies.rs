@@ -71,7 +71,7 @@ pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const 
         }
     }
     let found_range = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         let range = engine.range_of_copy(to, from, length);
         found_range.set(Some(range));
         // SAFETY: as promised by the caller.
@@ -81,7 +81,7 @@ pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const 
         };
         engine.announces(OpKind::Store, Access::Write, range, code)
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         let range = found_range.get().expect("a copy has a range");
         // SAFETY: the program is about to write this memory.
         let before = unsafe {
@@ -113,9 +113,9 @@ pub unsafe fn read_on(address: usize, length: usize, code: usize) {
     // SAFETY: the program is about to read this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let found_range = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         if engine.races_plain() {
-            return engine.goes_on_racing(|engine| engine.shadow_read(address, length, code));
+            return engine.continues_racing(|engine| engine.shadow_read(address, length, code));
         }
         if engine.is_on_private_stack(address, length) {
             return engine.accesses_privately(OpKind::Load, code);
@@ -124,7 +124,7 @@ pub unsafe fn read_on(address: usize, length: usize, code: usize) {
         found_range.set(Some(range));
         engine.announces(OpKind::Load, Access::Read, range, code)
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         // SAFETY: as promised by the caller.
         unsafe {
             match found_range.get() {

@@ -68,11 +68,11 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
         });
         return Futex::Woken;
     }
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         engine.thread().life.code = code;
         engine.announces_request(Request::of_object(Queue::RESOLVE.on(object)))
     };
-    let is_woken = perform_when(goes_on, |engine| {
+    let is_woken = perform_when(continues, |engine| {
         if !is_weak {
             // SAFETY: as promised by the caller.
             unsafe { engine.record_word(word) };
@@ -106,13 +106,13 @@ unsafe fn enqueue_if(
     code: usize,
 ) -> Option<Place> {
     let object = Cell::new(ObjectId::NONE);
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         engine.thread().life.guests.round.take_effect();
         let range = engine.range(word.addr(), size_of::<u32>());
         object.set(range.object);
         engine.announces(OpKind::CondvarEnqueue, Access::Write, range, code)
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         // SAFETY: as promised by the caller.
         let is_equal = unsafe {
             engine.record_word(word);
@@ -192,12 +192,12 @@ pub unsafe fn futex_wake(word: *const u32, most: u32, code: usize) -> u32 {
         super::at(code, || lock.unlock());
         return woken;
     }
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         engine.thread().life.guests.round.take_effect();
         let range = engine.range(word.addr(), size_of::<u32>());
         engine.announces(OpKind::CondvarBroadcast, Access::Write, range, code)
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         // SAFETY: as promised by the caller.
         unsafe { engine.record_word(word) };
         engine.follows_queue(queue.object);

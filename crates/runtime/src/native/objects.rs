@@ -302,10 +302,10 @@ pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
 #[inline]
 pub unsafe fn try_at<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
     // SAFETY: as promised by the caller.
-    let goes_on = |engine: &mut Engine| unsafe {
+    let continues = |engine: &mut Engine| unsafe {
         engine.thread().life.code = (*frame).code();
         !engine.stops_by(frame, true, Given::Part([0; 3]))
     };
-    perform_when(goes_on, |_| ());
+    perform_when(continues, |_| ());
     tries()
 }

@@ -54,7 +54,7 @@ unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: 
     // SAFETY: the program is about to read this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let found_range = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         // SAFETY: as promised by the caller.
         if unsafe { engine.stops_by(frame, !engine.races_plain(), given) } {
             return false;
@@ -62,7 +62,7 @@ unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: 
         // SAFETY: as promised by the caller.
         let code = unsafe { (*frame).code() };
         if engine.races_plain() {
-            return engine.goes_on_racing(|engine| engine.shadow_read(address, length, code));
+            return engine.continues_racing(|engine| engine.shadow_read(address, length, code));
         }
         if engine.is_on_private_stack(address, length) {
             return engine.accesses_privately(OpKind::Load, code);
@@ -71,7 +71,7 @@ unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: 
         found_range.set(Some(range));
         engine.announces(OpKind::Load, Access::Read, range, code)
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         // SAFETY: the program is about to read this memory.
         unsafe {
             match found_range.get() {
@@ -93,11 +93,11 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
     // SAFETY: the program is about to write this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let found_range = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         // SAFETY: as promised by the caller.
         unsafe { engine.takes_effect_at(address, length) };
         if engine.races_plain() {
-            return engine.goes_on_racing(|engine| engine.shadow_write(address, length, code));
+            return engine.continues_racing(|engine| engine.shadow_write(address, length, code));
         }
         if engine.is_on_private_stack(address, length) {
             return engine.accesses_privately(OpKind::Store, code);
@@ -106,7 +106,7 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
         found_range.set(Some(range));
         engine.announces(OpKind::Store, Access::Write, range, code)
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         let Some(range) = found_range.get() else {
             return engine.record_private_write(address, length);
         };
@@ -138,7 +138,7 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     // SAFETY: the program is about to write this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let found_range = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         if engine.is_on_own_stack(address) {
             engine.thread().life.guests.round.take_effect();
             // At a function's first write to its frame, the frame still holds the bytes that hooks
@@ -151,7 +151,7 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
         found_range.set(Some(range));
         engine.announces(OpKind::Store, Access::Write, range, code)
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         let range = found_range.get().expect("an access has a range");
         // SAFETY: the program is about to write this memory.
         let before = unsafe {
@@ -301,20 +301,20 @@ impl Engine {
     #[inline(always)]
     pub(super) fn begin_raced_access(&mut self) -> bool {
         let left = &mut self.thread().life.accesses_left;
-        let goes_on = *left > 0;
-        *left -= u32::from(goes_on);
-        goes_on
+        let continues = *left > 0;
+        *left -= u32::from(continues);
+        continues
     }
 
     /// Counts a plain access by the running thread that is not an event, and calls `performs` for
     /// it. Beyond the limit, halts the thread instead. Returns whether the thread continues.
-    pub(super) fn goes_on_racing(&mut self, performs: impl FnOnce(&mut Engine)) -> bool {
-        let goes_on = self.begin_raced_access();
-        match goes_on {
+    pub(super) fn continues_racing(&mut self, performs: impl FnOnce(&mut Engine)) -> bool {
+        let continues = self.begin_raced_access();
+        match continues {
             true => performs(self),
             false => self.halt(Halt::Bound(Bound::Accesses)),
         }
-        goes_on
+        continues
     }
 
     /// Records the plain read of the current event.

@@ -315,7 +315,7 @@ impl Engine {
         if self.is_quiet() {
             return self.completed();
         }
-        let outcome = match Outcome::of(&self.life.pending, |thread| self.goes_on(thread)) {
+        let outcome = match Outcome::of(&self.life.pending, |thread| self.could_continue(thread)) {
             // Threads that stopped at a condition of an object do not spin. They wait for each
             // other.
             Outcome::Stuck if !self.spins() => Outcome::Deadlock,
@@ -353,9 +353,9 @@ impl Engine {
     /// Returns the outcome of an execution without other failures. It is completed unless letters
     /// (messages in mailboxes) or undropped values remain that are failures.
     fn completed(&self) -> Outcome {
-        let goes_on = |pending: &Pending| pending.enabled().is_some();
+        let is_enabled = |pending: &Pending| pending.enabled().is_some();
         if (self.life.objects.mailboxes.is_empty() && self.guests.owned.is_empty())
-            || self.life.pending.iter().any(goes_on)
+            || self.life.pending.iter().any(is_enabled)
         {
             return Outcome::Completed;
         }

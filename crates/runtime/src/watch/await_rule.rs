@@ -156,7 +156,7 @@ impl Engine {
 
     /// Checks whether a thread that the await rule halted could continue now: its condition holds,
     /// or the thread would observe a different value in its round.
-    pub(crate) fn goes_on(&self, id: ThreadId) -> bool {
+    pub(crate) fn could_continue(&self, id: ThreadId) -> bool {
         let thread = &self.threads[id.index()];
         if let Some(condition) = thread.life.guests.condition {
             return condition.holds;

@@ -37,7 +37,7 @@ pub fn behaviour(program: &CProgram, most: usize, spurious: u8) -> Option<Behavi
         found.has_race |= code.races(state);
         found.has_race_of_objects |= code.renews && code.has_race_of_objects(state);
         match ends {
-            Ends::GoesOn => {}
+            Ends::Continues => {}
             Ends::WaitsForTime => found.waits_for_time = true,
             Ends::Done => {
                 found.outcomes.insert(state.outcome());
@@ -68,7 +68,7 @@ pub fn has_unordered_accesses(program: &CProgram, only_objects: bool, most: usiz
 
 /// How an execution continues from a state.
 enum Ends {
-    GoesOn,
+    Continues,
     WaitsForTime,
     Stuck,
     Done,
@@ -108,7 +108,7 @@ fn explore(
                 (true, _) if state.threads.iter().all(is_over) => Ends::Done,
                 (true, _) => Ends::Stuck,
                 (false, true) => Ends::WaitsForTime,
-                (false, false) => Ends::GoesOn,
+                (false, false) => Ends::Continues,
             },
         );
     }

@@ -174,8 +174,8 @@ impl Engine {
         let is_alone =
             self.life.live == 1 && self.guests.native.life.joined + 1 >= self.started().len();
         let at_hints = &mut self.thread().life.guests.round.at_hints;
-        let goes_on = is_alone && at_hints.alone < most;
-        at_hints.alone += u32::from(goes_on);
-        goes_on
+        let continues = is_alone && at_hints.alone < most;
+        at_hints.alone += u32::from(continues);
+        continues
     }
 }
