@@ -1,6 +1,6 @@
 //! Poisoning of locks that a panicking thread held.
 
-use crate::choice::torn_down;
+use crate::choice::halt_in_tear_down;
 use runtime::Settling;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
@@ -129,6 +129,6 @@ pub(super) fn granted<G>(access: TryLockResult<G>, wait: impl FnOnce() -> LockRe
         }
         // A lock that another thread still holds is granted only while the execution is torn down
         // (ended before all threads have returned).
-        Err(TryLockError::WouldBlock) => torn_down(),
+        Err(TryLockError::WouldBlock) => halt_in_tear_down(),
     }
 }

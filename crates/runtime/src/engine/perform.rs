@@ -26,7 +26,7 @@ pub(crate) struct TearDown;
 
 /// The maximum number of operations while a thread is unwound. A thread with more operations is
 /// abandoned.
-const MOST_TORN: u32 = 10_000;
+const MOST_TEAR_DOWN_OPERATIONS: u32 = 10_000;
 
 /// Returns the engine if code of a program under test runs here.
 #[inline(always)]
@@ -143,7 +143,7 @@ pub(crate) fn commuting<R>(
 }
 
 /// Performs an operation: at once if `continues` returns true, and otherwise when the model resumes
-/// the thread. [`torn`] describes operations during the tear-down.
+/// the thread. [`perform_in_tear_down`] describes operations during the tear-down.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn perform_when<R>(
@@ -156,7 +156,7 @@ pub(crate) fn perform_when<R>(
         if !(*engine.as_ptr()).is_tearing_down {
             reach(engine, continues);
         }
-        let has_caught = (*engine.as_ptr()).is_tearing_down && torn(engine);
+        let has_caught = (*engine.as_ptr()).is_tearing_down && perform_in_tear_down(engine);
         let result = effect(&mut *engine.as_ptr());
         end_effect(engine);
         leave(engine);
@@ -224,7 +224,7 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
             });
         }
         if (*engine.as_ptr()).is_tearing_down {
-            torn(engine);
+            perform_in_tear_down(engine);
             while !(*engine.as_ptr()).life.objects.is_granted(wait) {
                 Guests::lose_destructor(&mut *engine.as_ptr());
                 switch(engine);
@@ -261,7 +261,7 @@ pub(crate) fn halt(why: Halt) {
             (*engine.as_ptr()).halt(why);
             switch(engine);
         }
-        torn(engine);
+        perform_in_tear_down(engine);
         if Guests::is_dropping_statics(&*engine.as_ptr()) {
             Guests::lose_destructor(&mut *engine.as_ptr());
             loop {
@@ -390,15 +390,15 @@ fn forget_registers() {
 /// The conditions are those of [`switch`].
 #[cold]
 #[inline(never)]
-unsafe fn torn(engine: NonNull<Engine>) -> bool {
+unsafe fn perform_in_tear_down(engine: NonNull<Engine>) -> bool {
     // SAFETY: the engine is alive and nothing else uses it.
     if unsafe { Guests::is_dropping_statics(&*engine.as_ptr()) } {
         return false;
     }
     // SAFETY: as above.
     let thread = unsafe { (*engine.as_ptr()).thread() };
-    thread.life.torn += 1;
-    if thread.life.torn > MOST_TORN {
+    thread.life.tear_down_operations += 1;
+    if thread.life.tear_down_operations > MOST_TEAR_DOWN_OPERATIONS {
         loop {
             // SAFETY: as promised by the caller. The model does not resume the thread any more.
             unsafe { switch(engine) };
@@ -406,7 +406,7 @@ unsafe fn torn(engine: NonNull<Engine>) -> bool {
     }
     let is_panicking = std::thread::panicking();
     let unwinds_already = thread.noticed.is_some() && is_panicking;
-    if thread.life.torn == 1 && !unwinds_already {
+    if thread.life.tear_down_operations == 1 && !unwinds_already {
         leave(engine);
         resume_unwind(Box::new(TearDown));
     }

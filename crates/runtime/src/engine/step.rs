@@ -111,7 +111,7 @@ impl Engine {
     pub(crate) fn is_unwinding(&mut self) -> bool {
         let may_be = |id: ThreadId| {
             let thread = &self.threads[id.index()];
-            thread.life.torn > 0 || thread.noticed.is_some()
+            thread.life.tear_down_operations > 0 || thread.noticed.is_some()
         };
         let has_ended = |id: ThreadId| matches!(self.life.pending[id.index()], Pending::Finished);
         let is_elsewhere = || {

@@ -56,7 +56,7 @@ life! {
         /// The number of panics in progress in the thread's code while the thread is suspended.
         pub(crate) panics: usize,
         /// The number of operations since the tear-down began.
-        pub(crate) torn: u32,
+        pub(crate) tear_down_operations: u32,
         /// The place that traces show for the thread's operations at mailboxes and states, if it is
         /// set.
         pub(crate) place: Option<Place>,

@@ -95,7 +95,9 @@ impl<T> Arc<T> {
         }));
         let is_only = this.counter.take_last();
         match is_only {
-            true => Ok(Shared::try_unwrap(this.into_shared()).unwrap_or_else(|_| torn())),
+            true => {
+                Ok(Shared::try_unwrap(this.into_shared()).unwrap_or_else(|_| halt_in_tear_down()))
+            }
             false => Err(this),
         }
     }
@@ -181,7 +183,7 @@ impl<T: Clone> Arc<T> {
         if Arc::get_mut(this).is_none() {
             *this = Arc::new((**this).clone());
         }
-        Shared::get_mut(&mut this.value).unwrap_or_else(|| torn())
+        Shared::get_mut(&mut this.value).unwrap_or_else(|| halt_in_tear_down())
     }
 }
 
@@ -224,7 +226,7 @@ impl<T: ?Sized> Deref for Arc<T> {
 
 /// Never returns. The counter and the `Arc` of `std` disagree only while an execution is torn down,
 /// because operations then return results that do not hold. `assume(false)` ends the thread.
-fn torn() -> ! {
+fn halt_in_tear_down() -> ! {
     loop {
         crate::assume(false);
     }

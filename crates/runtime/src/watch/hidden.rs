@@ -307,7 +307,7 @@ impl Engine {
 
     /// Orders the current event, which belongs to the thread and has had its effect.
     fn order_event(&mut self, thread: ThreadId) {
-        let has_event = self.life.is_in_event && !self.is_torn();
+        let has_event = self.life.is_in_event && !self.is_ending();
         if has_event && self.guests.hidden.order.events() == self.life.events as usize {
             self.guests.hidden.order.event(thread, self.op, &self.edges);
         }
@@ -315,7 +315,7 @@ impl Engine {
 
     /// Returns whether the threads may be in states that the program cannot reach, because the
     /// execution is being ended.
-    fn is_torn(&self) -> bool {
+    fn is_ending(&self) -> bool {
         self.is_tearing_down || self.is_run_out || self.guests.ending.is_some()
     }
 
@@ -323,7 +323,7 @@ impl Engine {
     /// `on_stack` is the start of the used stack of the running thread, or `None` if all threads
     /// are suspended.
     fn compare(&mut self, thread: ThreadId, reports: bool, on_stack: Option<usize>) {
-        if self.is_torn() {
+        if self.is_ending() {
             return;
         }
         let mut hidden = std::mem::take(&mut self.guests.hidden);
