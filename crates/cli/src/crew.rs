@@ -226,8 +226,8 @@ impl Crew<'_> {
     /// Returns the next slice for this process. The division can ask the process to end the slice
     /// early.
     fn next(&self, runner: &mut Runner<'_>) -> Option<Errand<'_>> {
-        match runner.haste() {
-            Ok(haste) => self.division.take(Box::new(move || haste.ask())),
+        match runner.early_end() {
+            Ok(early_end) => self.division.take(Box::new(move || early_end.ask())),
             Err(refusal) => {
                 self.record_trouble(Trouble::Refused(Box::new(refusal)));
                 None

@@ -4,7 +4,7 @@
 
 use crate::fatality;
 use crate::refusal::Refusal;
-use native::{Answer, Haste, Order, Patience, Worker};
+use native::{Answer, EarlyEnd, Order, Patience, Worker};
 use report::{Interleaving, Limit, Report, Trailed};
 use std::process::ExitStatus;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
@@ -127,8 +127,8 @@ impl Guard {
     }
 
     /// Returns a handle that can ask for the early end of an errand.
-    pub fn haste(&self) -> Result<Haste, Refusal> {
-        self.worker.haste().map_err(|error| Refusal::System {
+    pub fn early_end(&self) -> Result<EarlyEnd, Refusal> {
+        self.worker.early_end().map_err(|error| Refusal::System {
             what: "reach a job",
             error,
         })

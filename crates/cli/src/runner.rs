@@ -4,7 +4,7 @@ use crate::fatality;
 use crate::guard::{Guard, Heard};
 use crate::refusal::Refusal;
 use mazurka::shorter_errand;
-use native::{Answer, Haste, Order, Worker, ending};
+use native::{Answer, EarlyEnd, Order, Worker, ending};
 use report::{Limit, Trailed};
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -85,8 +85,8 @@ pub struct Runner<'r> {
 
 impl Runner<'_> {
     /// Returns a handle that can ask for the early end of the next errand.
-    pub fn haste(&mut self) -> Result<Haste, Refusal> {
-        self.guard()?.haste()
+    pub fn early_end(&mut self) -> Result<EarlyEnd, Refusal> {
+        self.guard()?.early_end()
     }
 
     fn guard(&mut self) -> Result<&mut Guard, Refusal> {

@@ -7,7 +7,7 @@
 
 use super::checkpoint::{State, refused_if_contradictory};
 use super::jobs::{Keeper, Work, by_one_job, conclude, indivisible, is_possible};
-use super::ledger::{Haste, Known, Task};
+use super::ledger::{EarlyEnd, Known, Task};
 use super::memory::peak_rss_bytes;
 use super::part::{End, Found, NamedFailure, Part, Portion, Shown, Slice};
 use super::settings::shared_words;
@@ -105,8 +105,8 @@ impl Checker {
     /// # Errors
     /// Returns an error if the file cannot be mapped.
     #[doc(hidden)]
-    pub fn hurried_by(mut self, trail: &Path) -> Result<Checker, CheckError> {
-        self.settings.asks_for_haste = Some(haste_by(shared_words(trail)?));
+    pub fn with_early_end_by(mut self, trail: &Path) -> Result<Checker, CheckError> {
+        self.settings.asks_for_early_end = Some(early_end_by(shared_words(trail)?));
         Ok(self)
     }
 
@@ -153,7 +153,7 @@ impl Checker {
             } => {
                 let mut settings = self.settings.of_slices(time_left);
                 if let Some(words) = settings.trail_words {
-                    settings.asks_for_haste = Some(haste_by(words));
+                    settings.asks_for_early_end = Some(early_end_by(words));
                 }
                 let done = match sliced.slice(&settings, &part, portion, None) {
                     Ok(slice) => Done::Slice {
@@ -184,8 +184,8 @@ impl Checker {
 }
 
 /// Returns a function that checks whether the words of the trail ask for haste.
-fn haste_by(words: &'static [AtomicU64]) -> Arc<dyn Fn() -> bool + Send + Sync> {
-    Arc::new(|| Trail::asks_for_haste(words))
+fn early_end_by(words: &'static [AtomicU64]) -> Arc<dyn Fn() -> bool + Send + Sync> {
+    Arc::new(|| Trail::asks_for_early_end(words))
 }
 
 /// Returns the errand with a quarter of its executions, so that it is less likely to be lost again.
@@ -277,10 +277,10 @@ impl Errand<'_> {
 
 impl Division {
     /// Waits for the next errand. Returns `None` if the search is over. Until the errand is done,
-    /// calling `haste` asks its process to finish soon.
-    pub fn take(&self, haste: Haste) -> Option<Errand<'_>> {
+    /// calling `early_end` asks its process to finish soon.
+    pub fn take(&self, early_end: EarlyEnd) -> Option<Errand<'_>> {
         Some(Errand {
-            task: self.work.ledger.take(haste)?,
+            task: self.work.ledger.take(early_end)?,
             time_left: self.work.time_left(),
         })
     }

@@ -183,12 +183,12 @@ impl Work {
     fn carry_out_one(&self, program: impl Fn() + 'static) -> bool {
         let is_asked = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&is_asked);
-        let haste = Box::new(move || asked.store(true, Relaxed));
-        let Some(task) = self.ledger.take(haste) else {
+        let early_end = Box::new(move || asked.store(true, Relaxed));
+        let Some(task) = self.ledger.take(early_end) else {
             return false;
         };
         let mut settings = self.settings.of_slices(self.time_left());
-        settings.asks_for_haste = Some(Arc::new(move || is_asked.load(Relaxed)));
+        settings.asks_for_early_end = Some(Arc::new(move || is_asked.load(Relaxed)));
         settings.stops.push(Arc::clone(&self.ledger.stop));
         let spin = task.spin.clone();
         let done = Sliced::new(program).slice(&settings, &task.part, task.portion, spin);

@@ -31,7 +31,7 @@ const PACE: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::fr
 const PART: u32 = 40;
 
 /// The minimum duration of a slice that is ended early.
-const IN_HASTE: Duration = Duration::from_millis(1);
+const LEAST_BEFORE_EARLY_END: Duration = Duration::from_millis(1);
 
 /// The minimum and maximum number of executions of a slice, except for the first one.
 const FEW: u64 = 16;
@@ -41,7 +41,7 @@ const MANY: u64 = 1 << 20;
 const WAITING_PER_JOB: usize = 2;
 
 /// Asks the job that runs a slice to end it soon.
-pub type Haste = Box<dyn FnOnce() + Send>;
+pub type EarlyEnd = Box<dyn FnOnce() + Send>;
 
 /// The shared record of a divided search (see the module).
 pub(super) struct Ledger {
@@ -91,7 +91,7 @@ struct UnderWay {
     /// The maximum number of executions.
     executions: u64,
     /// Asks the job to end the slice soon. `None` after use.
-    haste: Option<Haste>,
+    early_end: Option<EarlyEnd>,
 }
 
 /// A slice to run.
@@ -193,12 +193,12 @@ impl Ledger {
         waiting > 1 || is_endless && waiting == 1
     }
 
-    /// Waits for the next slice; `None` if the search is over. `haste` asks the job to end it soon.
-    pub fn take(&self, haste: Haste) -> Option<Task<'_>> {
-        let mut haste = Some(haste);
+    /// Waits for the next slice; `None` if the search is over. `early_end` asks the job to end it soon.
+    pub fn take(&self, early_end: EarlyEnd) -> Option<Task<'_>> {
+        let mut early_end = Some(early_end);
         let mut state = self.state();
         loop {
-            if let Poll::Ready(task) = self.next(&mut state, &mut haste) {
+            if let Poll::Ready(task) = self.next(&mut state, &mut early_end) {
                 return task;
             }
             state = self
@@ -214,7 +214,7 @@ impl Ledger {
         self.next(&mut self.state(), &mut None)
     }
 
-    fn next(&self, state: &mut State, haste: &mut Option<Haste>) -> Poll<Option<Task<'_>>> {
+    fn next(&self, state: &mut State, early_end: &mut Option<EarlyEnd>) -> Poll<Option<Task<'_>>> {
         let is_done = state.working == 0 && state.waiting.is_empty();
         if is_done || state.is_over {
             return Poll::Ready(None);
@@ -230,12 +230,12 @@ impl Ledger {
             Some(0) => Poll::Pending,
             Some(_) | None => {
                 let next = match self.next_part(state) {
-                    Some(part) => Poll::Ready(self.task(state, part, left, haste.take())),
+                    Some(part) => Poll::Ready(self.task(state, part, left, early_end.take())),
                     None => Poll::Pending,
                 };
                 let proves = self.settings.algorithm.proves();
                 if proves && state.waiting.len() + 1 < self.jobs.load(Relaxed) {
-                    state.ask_for_haste();
+                    state.ask_for_early_end();
                 }
                 next
             }
@@ -272,11 +272,11 @@ impl Ledger {
         state: &mut State,
         mut part: Part,
         left: Option<u64>,
-        haste: Option<Haste>,
+        early_end: Option<EarlyEnd>,
     ) -> Option<Task<'_>> {
         let jobs = self.jobs.load(Relaxed);
         let (short, long) = (*state.pace.start(), *state.pace.end());
-        let slice = match state.waiting.len() + 1 < jobs && haste.is_none() {
+        let slice = match state.waiting.len() + 1 < jobs && early_end.is_none() {
             // Other jobs will soon wait for the parts that this slice gives away.
             true => short,
             false => (self.started.elapsed() / PART).clamp(short, long),
@@ -307,12 +307,12 @@ impl Ledger {
                 u32::try_from((WAITING_PER_JOB * jobs).saturating_sub(waiting)).unwrap_or(u32::MAX)
             }
         };
-        let least = (state.rate * IN_HASTE.as_secs_f64()) as u64;
+        let least = (state.rate * LEAST_BEFORE_EARLY_END.as_secs_f64()) as u64;
         state.working += 1;
         let under_way = UnderWay {
             part: part.clone(),
             executions,
-            haste: haste.filter(|_| !part.is_first()),
+            early_end: early_end.filter(|_| !part.is_first()),
         };
         state.under_way.insert(part.position.clone(), under_way);
         Some(Task {
@@ -323,7 +323,7 @@ impl Ledger {
                 executions,
                 parts: parts(state.waiting.len()),
                 least: least.max(FEW),
-                parts_in_haste: parts(0),
+                parts_at_early_end: parts(0),
                 earlier: state.found.tally.complete(),
             },
             spin: state.spin.clone(),
@@ -467,12 +467,12 @@ impl Drop for Task<'_> {
 impl State {
     /// Asks one job to end its slice and give parts away: the job with the largest part that was
     /// not asked before.
-    fn ask_for_haste(&mut self) {
+    fn ask_for_early_end(&mut self) {
         let slices = self.under_way.values_mut();
-        let not_asked = slices.filter(|slice| slice.haste.is_some());
+        let not_asked = slices.filter(|slice| slice.early_end.is_some());
         let largest = not_asked.max_by(|a, b| a.part.share.total_cmp(&b.part.share));
-        if let Some(haste) = largest.and_then(|slice| slice.haste.take()) {
-            haste();
+        if let Some(early_end) = largest.and_then(|slice| slice.early_end.take()) {
+            early_end();
         }
     }
 

@@ -125,7 +125,7 @@ pub(super) struct Portion {
     /// Number of executions after which the slice ends if other jobs have nothing to do.
     pub least: u64,
     /// Number of parts to give away if the slice ends for that reason.
-    pub parts_in_haste: u32,
+    pub parts_at_early_end: u32,
     /// Executions of other parts before this slice.
     pub earlier: u64,
 }

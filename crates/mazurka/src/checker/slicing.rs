@@ -104,8 +104,8 @@ impl Search {
                 // executions that `shorten` runs belong to no part.
                 _ if self.is_done_with_bugs() => (End::Done, vec![self.own_rest(&part)]),
                 (halt, _) => {
-                    let parts = match self.is_asked_for_haste() {
-                        true => portion.parts_in_haste,
+                    let parts = match self.is_asked_for_early_end() {
+                        true => portion.parts_at_early_end,
                         false => portion.parts,
                     };
                     let rest = self.rest(&part, before, parts);
@@ -147,7 +147,7 @@ impl Search {
             false => portion.least,
         };
         let is_enough = |runs: u64, search: &Search| {
-            runs >= executions || runs >= least && search.is_asked_for_haste()
+            runs >= executions || runs >= least && search.is_asked_for_early_end()
         };
         while !is_enough(self.tally.complete(), self) && self.continues() {
             match self.next_execution()? {
@@ -160,8 +160,8 @@ impl Search {
     }
 
     /// Checks whether other jobs have nothing to do.
-    fn is_asked_for_haste(&self) -> bool {
-        let asks = self.settings.asks_for_haste.as_ref();
+    fn is_asked_for_early_end(&self) -> bool {
+        let asks = self.settings.asks_for_early_end.as_ref();
         asks.is_some_and(|asks| asks())
     }
 

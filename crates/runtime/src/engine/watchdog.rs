@@ -33,7 +33,7 @@ mod elsewhere {
             Watch
         }
 
-        pub(crate) fn hurry(&self, _patience: Duration) {}
+        pub(crate) fn limit_patience(&self, _patience: Duration) {}
     }
 }
 
@@ -116,7 +116,7 @@ mod linux {
         }
 
         /// Limits the patience to this duration from now on.
-        pub(crate) fn hurry(&self, patience: Duration) {
+        pub(crate) fn limit_patience(&self, patience: Duration) {
             let mut watched = watched();
             if let Some(own) = watched.iter_mut().find(|other| other.id == self.0) {
                 own.patience = own.patience.min(patience);
