@@ -40,7 +40,7 @@ pub(crate) mod watch;
 pub(crate) mod watchdog;
 
 pub use thread::Panic;
-pub(crate) use thread::{Job, Noticed, Thread, ThreadLife, forget_panic};
+pub(crate) use thread::{CaughtPanic, Job, Thread, ThreadLife, forget_panic};
 
 use crate::config::Config;
 use crate::engine::control_words::ControlWords;

@@ -405,7 +405,7 @@ unsafe fn perform_in_tear_down(engine: NonNull<Engine>) -> bool {
         }
     }
     let is_panicking = std::thread::panicking();
-    let unwinds_already = thread.noticed.is_some() && is_panicking;
+    let unwinds_already = thread.caught_panic.is_some() && is_panicking;
     if thread.life.tear_down_operations == 1 && !unwinds_already {
         leave(engine);
         resume_unwind(Box::new(TearDown));

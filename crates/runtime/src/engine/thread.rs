@@ -16,7 +16,7 @@ pub(crate) struct Thread {
     /// The payload of the panic that ended the thread, until another thread joins this thread.
     pub(crate) panic: Option<Panic>,
     /// The last panic of the thread that the panic hook has observed.
-    pub(crate) noticed: Option<Noticed>,
+    pub(crate) caught_panic: Option<CaughtPanic>,
     pub(crate) guests: ThreadGuests,
     pub(crate) life: ThreadLife,
 }
@@ -83,7 +83,7 @@ pub(crate) fn forget_panic(panic: Panic) {
 
 /// A panic, as observed by the hook.
 #[derive(Clone, Debug)]
-pub(crate) struct Noticed {
+pub(crate) struct CaughtPanic {
     pub(crate) message: String,
     pub(crate) location: String,
 }
@@ -124,7 +124,7 @@ impl Thread {
             fibre: Box::new(fibre),
             job: None,
             panic: None,
-            noticed: None,
+            caught_panic: None,
             guests: ThreadGuests::new(id),
             life: ThreadLife::new(),
         }

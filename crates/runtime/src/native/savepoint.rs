@@ -232,7 +232,7 @@ impl Engine {
         let is_simple = |&id: &ThreadId| {
             let thread = &self.threads[id.index()];
             thread.panic.is_none()
-                && thread.noticed.is_none()
+                && thread.caught_panic.is_none()
                 && thread.job.is_none()
                 && thread.guests.making.is_none()
                 && thread.guests.heap.is_unused()
@@ -338,7 +338,7 @@ impl SavedThread {
         thread.guests.run = self.run;
         thread.life.copy(&self.life);
         thread.panic = None;
-        thread.noticed = None;
+        thread.caught_panic = None;
         thread.guests.heap.reset();
         thread.fibre.restore(&self.fibre);
     }

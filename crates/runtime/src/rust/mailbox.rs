@@ -50,7 +50,7 @@ impl State {
 
 impl Engine {
     /// Handles a possible mistake of a thread as the policy demands.
-    fn notice(&mut self, policy: Policy, kind: FailureKind, message: String) {
+    fn apply_policy(&mut self, policy: Policy, kind: FailureKind, message: String) {
         match policy {
             Policy::Allow => {}
             Policy::Warn => self.warn(message),
@@ -152,7 +152,7 @@ impl Mailbox {
 
     /// Applies the policy, because the letter that the current event delivered came too late.
     pub fn came_too_late(&self, policy: Policy, message: impl FnOnce() -> String) {
-        silently(|engine| engine.notice(policy, FailureKind::DeadLetter, message()));
+        silently(|engine| engine.apply_policy(policy, FailureKind::DeadLetter, message()));
     }
 
     /// Sends a letter that arrives at once. Returns its position, or `None` if the mailbox is

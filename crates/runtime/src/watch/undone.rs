@@ -34,7 +34,7 @@ life! {
         /// Locks that were taken and released, and changes of variables that were undone.
         released: Vec<Hold>,
         /// The number of effects that other threads observed before they were undone.
-        noticed: u32,
+        observed: u32,
         /// The first event that might expose changed memory to another thread: a write, or the
         /// release of a lock.
         published: Option<EventId>,
@@ -62,13 +62,13 @@ impl Effects {
     }
 
     /// Returns the number of effects that other threads observed before they were undone.
-    pub(crate) fn noticed(&self) -> u32 {
-        self.noticed
+    pub(crate) fn observed(&self) -> u32 {
+        self.observed
     }
 
     /// Records that another thread has observed an effect.
-    pub(crate) fn notice(&mut self) {
-        self.noticed += 1;
+    pub(crate) fn record_observed(&mut self) {
+        self.observed += 1;
     }
 
     /// Discards the first `count` releases.
@@ -113,7 +113,7 @@ impl History {
     }
 
     /// Checks whether another thread has accessed the object since the event.
-    fn is_noticed(&self, thread: ThreadId, object: ObjectId, since: EventId) -> bool {
+    fn is_observed(&self, thread: ThreadId, object: ObjectId, since: EventId) -> bool {
         let mut events = self.since(since).iter();
         events.any(|event| event.object == object && event.thread != thread)
     }
@@ -233,13 +233,13 @@ impl Engine {
         if effects.written[index].before == after {
             effects.written.swap_remove(index);
         }
-        if self.guests.history.is_noticed(thread, object, since) {
+        if self.guests.history.is_observed(thread, object, since) {
             self.threads[thread.index()]
                 .life
                 .guests
                 .round
                 .effects
-                .notice();
+                .record_observed();
         }
     }
 
@@ -284,11 +284,21 @@ impl Engine {
         if !self.undoes() {
             return;
         }
-        let is_noticed = match hold {
-            Hold::Mutex(number, place) => self.life.objects.mutexes.get(number).is_noticed(place),
-            Hold::RwLock(number, place) => self.life.objects.rwlocks.get(number).is_noticed(place),
+        let is_observed = match hold {
+            Hold::Mutex(number, place) => self
+                .life
+                .objects
+                .mutexes
+                .get(number)
+                .has_made_try_fail(place),
+            Hold::RwLock(number, place) => self
+                .life
+                .objects
+                .rwlocks
+                .get(number)
+                .has_made_try_fail(place),
             Hold::Variable(object, event) => {
-                self.guests.history.is_noticed(self.running, object, event)
+                self.guests.history.is_observed(self.running, object, event)
             }
         };
         let round = &mut self.thread().life.guests.round;
@@ -297,7 +307,7 @@ impl Engine {
             Some(index) => {
                 round.effects.held.swap_remove(index);
                 round.effects.released.push(hold);
-                round.effects.noticed += u32::from(is_noticed);
+                round.effects.observed += u32::from(is_observed);
             }
             None => round.take_effect(),
         }

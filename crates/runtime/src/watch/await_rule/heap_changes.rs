@@ -69,7 +69,7 @@ impl Engine {
         let is_restored = !round.at_hints.has_changed_heap();
         self.guests.segment = segment;
         if is_restored && self.was_published() {
-            self.thread().life.guests.round.effects.notice();
+            self.thread().life.guests.round.effects.record_observed();
         }
     }
 

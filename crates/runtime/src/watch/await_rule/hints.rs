@@ -92,11 +92,11 @@ impl Round {
         at_hints.changed.clear();
         at_hints.live = 0;
         self.forget_before_effect();
-        let noticed = self.effects.noticed();
+        let observed = self.effects.observed();
         let mark = mark_of(stack);
         if let Some(index) = self.find(pointer, mark, stack) {
             let visit = self.visits[index];
-            if visit.noticed == noticed {
+            if visit.observed == observed {
                 self.effects.forget_releases(visit.released as usize);
                 self.keep_round(index);
                 return RoundResult::NoProgress;
@@ -115,7 +115,7 @@ impl Round {
         let visit = Visit {
             place: pointer,
             mark,
-            noticed,
+            observed,
             released: self.effects.released().len() as u32,
             ..Visit::default()
         };
@@ -144,7 +144,7 @@ impl Engine {
         }
         self.watch_reads();
         self.end_segment();
-        let most = self.config.conditions.noticed_rounds();
+        let most = self.config.conditions.observed_rounds();
         let result = self.thread().life.guests.round.arrive(pointer, stack, most);
         if matches!(result, RoundResult::NoProgress) {
             self.made_no_progress();
