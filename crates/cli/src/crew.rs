@@ -2,7 +2,7 @@
 //! the search, which it receives as errands. One of the processes makes the report.
 
 use crate::fatality;
-use crate::guard::{Guard, Heard};
+use crate::guard::{Guard, Received};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::runner::{ATTEMPTS, Carried, Executable, Runner};
@@ -238,7 +238,7 @@ impl Crew<'_> {
     /// Records the outcome of a slice. Returns the peak memory of its process in bytes, if known.
     fn settle(&self, errand: Errand<'_>, carried: Carried) -> Option<u64> {
         match carried {
-            Carried::Brought(words) => return errand.bring(&words),
+            Carried::Brought(words) => return errand.complete(&words),
             Carried::Stopped(trailed, limit) => {
                 errand.break_off(&trailed, limit);
                 self.warn(fatality::warnings_of_killed(&trailed));
@@ -279,14 +279,14 @@ fn conclude(
     let grace = if is_over() { GRACE } else { Duration::ZERO };
     loop {
         match guard.listen(|| is_over() && began.elapsed() >= grace)? {
-            Heard::Answer(Answer::Report(report)) => return Ok(Ok(*report)),
-            Heard::Answer(Answer::Refused(reason)) => {
+            Received::Answer(Answer::Report(report)) => return Ok(Ok(*report)),
+            Received::Answer(Answer::Refused(reason)) => {
                 let program = order.name.clone();
                 return Err(Refusal::Worker { program, reason });
             }
-            Heard::Answer(_) => {}
-            Heard::Killed(limit) => return Ok(Err((limit, true))),
-            Heard::Ended(_) => {
+            Received::Answer(_) => {}
+            Received::Killed(limit) => return Ok(Err((limit, true))),
+            Received::Ended(_) => {
                 return Ok(Err((guard.stopping().unwrap_or(Limit::Interrupted), false)));
             }
         }

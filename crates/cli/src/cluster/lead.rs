@@ -324,7 +324,7 @@ impl<'d> Round<'_, '_, 'd> {
             return;
         };
         match read::<Outcome>(&message.content) {
-            Some(Outcome::Brought(words)) => _ = errand.bring(&words),
+            Some(Outcome::Brought(words)) => _ = errand.complete(&words),
             Some(Outcome::Crashed(trailed, status)) => {
                 errand.break_off(&trailed, Limit::Interrupted);
                 let ended = ExitStatus::from_raw(status);

@@ -2,7 +2,7 @@
 
 use crate::arguments::CheckOptions;
 use crate::check::{self, checker};
-use crate::guard::{Guard, Heard};
+use crate::guard::{Guard, Received};
 use crate::native_check::{self, Ready};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
@@ -128,22 +128,22 @@ impl Explored {
         let mut guard = Guard::over(ready.start(order)?, Some(PATIENCE));
         loop {
             match guard.listen(|| false)? {
-                Heard::Answer(Answer::Position(mut position)) => {
+                Received::Answer(Answer::Position(mut position)) => {
                     position.schedule.recipe = Some(ready.recipe.clone());
                     return Ok(*position);
                 }
-                Heard::Answer(Answer::Refused(reason)) => {
+                Received::Answer(Answer::Refused(reason)) => {
                     let program = program();
                     return Err(Refusal::Worker { program, reason });
                 }
-                Heard::Answer(_) => {}
-                Heard::Ended(status) => {
+                Received::Answer(_) => {}
+                Received::Ended(status) => {
                     return Err(Refusal::WorkerEnded {
                         program: program(),
                         ended: ending(status),
                     });
                 }
-                Heard::Killed(_) => {
+                Received::Killed(_) => {
                     return Err(Refusal::Worker {
                         program: program(),
                         reason: "it did not reach this position within 30 s".to_owned(),

@@ -169,7 +169,7 @@ fn slices(program: &Path, arguments: &[&str], asks_for_early_end: bool) -> u64 {
         }
         worker.assign(&errand.words()).unwrap();
         assert!(answers.any(|answer| matches!(answer, Answer::Brought)));
-        errand.bring(&worker.brought().unwrap());
+        errand.complete(&worker.brought().unwrap());
         executions.push(division.progress().0);
     }
     executions[19] - executions[0]

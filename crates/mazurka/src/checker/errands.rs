@@ -70,7 +70,7 @@ enum Done {
 
 /// The result of an errand.
 enum Brought {
-    /// The result of a slice, for [`Errand::bring`].
+    /// The result of a slice, for [`Errand::complete`].
     Slice(Vec<u8>),
     /// The report at the end of the search.
     Report(Box<Report>),
@@ -133,7 +133,7 @@ impl Checker {
             let words = errands.next().map_err(gone)?;
             match self.run_errand(&words, &mut sliced)? {
                 Brought::Slice(words) => {
-                    errands.bring(&words).map_err(gone)?;
+                    errands.store_result(&words).map_err(gone)?;
                     on_result();
                 }
                 Brought::Report(report) => return Ok(*report),
@@ -225,7 +225,7 @@ impl Errand<'_> {
 
     /// Takes the result of a process. Returns the peak of that process's resident memory in bytes,
     /// or `None` if the process did not run the slice.
-    pub fn bring(self, words: &[u8]) -> Option<u64> {
+    pub fn complete(self, words: &[u8]) -> Option<u64> {
         let (done, peak) = match postcard::from_bytes(words) {
             Ok(Done::Slice {
                 slice,
@@ -246,7 +246,7 @@ impl Errand<'_> {
                 (Err(CheckError::Misfit(what)), None)
             }
         };
-        self.task.bring(done);
+        self.task.complete(done);
         peak
     }
 
@@ -264,7 +264,7 @@ impl Errand<'_> {
             failures: failures.collect(),
             ..Found::default()
         };
-        self.task.bring(Ok(Slice {
+        self.task.complete(Ok(Slice {
             found,
             rest: Vec::new(),
             anew: None,

@@ -192,7 +192,7 @@ impl Work {
         settings.stops.push(Arc::clone(&self.ledger.stop));
         let spin = task.spin.clone();
         let done = Sliced::new(program).slice(&settings, &task.part, task.portion, spin);
-        task.bring(done);
+        task.complete(done);
         true
     }
 

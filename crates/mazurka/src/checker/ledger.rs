@@ -374,7 +374,7 @@ impl Ledger {
 
 impl Task<'_> {
     /// Records the result of the slice.
-    pub fn bring(self, slice: Result<Slice, CheckError>) {
+    pub fn complete(self, slice: Result<Slice, CheckError>) {
         let ledger = self.ledger;
         let mut state = ledger.state();
         match slice {

@@ -140,13 +140,13 @@ mod tests {
         let task = next(&ledger);
         let rest = vec![at(following, 0.4), at(given, 0.6)];
         let done = slice(&task.part, 10, None, rest);
-        task.bring(Ok(done));
+        task.complete(Ok(done));
         // The last part in the order of one job is done first, and the assertion fails there.
         let later = next(&ledger);
         assert_eq!(later.part.position, first.given(0));
         let rest = vec![at(first.given(0).next(), 0.3)];
         let done = slice(&later.part, 5, Some(3), rest);
-        later.bring(Ok(done));
+        later.complete(Ok(done));
         let known = ledger.close().unwrap();
         assert_eq!(numbers(&known), [13]);
         assert_eq!(known.numbering.runs.len(), 2);
@@ -167,10 +167,10 @@ mod tests {
         let earlier = next(&ledger);
         assert_eq!(earlier.part.position, first.next());
         let done = slice(&earlier.part, 7, Some(2), Vec::new());
-        earlier.bring(Ok(done));
+        earlier.complete(Ok(done));
         let last = next(&ledger);
         let done = slice(&last.part, 4, Some(1), Vec::new());
-        last.bring(Ok(done));
+        last.complete(Ok(done));
         assert_eq!(numbers(&ledger.close().unwrap()), [12, 20, 23]);
     }
 }
