@@ -144,8 +144,8 @@ impl Outcome {
     }
 
     /// Returns the outcome of a maximal execution: the first one in declaration order that applies.
-    /// `could_continue` returns whether a thread that the await rule stopped would now read a different
-    /// value.
+    /// `could_continue` returns whether a thread that the await rule stopped would now read a
+    /// different value.
     pub fn of(pending: &[Pending], mut could_continue: impl FnMut(ThreadId) -> bool) -> Outcome {
         let mut outcome = Outcome::Completed;
         for (index, thread) in pending.iter().enumerate() {

@@ -38,7 +38,8 @@ pub(crate) fn begin() {
 }
 
 /// Passes the variables and the heap of the program and its libraries to `visit`, until `visit`
-/// returns false. Leaves out the copied variables of system libraries. Returns false if `visit` did.
+/// returns false. Leaves out the copied variables of system libraries. Returns false if `visit`
+/// did.
 pub(crate) fn visit_shared(visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let copied = COPIED.get().get_or_insert_with(|| {
         let mut copied = unknown_calls::copied_variables();

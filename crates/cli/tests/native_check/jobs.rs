@@ -146,8 +146,8 @@ fn jobs_learn_late_that_atomic_accesses_order_plain_ones() {
     assert_eq!(seen[0], seen[2]);
 }
 
-/// Returns the number of executions in the first slices. If `asks_for_early_end` is true, each slice is
-/// asked to end early.
+/// Returns the number of executions in the first slices. If `asks_for_early_end` is true, each
+/// slice is asked to end early.
 fn slices(program: &Path, arguments: &[&str], asks_for_early_end: bool) -> u64 {
     let order = Order {
         name: "program".to_owned(),

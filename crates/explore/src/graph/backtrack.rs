@@ -249,17 +249,17 @@ impl GraphSearch {
     fn revisit(&mut self, write: Written, read: At) {
         let steps = self.graph.steps.len();
         let at = self.push_step(&write);
-        let places = self.graph.places_after(read, at);
+        let new_positions = self.graph.positions_after(read, at);
         self.graph.truncate(steps);
-        let Some(places) = places else {
+        let Some(new_positions) = new_positions else {
             return;
         };
         let node = Node::clone(self.graph.node(read));
-        let cut = self.graph.cut(&places);
+        let cut = self.graph.cut(&new_positions);
         let is_rmw = write.operation.shape == Shape::ReadModifyWrite;
         let floor = self.floor(&write.operation, write.thread, &write.after);
         let positions = match is_rmw {
-            false => self.places(&write.operation, floor),
+            false => self.positions(&write.operation, floor),
             true if self
                 .graph
                 .rmw_of(write.operation.object, write.rf, None)
@@ -277,7 +277,7 @@ impl GraphSearch {
             self.graph.restore(cut);
             return;
         }
-        let execution = self.execution.retain(&places);
+        let execution = self.execution.retain(&new_positions);
         if cut.has_writes() {
             self.renew_sources();
         }

@@ -141,7 +141,7 @@ impl GraphSearch {
 
     /// Returns the positions after which a store may be placed: no store separates a
     /// read-modify-write from the write that it reads from.
-    pub(super) fn places(&self, operation: &Operation, floor: usize) -> Positions {
+    pub(super) fn positions(&self, operation: &Operation, floor: usize) -> Positions {
         let co = &self.graph.object(operation.object).co;
         let separates = |&position: &usize| {
             co.get(position)
@@ -293,11 +293,11 @@ impl Strategy for GraphSearch {
                 value: performed.after,
                 is_half_done: false,
             };
-            let opens_places = added.opens && operation.shape == Shape::Store;
-            let mut positions = match opens_places {
+            let opens_positions = added.opens && operation.shape == Shape::Store;
+            let mut positions = match opens_positions {
                 true => {
                     let floor = self.floor(&operation, thread, &write.after);
-                    self.places(&operation, floor)
+                    self.positions(&operation, floor)
                 }
                 false => Positions::new(),
             };

@@ -156,8 +156,8 @@ impl Reduction for FewPreemptions {
             for edge in execution.edges(second) {
                 let position = edge.index();
                 let [start, yields] = execution.starts_of_run(position);
-                for place in [position, start, yields] {
-                    let plan = &mut path[place].plan;
+                for position in [position, start, yields] {
+                    let plan = &mut path[position].plan;
                     if plan.enabled.contains(&event.thread()) {
                         plan.add(event.thread());
                     }
@@ -179,8 +179,8 @@ impl Reduction for FewPreemptions {
                 }
                 let position = first.index();
                 let [start, yields] = execution.starts_of_run(position);
-                for place in [position, start, yields] {
-                    self.backtrack(execution, place, second, &mut path[place].plan);
+                for position in [position, start, yields] {
+                    self.backtrack(execution, position, second, &mut path[position].plan);
                 }
             }
         }

@@ -99,8 +99,8 @@ impl Checker {
         }))
     }
 
-    /// Makes slices end soon when this trail (a file that two processes share) asks for haste.
-    /// Steps are not recorded in the trail.
+    /// Makes slices end soon when this trail (a file that two processes share) asks for an early
+    /// end. Steps are not recorded in the trail.
     ///
     /// # Errors
     /// Returns an error if the file cannot be mapped.
@@ -183,7 +183,7 @@ impl Checker {
     }
 }
 
-/// Returns a function that checks whether the words of the trail ask for haste.
+/// Returns a function that checks whether the words of the trail ask for an early end.
 fn early_end_by(words: &'static [AtomicU64]) -> Arc<dyn Fn() -> bool + Send + Sync> {
     Arc::new(|| Trail::asks_for_early_end(words))
 }

@@ -193,7 +193,8 @@ impl Ledger {
         waiting > 1 || is_endless && waiting == 1
     }
 
-    /// Waits for the next slice; `None` if the search is over. `early_end` asks the job to end it soon.
+    /// Waits for the next slice; `None` if the search is over. `early_end` asks the job to end it
+    /// soon.
     pub fn take(&self, early_end: EarlyEnd) -> Option<Task<'_>> {
         let mut early_end = Some(early_end);
         let mut state = self.state();

@@ -52,13 +52,13 @@ impl Model {
         self.step_through(refined, ThreadId::MAIN)?;
         // For each step of `schedule`, its position in `refined`. Steps name the write that they
         // read from by its position.
-        let mut places: Vec<EventId> = Vec::new();
+        let mut positions: Vec<EventId> = Vec::new();
         for &step in schedule {
             let source = step.reads_from.event();
-            let source = source.and_then(|write| places.get(write.index()));
+            let source = source.and_then(|write| positions.get(write.index()));
             let reads_from = source.map_or(step.reads_from, |&write| ReadsFrom::from(write));
             let step = Step { reads_from, ..step };
-            places.push(EventId::at(refined.len()));
+            positions.push(EventId::at(refined.len()));
             self.step(step)?;
             refined.push(step);
             self.step_through(refined, step.thread)?;
