@@ -68,7 +68,7 @@ pub(crate) type Address = Arc<dyn Addressee>;
 pub(crate) trait Addressee: Send + Sync {
     fn control(&self) -> &Control;
     /// Puts a notice that has arrived at this position into the mailbox.
-    fn put_notice(&self, position: usize, notice: Notice, posted: Option<Posted>);
+    fn store_notice(&self, position: usize, notice: Notice, posted: Option<Posted>);
 }
 
 /// A process whose message type is known.
@@ -268,9 +268,9 @@ impl<M: Message + Eq + Hash> Inbox<M> {
         runtime::report_state_of(control.mailbox.object(), move || own.snapshot());
         runtime::report_state_of(control.signals.object(), move || {
             // No process reads the signals of a process that has ended.
-            let is_heard = !signalled.letters().is_closed;
+            let is_read = !signalled.letters().is_closed;
             let signals = &signalled.control.signals;
-            is_heard.then(|| signals.silently(|signals| signals.clone()))
+            is_read.then(|| signals.silently(|signals| signals.clone()))
         });
         runtime::report_state_of(control.relations.object(), move || {
             let relations = &related.control.relations;
@@ -298,7 +298,7 @@ impl<M: Message> Addressee for Inbox<M> {
         &self.control
     }
 
-    fn put_notice(&self, position: usize, notice: Notice, posted: Option<Posted>) {
+    fn store_notice(&self, position: usize, notice: Notice, posted: Option<Posted>) {
         let content = match notice {
             Notice::Exit(exit) => Content::Exit(exit),
             Notice::Down(down) => Content::Down(down),

@@ -84,7 +84,7 @@ impl<M: Message> Process<M> {
         if let Some(message) = self.receive_among(0..known, &fits, true) {
             return Some(message);
         }
-        let count = self.control().mailbox.look();
+        let count = self.control().mailbox.count();
         self.inbox().know(count);
         let message = self.receive_among(known..count, &fits, false);
         if message.is_none() {

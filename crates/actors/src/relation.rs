@@ -317,8 +317,8 @@ fn write_signal(to: &Address, exit: Exit, strength: Strength, posted: Option<Pos
                 posted.arrived();
             }
         }
-        Signalled::Delivered => bring(to, Notice::Exit(exit), posted),
-        Signalled::Ended => bring(to, Notice::End(exit), posted),
+        Signalled::Delivered => deliver_notice(to, Notice::Exit(exit), posted),
+        Signalled::Ended => deliver_notice(to, Notice::End(exit), posted),
     }
 }
 
@@ -327,7 +327,7 @@ fn send_down(watcher: &Address, down: Down) {
     let text = format!("notifies {} of its end", watcher.control().id);
     let fingerprint = Fingerprint::of((watcher.control().id.clone(), down.clone()));
     carry(watcher, (text, fingerprint), move |to, posted| {
-        bring(to, Notice::Down(down), posted)
+        deliver_notice(to, Notice::Down(down), posted)
     });
 }
 
@@ -362,7 +362,7 @@ fn carry(
 
 /// Puts a notice into the mailbox, unless the mailbox is closed.
 #[track_caller]
-fn bring(to: &Address, notice: Notice, posted: Option<Posted>) {
+fn deliver_notice(to: &Address, notice: Notice, posted: Option<Posted>) {
     let control = to.control();
     let text = || match &notice {
         Notice::Exit(exit) => format!("exit of {} reported to {}", who(exit), control.id),
@@ -375,7 +375,7 @@ fn bring(to: &Address, notice: Notice, posted: Option<Posted>) {
     };
     if let Some(position) = position {
         control.mailbox.excuse(position);
-        to.put_notice(position, notice, posted);
+        to.store_notice(position, notice, posted);
     }
 }
 

@@ -79,7 +79,7 @@ impl<M: Message> Pid<M> {
             if let Some(fingerprint) = fingerprint {
                 runtime::report_state(move || fingerprint.clone());
             }
-            inbox.bring(posted, message);
+            inbox.deliver_message(posted, message);
         });
         posted.sent(|| text);
     }
@@ -87,7 +87,7 @@ impl<M: Message> Pid<M> {
 
 impl<M: Message> Inbox<M> {
     /// Delivers one message. Each message has a network thread, which runs this function.
-    fn bring(&self, posted: Posted, message: M) {
+    fn deliver_message(&self, posted: Posted, message: M) {
         posted.wait();
         let text = || format!("{message:?} is delivered to {}", self.control.id);
         let position = posted.deliver(&self.control.mailbox, text);

@@ -103,7 +103,7 @@ impl<M> Ties<M> {
 /// The kind of access to a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
-    Look,
+    Read,
     Change,
 }
 
@@ -138,7 +138,7 @@ impl<K: Key, V: Value> Table<K, V> {
     pub fn lookup(&self, key: &K) -> Result<Option<V>, TableGone> {
         self.at(
             key,
-            Access::Look,
+            Access::Read,
             |row| row.clone(),
             |value| format!("lookup({key:?}) -> {value:?}"),
         )
@@ -170,7 +170,7 @@ impl<K: Key, V: Value> Table<K, V> {
     /// object: its operations are dependent even if they access different keys.
     #[track_caller]
     pub fn scan(&self) -> Result<Vec<(K, V)>, TableGone> {
-        self.look_for_life()?;
+        self.check_alive()?;
         self.rows.all.is_coarse(Coarsening::Scanned, true);
         let text = |rows: &Vec<(K, V)>| format!("{}.scan() -> {rows:?}", self.rows.name);
         let rows = self.rows.all.read(|()| self.rows.present(), text);
@@ -193,7 +193,7 @@ impl<K: Key, V: Value> Table<K, V> {
     }
 
     #[track_caller]
-    fn look_for_life(&self) -> Result<(), TableGone> {
+    fn check_alive(&self) -> Result<(), TableGone> {
         self.rows.system.shared.checkpoint();
         let name = &self.rows.name;
         let is_alive = self.rows.is_alive.read(
@@ -216,14 +216,14 @@ impl<K: Key, V: Value> Table<K, V> {
         act: impl FnOnce(&mut Option<V>) -> R,
         text: impl FnOnce(&R) -> String,
     ) -> Result<R, TableGone> {
-        self.look_for_life()?;
+        self.check_alive()?;
         let row = self.row(key);
         let text = |result: &R| format!("{}.{}", self.rows.name, text(result));
         let all = &self.rows.all;
         let result = match (all.is_coarse(Coarsening::Scanned, false), access) {
-            (false, Access::Look) => row.read(|row| act(&mut row.clone()), text),
+            (false, Access::Read) => row.read(|row| act(&mut row.clone()), text),
             (false, Access::Change) => row.write(act, text),
-            (true, Access::Look) => all.read(|()| row.silently(act), text),
+            (true, Access::Read) => all.read(|()| row.silently(act), text),
             (true, Access::Change) => all.write(|()| row.silently(act), text),
         };
         let at = match all.is_coarse(Coarsening::Scanned, false) {

@@ -32,7 +32,7 @@ pub fn check_run(options: &CheckRunOptions) -> Done {
         "constraints: {} of {} kept, {} not met, {} broken",
         adherence.kept,
         case.constraints.len(),
-        adherence.not_met,
+        adherence.not_reached,
         adherence.broken.len()
     );
     Ok(match adherence.broken.is_empty() {

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// The limit on executions for algorithms that would never end.
 const RANDOM_EXECUTIONS: u64 = 10_000;
 /// Interval between two checks for an interruption while another process searches.
-const LOOK: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Compares algorithms.
 pub fn compare(options: &CompareOptions) -> Done {
@@ -138,7 +138,7 @@ fn run(
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || sender.send(child.wait_with_output()));
     loop {
-        match ended.recv_timeout(LOOK) {
+        match ended.recv_timeout(CHECK_INTERVAL) {
             Ok(output) => return output,
             Err(_) if interrupted.load(Ordering::Relaxed) => drop(leash.take()),
             Err(_) => {}

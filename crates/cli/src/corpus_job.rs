@@ -50,7 +50,7 @@ pub fn run(program: &str) -> Done {
         .stop(stop)
         .by(&without_trail.algorithm);
     if let Some(trail) = &order.trail {
-        checker = checker.and_then(|checker| checker.hurried_by(trail));
+        checker = checker.and_then(|checker| checker.with_early_end_by(trail));
     }
     let report = checker.and_then(|checker| {
         checker.run_errands(errands, instance.program(), || {

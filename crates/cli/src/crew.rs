@@ -2,7 +2,7 @@
 //! the search, which it receives as errands. One of the processes makes the report.
 
 use crate::fatality;
-use crate::guard::{Guard, Heard};
+use crate::guard::{Guard, Received};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::runner::{ATTEMPTS, Carried, Executable, Runner};
@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Interval between two checks of the search.
-const LOOK: Duration = Duration::from_millis(10);
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Time for the report of a search that was ended early.
 const GRACE: Duration = Duration::from_secs(1);
@@ -163,7 +163,7 @@ impl Crew<'_> {
             };
             let mut threads = vec![start(Some(first))];
             while !threads.iter().all(|thread| thread.is_finished()) {
-                thread::park_timeout(LOOK);
+                thread::park_timeout(CHECK_INTERVAL);
                 if self.stop.load(Relaxed) {
                     self.division.halt(Limit::Interrupted);
                 } else if self.division.time_left() == Some(Duration::ZERO) {
@@ -188,14 +188,14 @@ impl Crew<'_> {
     fn save(&self) {
         if let Err(error) = self.division.save() {
             let program = self.order.name.clone();
-            self.note(Trouble::Refused(Box::new(Refusal::Check {
+            self.record_trouble(Trouble::Refused(Box::new(Refusal::Check {
                 program,
                 error,
             })));
         }
     }
 
-    fn note(&self, trouble: Trouble) {
+    fn record_trouble(&self, trouble: Trouble) {
         let mut first = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert(trouble);
         self.division.halt(Limit::Interrupted);
@@ -216,7 +216,7 @@ impl Crew<'_> {
         while let Some(errand) = self.next(&mut runner) {
             match runner.carry_out(&errand.words(), || self.division.is_stopped()) {
                 Ok(carried) => peak = self.settle(errand, carried).unwrap_or(peak),
-                Err(refusal) => self.note(Trouble::Refused(Box::new(refusal))),
+                Err(refusal) => self.record_trouble(Trouble::Refused(Box::new(refusal))),
             }
         }
         self.memory.fetch_add(peak, Relaxed);
@@ -226,10 +226,10 @@ impl Crew<'_> {
     /// Returns the next slice for this process. The division can ask the process to end the slice
     /// early.
     fn next(&self, runner: &mut Runner<'_>) -> Option<Errand<'_>> {
-        match runner.haste() {
-            Ok(haste) => self.division.take(Box::new(move || haste.ask())),
+        match runner.early_end() {
+            Ok(early_end) => self.division.take(Box::new(move || early_end.ask())),
             Err(refusal) => {
-                self.note(Trouble::Refused(Box::new(refusal)));
+                self.record_trouble(Trouble::Refused(Box::new(refusal)));
                 None
             }
         }
@@ -238,19 +238,19 @@ impl Crew<'_> {
     /// Records the outcome of a slice. Returns the peak memory of its process in bytes, if known.
     fn settle(&self, errand: Errand<'_>, carried: Carried) -> Option<u64> {
         match carried {
-            Carried::Brought(words) => return errand.bring(&words),
+            Carried::Brought(words) => return errand.complete(&words),
             Carried::Stopped(trailed, limit) => {
                 errand.break_off(&trailed, limit);
                 self.warn(fatality::warnings_of_killed(&trailed));
             }
             Carried::Crashed(trailed, ended) => {
                 errand.break_off(&trailed, Limit::Interrupted);
-                self.note(Trouble::Crashed(Box::new(trailed), ended));
+                self.record_trouble(Trouble::Crashed(Box::new(trailed), ended));
             }
             Carried::Lost(trailed, ended) => {
                 errand.break_off(&trailed, Limit::Interrupted);
                 self.warn(fatality::warnings_of_lost(&trailed, ended, ATTEMPTS));
-                self.note(Trouble::Lost);
+                self.record_trouble(Trouble::Lost);
             }
         }
         None
@@ -279,14 +279,14 @@ fn conclude(
     let grace = if is_over() { GRACE } else { Duration::ZERO };
     loop {
         match guard.listen(|| is_over() && began.elapsed() >= grace)? {
-            Heard::Answer(Answer::Report(report)) => return Ok(Ok(*report)),
-            Heard::Answer(Answer::Refused(reason)) => {
+            Received::Answer(Answer::Report(report)) => return Ok(Ok(*report)),
+            Received::Answer(Answer::Refused(reason)) => {
                 let program = order.name.clone();
                 return Err(Refusal::Worker { program, reason });
             }
-            Heard::Answer(_) => {}
-            Heard::Killed(limit) => return Ok(Err((limit, true))),
-            Heard::Ended(_) => {
+            Received::Answer(_) => {}
+            Received::Killed(limit) => return Ok(Err((limit, true))),
+            Received::Ended(_) => {
                 return Ok(Err((guard.stopping().unwrap_or(Limit::Interrupted), false)));
             }
         }

@@ -4,7 +4,7 @@
 
 use crate::fatality;
 use crate::refusal::Refusal;
-use native::{Answer, Haste, Order, Patience, Worker};
+use native::{Answer, EarlyEnd, Order, Patience, Worker};
 use report::{Interleaving, Limit, Report, Trailed};
 use std::process::ExitStatus;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Interval between two checks of the process.
-const LOOK: Duration = Duration::from_millis(10);
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 /// The time that a process gets for its report before it is killed. Waits for a processor do not
 /// count.
 const PATIENCE: Duration = Duration::from_millis(600);
@@ -24,7 +24,7 @@ pub struct Guard {
     worker: Worker,
     answers: Receiver<Answer>,
     started: Instant,
-    looked: Instant,
+    last_check: Instant,
     time_limit: Option<Duration>,
     /// Why the process must stop, and the time that it has had to stop.
     stopping: Option<(Limit, Patience)>,
@@ -33,7 +33,7 @@ pub struct Guard {
 }
 
 /// A message from the process, or its end.
-pub enum Heard {
+pub enum Received {
     Answer(Answer),
     /// The process ended with this status, and there are no more answers.
     Ended(ExitStatus),
@@ -52,7 +52,7 @@ impl Guard {
             worker,
             answers,
             started: Instant::now(),
-            looked: Instant::now(),
+            last_check: Instant::now(),
             time_limit,
             stopping: None,
             ended: None,
@@ -60,30 +60,30 @@ impl Guard {
     }
 
     /// Waits for the next answer or the end of the process. `stops` returns whether it must stop.
-    pub fn listen(&mut self, stops: impl Fn() -> bool) -> Result<Heard, Refusal> {
+    pub fn listen(&mut self, stops: impl Fn() -> bool) -> Result<Received, Refusal> {
         loop {
             // A process that sends answers without a pause must be checked, too.
             let is_news = self.stopping.is_none() && stops();
-            if (is_news || self.looked.elapsed() >= LOOK)
-                && let Some(heard) = self.look(stops())?
+            if (is_news || self.last_check.elapsed() >= CHECK_INTERVAL)
+                && let Some(received) = self.check(stops())?
             {
-                return Ok(heard);
+                return Ok(received);
             }
-            match self.answers.recv_timeout(LOOK) {
-                Ok(answer) => return Ok(Heard::Answer(answer)),
+            match self.answers.recv_timeout(CHECK_INTERVAL) {
+                Ok(answer) => return Ok(Received::Answer(answer)),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => thread::sleep(LOOK),
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(CHECK_INTERVAL),
             }
         }
     }
 
-    fn look(&mut self, stops: bool) -> Result<Option<Heard>, Refusal> {
-        self.looked = Instant::now();
+    fn check(&mut self, stops: bool) -> Result<Option<Received>, Refusal> {
+        self.last_check = Instant::now();
         if let Some(how) = self.ended {
             return Ok(match self.answers.try_recv() {
-                Ok(answer) => Some(Heard::Answer(answer)),
+                Ok(answer) => Some(Received::Answer(answer)),
                 Err(TryRecvError::Empty) => None,
-                Err(TryRecvError::Disconnected) => Some(Heard::Ended(how)),
+                Err(TryRecvError::Disconnected) => Some(Received::Ended(how)),
             });
         }
         let ended = self.worker.ended().map_err(|error| Refusal::System {
@@ -104,7 +104,7 @@ impl Guard {
                 if has_had > PATIENCE || patience.elapsed() > LONGEST {
                     let limit = *limit;
                     self.worker.kill();
-                    return Ok(Some(Heard::Killed(limit)));
+                    return Ok(Some(Received::Killed(limit)));
                 }
             }
             None if stops => {
@@ -127,8 +127,8 @@ impl Guard {
     }
 
     /// Returns a handle that can ask for the early end of an errand.
-    pub fn haste(&self) -> Result<Haste, Refusal> {
-        self.worker.haste().map_err(|error| Refusal::System {
+    pub fn early_end(&self) -> Result<EarlyEnd, Refusal> {
+        self.worker.early_end().map_err(|error| Refusal::System {
             what: "reach a job",
             error,
         })
@@ -164,9 +164,11 @@ impl Guard {
     pub fn interleaving(mut self, stops: impl Fn() -> bool) -> Option<Interleaving> {
         loop {
             match self.listen(&stops) {
-                Ok(Heard::Answer(Answer::Interleaving(interleaving))) => return Some(interleaving),
-                Ok(Heard::Answer(_)) => {}
-                Ok(Heard::Ended(_) | Heard::Killed(_)) | Err(_) => return None,
+                Ok(Received::Answer(Answer::Interleaving(interleaving))) => {
+                    return Some(interleaving);
+                }
+                Ok(Received::Answer(_)) => {}
+                Ok(Received::Ended(_) | Received::Killed(_)) | Err(_) => return None,
             }
         }
     }
@@ -176,9 +178,9 @@ impl Guard {
     pub fn end(&mut self, stops: impl Fn() -> bool) -> Option<ExitStatus> {
         loop {
             match self.listen(&stops) {
-                Ok(Heard::Answer(_)) => {}
-                Ok(Heard::Ended(ended)) => return Some(ended),
-                Ok(Heard::Killed(_)) | Err(_) => return None,
+                Ok(Received::Answer(_)) => {}
+                Ok(Received::Ended(ended)) => return Some(ended),
+                Ok(Received::Killed(_)) | Err(_) => return None,
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::arguments::{CheckOptions, ReplayOptions};
 use crate::cluster::{self, Server};
 use crate::crew;
-use crate::guard::{Guard, Heard};
+use crate::guard::{Guard, Received};
 use crate::jobs::Jobs;
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
@@ -133,7 +133,7 @@ pub fn debug(
     program: &NativeProgram,
     schedule: ScheduleFile,
 ) -> Result<Option<Report>, Refusal> {
-    Debugger::look().map_err(Refusal::Debugger)?;
+    Debugger::check_installed().map_err(Refusal::Debugger)?;
     repetition(options, program, schedule).debug()
 }
 
@@ -351,21 +351,21 @@ impl Task<'_> {
         let mut guard = Guard::over(worker, order.time_limit);
         let answered = loop {
             match guard.listen(|| stop.load(Relaxed))? {
-                Heard::Answer(Answer::Progress(text)) => self.line.say(text),
-                Heard::Answer(
+                Received::Answer(Answer::Progress(text)) => self.line.say(text),
+                Received::Answer(
                     Answer::Verified(_)
                     | Answer::Asked(_)
                     | Answer::Interleaving(_)
                     | Answer::Position(_)
                     | Answer::Brought,
                 ) => {}
-                Heard::Answer(Answer::Report(report)) => break Ok(Ok(*report)),
-                Heard::Answer(Answer::Refused(reason)) => {
+                Received::Answer(Answer::Report(report)) => break Ok(Ok(*report)),
+                Received::Answer(Answer::Refused(reason)) => {
                     let program = self.order.name.clone();
                     break Ok(Err(Refusal::Worker { program, reason }));
                 }
-                Heard::Killed(limit) => break Ok(Ok(guard.unfinished(order, limit, true))),
-                Heard::Ended(ended) => break Err(ended),
+                Received::Killed(limit) => break Ok(Ok(guard.unfinished(order, limit, true))),
+                Received::Ended(ended) => break Err(ended),
             }
         };
         self.line.clear();

@@ -1,10 +1,10 @@
 //! A process that carries out errands: pieces of a search. If it dies, another process replaces it.
 
 use crate::fatality;
-use crate::guard::{Guard, Heard};
+use crate::guard::{Guard, Received};
 use crate::refusal::Refusal;
 use mazurka::shorter_errand;
-use native::{Answer, Haste, Order, Worker, ending};
+use native::{Answer, EarlyEnd, Order, Worker, ending};
 use report::{Limit, Trailed};
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -85,8 +85,8 @@ pub struct Runner<'r> {
 
 impl Runner<'_> {
     /// Returns a handle that can ask for the early end of the next errand.
-    pub fn haste(&mut self) -> Result<Haste, Refusal> {
-        self.guard()?.haste()
+    pub fn early_end(&mut self) -> Result<EarlyEnd, Refusal> {
+        self.guard()?.early_end()
     }
 
     fn guard(&mut self) -> Result<&mut Guard, Refusal> {
@@ -108,7 +108,7 @@ impl Runner<'_> {
             let order = self.order;
             let guard = self.guard()?;
             guard.assign(&words)?;
-            let ended = match heard(guard, order, &stops)? {
+            let ended = match result_of(guard, order, &stops)? {
                 Ok(words) => return Ok(Carried::Brought(words)),
                 Err(ended) => ended,
             };
@@ -147,21 +147,21 @@ impl Runner<'_> {
 
 /// Returns the result of the errand. The inner error is the exit status of the process if it ended
 /// by itself, or `None` if it had to be killed.
-fn heard(
+fn result_of(
     guard: &mut Guard,
     order: &Order,
     stops: impl Fn() -> bool,
 ) -> Result<Result<Vec<u8>, Option<ExitStatus>>, Refusal> {
     loop {
         match guard.listen(&stops)? {
-            Heard::Answer(Answer::Brought) => return Ok(Ok(guard.brought()?)),
-            Heard::Answer(Answer::Refused(reason)) => {
+            Received::Answer(Answer::Brought) => return Ok(Ok(guard.brought()?)),
+            Received::Answer(Answer::Refused(reason)) => {
                 let program = order.name.clone();
                 return Err(Refusal::Worker { program, reason });
             }
-            Heard::Answer(_) => {}
-            Heard::Killed(_) => return Ok(Err(None)),
-            Heard::Ended(ended) => return Ok(Err(Some(ended))),
+            Received::Answer(_) => {}
+            Received::Killed(_) => return Ok(Err(None)),
+            Received::Ended(ended) => return Ok(Err(Some(ended))),
         }
     }
 }

@@ -99,7 +99,7 @@ fn start(order: &'static Order, case: Case) -> io::Result<()> {
         // If the main thread ends early, the last thread ends the program. The follower must not be
         // this last thread.
         while !thread::all_have_ended() {
-            follower.look();
+            follower.check();
             std::thread::sleep(PERIOD);
         }
     };
@@ -123,7 +123,7 @@ fn quietly<R>(does: impl FnOnce() -> R) -> R {
 }
 
 impl Follower {
-    fn look(&mut self) {
+    fn check(&mut self) {
         if !self.order.runs_free {
             self.take_over();
         }

@@ -98,7 +98,7 @@ impl Own {
     }
 
     /// Sets the thread's next stop.
-    pub(crate) fn looks_ahead(&self, thread: &Thread) {
+    pub(crate) fn set_next_stop(&self, thread: &Thread) {
         let index = self.index().saturating_add(1);
         loop {
             let plan = enforcement::plan();
@@ -318,7 +318,7 @@ fn waits(thread: &Thread, plan: &'static crate::Plan, firsts: &[Point], point: P
         }
         thread.waits_for(first, plan);
         let ended = gate.wait(first.index, || enforcement::is_current(plan));
-        thread.goes_on();
+        thread.end_wait();
         match ended {
             gate::Wait::Reached => {}
             gate::Wait::Changed => return false,
@@ -360,5 +360,5 @@ fn ends(own: &'static Own) {
     };
     recorder::ended(thread);
     thread.publish(own.count.get());
-    own.looks_ahead(thread);
+    own.set_next_stop(thread);
 }

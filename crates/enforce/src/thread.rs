@@ -114,7 +114,7 @@ pub fn adopt(child: &Child) {
     own.thread.store(ptr::from_ref(thread).cast_mut(), Relaxed);
     thread.own.store(ptr::from_ref(own).cast_mut(), SeqCst);
     thread.runs();
-    own.looks_ahead(thread);
+    own.set_next_stop(thread);
 }
 
 fn errno() -> usize {
@@ -174,7 +174,7 @@ pub fn again() {
     main.runs();
     follow::starts_in();
     own.count.set(0);
-    own.looks_ahead(main);
+    own.set_next_stop(main);
 }
 
 impl Child {
@@ -347,7 +347,7 @@ impl Thread {
     }
 
     /// Records that the thread no longer waits.
-    pub(crate) fn goes_on(&self) {
+    pub(crate) fn end_wait(&self) {
         self.waits_for.store(0, SeqCst);
     }
 
@@ -442,7 +442,7 @@ mod tests {
         enforcement::take_over(Plan::free());
         assert_eq!(waiting.unsatisfiable_wait(0), None);
         waiting.waits_for(point, enforcement::plan());
-        waiting.goes_on();
+        waiting.end_wait();
         assert_eq!(waiting.unsatisfiable_wait(0), None);
     }
 

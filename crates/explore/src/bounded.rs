@@ -35,11 +35,11 @@ impl<S: Strategy> Bounded<S> {
 /// Checks whether a step of the thread preempts the thread that ran last.
 #[inline]
 pub(crate) fn preempts(thread: ThreadId, last: Option<ThreadId>, pending: &[Pending]) -> bool {
-    last.is_some_and(|last| last != thread && goes_on(last, pending))
+    last.is_some_and(|last| last != thread && can_continue(last, pending))
 }
 
 /// Checks whether the thread that ran last is enabled and has not yielded.
-fn goes_on(last: ThreadId, pending: &[Pending]) -> bool {
+fn can_continue(last: ThreadId, pending: &[Pending]) -> bool {
     let request = pending[last.index()].enabled();
     request.is_some_and(|request| !request.yields)
 }
@@ -52,7 +52,7 @@ impl<S: Strategy> Strategy for Bounded<S> {
 
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
         let last = self.execution().last_thread();
-        let running = last.filter(|&last| goes_on(last, pending));
+        let running = last.filter(|&last| can_continue(last, pending));
         match running {
             Some(running) if self.preemptions == self.bound => {
                 self.pending.clear();

@@ -422,17 +422,19 @@ impl Execution {
         own.map(|&(_, edge)| edge)
     }
 
-    /// Removes events of a weak execution. Returns the original execution. `place[i]` is the new
-    /// position of event i, or `None` if the event is removed. An event that stays must not have an
-    /// edge from a removed event or read from it. Edges and sources (`reads_from`) are renumbered.
-    pub(crate) fn retain(&mut self, place: &[Option<EventId>]) -> Execution {
+    /// Removes events of a weak execution. Returns the original execution. `new_positions[i]` is
+    /// the new position of event i, or `None` if the event is removed. An event that stays must not
+    /// have an edge from a removed event or read from it. Edges and sources (`reads_from`) are
+    /// renumbered.
+    pub(crate) fn retain(&mut self, new_positions: &[Option<EventId>]) -> Execution {
         debug_assert!(
             self.is_weak,
             "only weak executions lose events in the middle"
         );
         let old = std::mem::replace(self, Execution::weak());
-        let moved =
-            |event: EventId| place[event.index()].expect("an edge is from an event that stays");
+        let moved = |event: EventId| {
+            new_positions[event.index()].expect("an edge is from an event that stays")
+        };
         // The search will add about as many events as it removes here.
         self.events.reserve(old.events.capacity());
         self.edges.reserve(old.edges.capacity());
@@ -442,7 +444,7 @@ impl Execution {
             .map(|own| Vec::with_capacity(own.capacity()))
             .collect();
         for (id, event) in old.events() {
-            if place[id.index()].is_none() {
+            if new_positions[id.index()].is_none() {
                 continue;
             }
             let (start, next_start) = old.ends_of_edges(id.index());
@@ -451,7 +453,8 @@ impl Execution {
             let next = &old.next_edges[next_start..event.next_edges_end as usize];
             // An edge from a removed event is dropped: its target does not stay either.
             let next = next.iter();
-            let next = next.filter_map(|&(thread, edge)| Some((thread, place[edge.index()]?)));
+            let next =
+                next.filter_map(|&(thread, edge)| Some((thread, new_positions[edge.index()]?)));
             self.next_edges.extend(next);
             let own = &mut self.positions[event.thread().index()];
             own.push(EventId::at(self.events.len()));

@@ -144,15 +144,15 @@ impl Outcome {
     }
 
     /// Returns the outcome of a maximal execution: the first one in declaration order that applies.
-    /// `goes_on` returns whether a thread that the await rule stopped would now read a different
-    /// value.
-    pub fn of(pending: &[Pending], mut goes_on: impl FnMut(ThreadId) -> bool) -> Outcome {
+    /// `could_continue` returns whether a thread that the await rule stopped would now read a
+    /// different value.
+    pub fn of(pending: &[Pending], mut could_continue: impl FnMut(ThreadId) -> bool) -> Outcome {
         let mut outcome = Outcome::Completed;
         for (index, thread) in pending.iter().enumerate() {
             let outcome_of_thread = match thread {
                 Pending::Failed => Outcome::Failed,
                 Pending::Halted(Halt::Assume | Halt::Bound(_)) => Outcome::Halted,
-                Pending::Halted(Halt::Await) if goes_on(ThreadId::from_index(index)) => {
+                Pending::Halted(Halt::Await) if could_continue(ThreadId::from_index(index)) => {
                     Outcome::Halted
                 }
                 Pending::Halted(Halt::Await) => Outcome::Stuck,

@@ -46,7 +46,7 @@ impl Verification {
 
     /// Records that the current execution has ended.
     pub fn ended(&mut self, outcome: Outcome, execution: &Execution) {
-        self.accesses.note(execution);
+        self.accesses.record(execution);
         self.has_failed |= outcome.is_bug();
         if self.first.is_none() {
             self.first = Some(execution.clone());

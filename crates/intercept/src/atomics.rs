@@ -23,7 +23,7 @@ macro_rules! atomics {
                         if is_inside() {
                             let (frame, _closed) = (frame(), close());
                             heap::check(pointer.addr(), size_of::<$type>(), frame);
-                            return met(pointer, native::load(pointer, order(how), frame));
+                            return recorded(pointer, native::load(pointer, order(how), frame));
                         }
                         event(OpKind::Load, || outside::$atomic::load(pointer))
                     }
@@ -103,12 +103,12 @@ macro_rules! atomics {
 
 /// Records and returns a value that the program has read.
 #[inline(always)]
-fn met<V: Copy>(pointer: *const V, value: V) -> V {
+fn recorded<V: Copy>(pointer: *const V, value: V) -> V {
     clock::acquire(pointer.addr());
     if size_of::<V>() == size_of::<u64>() {
         // SAFETY: each type of value here is a number, and `transmute_copy` gets a number of the
         // same size.
-        heap::meet(unsafe { std::mem::transmute_copy(&value) }, true);
+        heap::record_read(unsafe { std::mem::transmute_copy(&value) }, true);
     }
     value
 }
@@ -116,7 +116,7 @@ fn met<V: Copy>(pointer: *const V, value: V) -> V {
 /// Records and returns the value read from an atomic variable that the program has changed.
 #[inline(always)]
 fn changed<V: Copy>(pointer: *mut V, value: V) -> V {
-    let value = met(pointer, value);
+    let value = recorded(pointer, value);
     clock::release(pointer.addr());
     value
 }
@@ -181,7 +181,7 @@ unsafe fn exchange<V: runtime::Value>(
             frame,
         )
         .map(|found| changed(pointer, found))
-        .map_err(|found| met(pointer, found))
+        .map_err(|found| recorded(pointer, found))
     }
 }
 

@@ -37,16 +37,17 @@ pub(crate) fn begin() {
     }
 }
 
-/// Passes the variables and the heap of the program and its libraries to `look`, until `look`
-/// returns false. Leaves out the copied variables of system libraries. Returns false if `look` did.
-pub(crate) fn look_at_shared(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+/// Passes the variables and the heap of the program and its libraries to `visit`, until `visit`
+/// returns false. Leaves out the copied variables of system libraries. Returns false if `visit`
+/// did.
+pub(crate) fn visit_shared(visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let copied = COPIED.get().get_or_insert_with(|| {
         let mut copied = unknown_calls::copied_variables();
         copied.sort_by_key(|range| range.start);
         copied.dedup();
         copied
     });
-    image::look(&mut |piece| look_around(piece, copied, look)) && heap::look(look)
+    image::visit(&mut |piece| visit_outside(piece, copied, visit)) && heap::visit(visit)
 }
 
 /// Checks whether a library of the system or of a compiler allocated the block that contains this
@@ -57,17 +58,21 @@ pub(crate) fn is_of_system(address: usize) -> bool {
         || heap::block(address).is_some_and(|(_, _, site)| image::is_in_library(site))
 }
 
-/// Passes those parts of a piece of memory that are outside the ranges to `look`, until `look`
-/// returns false. Returns false if `look` did.
-fn look_around(piece: &[u8], ranges: &[Range<usize>], look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+/// Passes those parts of a piece of memory that are outside the ranges to `visit`, until `visit`
+/// returns false. Returns false if `visit` did.
+fn visit_outside(
+    piece: &[u8],
+    ranges: &[Range<usize>],
+    visit: &mut dyn FnMut(&[u8]) -> bool,
+) -> bool {
     let start = piece.as_ptr().addr();
     let mut shown = 0;
     let within = |range: &&Range<usize>| (start..start + piece.len()).contains(&range.start);
     for range in ranges.iter().filter(within) {
-        if !look(&piece[shown..range.start - start]) {
+        if !visit(&piece[shown..range.start - start]) {
             return false;
         }
         shown = (range.end - start).min(piece.len());
     }
-    look(&piece[shown..])
+    visit(&piece[shown..])
 }

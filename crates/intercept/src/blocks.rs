@@ -160,15 +160,15 @@ pub(crate) fn size() -> usize {
     BLOCKS.get().iter().map(|block| block.content.len()).sum()
 }
 
-/// Passes the thread-local memory of all threads to `look`, until it returns false.
-pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+/// Passes the thread-local memory of all threads to `visit`, until it returns false.
+pub(crate) fn visit(visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let mut pointers = std::iter::once(gate::checker()).chain(threads::pointers());
     !are_there()
         || pointers.all(|pointer| {
             ranges(pointer).all(|(start, length)| {
                 // SAFETY: the memory belongs to a thread of the program, and no thread of the
                 // program runs.
-                look(unsafe { std::slice::from_raw_parts(start as *const u8, length) })
+                visit(unsafe { std::slice::from_raw_parts(start as *const u8, length) })
             })
         })
 }

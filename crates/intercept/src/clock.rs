@@ -78,7 +78,7 @@ pub(crate) const SECOND: u64 = 1_000_000_000;
 fn now() -> u64 {
     let clock = moved();
     *clock = clock.saturating_add(TICK).min(LAST);
-    BEGINNING + threads::look_at_clock()
+    BEGINNING + threads::read_clock()
 }
 
 /// Makes the running thread sleep, which is a cancellation point.

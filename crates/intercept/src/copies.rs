@@ -8,7 +8,7 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// Whether plain accesses are events.
-static LOOKS: AtomicBool = AtomicBool::new(false);
+static IS_ENABLED: AtomicBool = AtomicBool::new(false);
 
 /// Whether a write hook begins a copy, by the hook's return address.
 static KNOWN: Own<FxHashMap<usize, bool>> = Own::new(FxHashMap::with_hasher(FxBuildHasher));
@@ -19,14 +19,15 @@ static TARGET: AtomicUsize = AtomicUsize::new(0);
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
 /// Starts looking for copies.
-pub(crate) fn look() {
-    LOOKS.store(true, Relaxed);
+pub(crate) fn enable() {
+    IS_ENABLED.store(true, Relaxed);
 }
 
 /// Handles a call to a write hook. Returns whether the call begins a copy.
 #[inline]
 pub(crate) fn begin(to: usize, length: usize, code: usize) -> bool {
-    let begins = LOOKS.load(Relaxed) && *KNOWN.get().entry(code).or_insert_with(|| is_copy(code));
+    let begins =
+        IS_ENABLED.load(Relaxed) && *KNOWN.get().entry(code).or_insert_with(|| is_copy(code));
     if begins {
         TARGET.store(to, Relaxed);
         LENGTH.store(length, Relaxed);

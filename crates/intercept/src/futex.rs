@@ -91,7 +91,7 @@ export! {
         let is_remapping = remapping::CALLS.contains(&number);
         if is_inside() && is_remapping {
             let _closed = close();
-            remapping::meet(number, [a, b, c, d, e, f]);
+            remapping::handle(number, [a, b, c, d, e, f]);
         }
         if number != libc::SYS_futex && !is_remapping {
             // SAFETY: the program calls this with these arguments.

@@ -159,11 +159,11 @@ pub(crate) fn size() -> usize {
     USED.get()[..*HIGHEST.get()].iter().sum()
 }
 
-/// Passes the memory in use of each arena to `look`, until it returns false.
-pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+/// Passes the memory in use of each arena to `visit`, until it returns false.
+pub(crate) fn visit(visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let mut used = USED.get()[..*HIGHEST.get()].iter().enumerate();
     // SAFETY: this part of the arena is in use.
-    used.all(|(index, &used)| look(unsafe { bytes(REGION + index * ARENA, used) }))
+    used.all(|(index, &used)| visit(unsafe { bytes(REGION + index * ARENA, used) }))
 }
 
 /// Copies the heap.
@@ -488,11 +488,11 @@ fn is_of_library(code: usize) -> bool {
 /// Records a read of this value if the value is the address of a block, perhaps with tags in its
 /// lowest bits.
 #[inline(always)]
-pub(crate) fn meet(value: u64, is_atomic: bool) {
+pub(crate) fn record_read(value: u64, is_atomic: bool) {
     let block = value as usize / GRANULE * GRANULE;
     // SAFETY: the address is in the region.
     if contains(block) && unsafe { *state(block) } & FIRST != 0 {
-        native::meet_address(block, is_atomic);
+        native::record_address(block, is_atomic);
     }
 }
 

@@ -65,7 +65,7 @@ unsafe fn read_shared(pointer: *const c_void, length: usize) {
             None => native::read(pointer.expose_provenance(), length, frame),
         }
         if length == size_of::<u64>() {
-            heap::meet(pointer.cast::<u64>().read_unaligned(), false);
+            heap::record_read(pointer.cast::<u64>().read_unaligned(), false);
         }
     }
 }
@@ -233,11 +233,11 @@ impl Call {
         let _closed = close();
         heap::check(address, length, self.frame);
         report(code);
-        self.goes_on();
+        self.restore_frame();
     }
 
     /// Sets `FRAME` to the frame of this call again, because other threads may have run meanwhile.
-    pub(crate) fn goes_on(self) {
+    pub(crate) fn restore_frame(self) {
         // SAFETY: only the thread that runs the program writes `FRAME`.
         unsafe { gate::FRAME = self.frame };
     }

@@ -51,7 +51,7 @@ pub(crate) fn save() {
     *PARTS.get() = saved.collect();
     *SEGMENTS.get() = segments();
     *FILES.get() = files_now();
-    note_code();
+    record_code();
 }
 
 /// The files of the images at the beginning of the program's `main`, and their code. They are not
@@ -204,11 +204,11 @@ pub(crate) fn restore() {
     }
 }
 
-/// Passes each part of the memory to `look`, until it returns false.
-pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+/// Passes each part of the memory to `visit`, until it returns false.
+pub(crate) fn visit(visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     PARTS.get().iter().all(|part| {
         // SAFETY: the parts are writable memory of the program, and no thread of the program runs.
-        look(unsafe { std::slice::from_raw_parts(part.start as *const u8, part.content.len()) })
+        visit(unsafe { std::slice::from_raw_parts(part.start as *const u8, part.content.len()) })
     })
 }
 
@@ -243,14 +243,14 @@ pub(crate) fn code_around(code: usize) -> Option<(&'static [u8], usize)> {
         Some(part) => part,
         None => {
             // Images may have been loaded since the last lookup.
-            note_code();
+            record_code();
             CODE.get().iter().find(is_around)?
         }
     };
     Some((part, code - part.as_ptr().addr()))
 }
 
-fn note_code() {
+fn record_code() {
     let parts = CODE.get();
     parts.clear();
     for_each(|info| {

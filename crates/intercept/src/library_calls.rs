@@ -93,7 +93,7 @@ pub(crate) struct Callee {
     effects: Option<cpp::Effects>,
     /// Whether a call counts as a change by the thread, because its effects are unknown. (The await
     /// rule stops a thread that repeats a spin loop and changes nothing.)
-    is_noted: bool,
+    counts_as_effect: bool,
     /// Whether the function itself reports the state of the calling thread for the await rule.
     reports_state: bool,
 }
@@ -103,7 +103,7 @@ impl Callee {
     pub(crate) fn new(
         function: usize,
         Name { name, is_unknown }: Name,
-        is_noted: bool,
+        counts_as_effect: bool,
         is_ours: bool,
     ) -> Callee {
         let acts = acts(name).unwrap_or_default();
@@ -118,7 +118,7 @@ impl Callee {
             },
             uses,
             effects: cpp::effects(name),
-            is_noted,
+            counts_as_effect,
             reports_state: is_ours || copies,
         }
     }
@@ -306,7 +306,7 @@ fn performs(state: Use, name: &str, frame: *const Frame) {
     native::record_call(|| {
         let call = if name.ends_with(')') { "" } else { "()" };
         let verb = match state.how {
-            How::Looks => "reads",
+            How::Reads => "reads",
             How::Changes(_) => "uses",
         };
         let state = hidden::name_of(state.word).unwrap_or("state");
@@ -319,7 +319,7 @@ fn perform(Use { word, how, .. }: Use, frame: *const Frame) {
     if !gate::is_inside() {
         // The next hook that the thread calls reports the end of the use.
         return enforce::begin(match how {
-            How::Looks => OpKind::Load,
+            How::Reads => OpKind::Load,
             How::Changes(_) => OpKind::ReadModifyWrite,
         });
     }
@@ -328,7 +328,7 @@ fn perform(Use { word, how, .. }: Use, frame: *const Frame) {
     // SAFETY: the word represents the state; the frame is that of the call.
     unsafe {
         match how {
-            How::Looks => {
+            How::Reads => {
                 native::load_within(state, Relaxed, frame);
             }
             How::Changes(order) => {
@@ -354,7 +354,7 @@ fn is_program_memory(address: usize) -> bool {
 /// The caller must be [`enter`], for a call of the program.
 unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
     let callee = arguments.callee();
-    if callee.is_noted {
+    if callee.counts_as_effect {
         HAS_CALLED_UNKNOWN.store(true, Relaxed);
     }
     if !gate::is_inside() && !enforce::is_thread_enforced() {
@@ -419,7 +419,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                     *libc::__errno_location() = errno;
                     (arguments.call(), *libc::__errno_location())
                 };
-                reporter.call.goes_on();
+                reporter.call.restore_frame();
                 if !are_events {
                     vectors::spans(buffers, spans::count(result))
                         .for_each(|span| reporter.writes(span));
@@ -450,7 +450,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                 };
                 // SAFETY: the errno of the running thread.
                 let error = unsafe { *libc::__errno_location() };
-                reporter.call.goes_on();
+                reporter.call.restore_frame();
                 if !are_events || most(arguments).1 == 0 {
                     reporter.writes(written(arguments, result));
                 }

@@ -25,7 +25,7 @@ const FEWEST_DESCRIPTORS: libc::rlim_t = 8;
 /// # Safety
 ///
 /// The program must have passed the pointer.
-pub(crate) unsafe fn meet(kind: u32, limit: *const rlimit) {
+pub(crate) unsafe fn handle(kind: u32, limit: *const rlimit) {
     if limit.is_null() {
         return;
     }
@@ -92,7 +92,7 @@ export! {
     placed fn setrlimit(kind: u32, limit: *const rlimit) -> c_int {
         if is_inside() {
             // SAFETY: the program passed the pointer.
-            unsafe { meet(kind, limit) };
+            unsafe { handle(kind, limit) };
         }
         real!(setrlimit(kind, limit): fn(u32, *const rlimit) -> c_int)
     }
@@ -100,7 +100,7 @@ export! {
     placed fn setrlimit64(kind: u32, limit: *const rlimit) -> c_int {
         if is_inside() {
             // SAFETY: the program passed the pointer; on this system both structures are equal.
-            unsafe { meet(kind, limit) };
+            unsafe { handle(kind, limit) };
         }
         real!(setrlimit64(kind, limit): fn(u32, *const rlimit) -> c_int)
     }
@@ -108,7 +108,7 @@ export! {
     placed fn prlimit(process: c_int, kind: u32, new: *const rlimit, old: *mut rlimit) -> c_int {
         if is_inside() {
             // SAFETY: the program passed the pointer.
-            unsafe { meet(kind, new) };
+            unsafe { handle(kind, new) };
         }
         real!(prlimit(process, kind, new, old): fn(c_int, u32, *const rlimit, *mut rlimit) -> c_int)
     }
@@ -116,7 +116,7 @@ export! {
     placed fn prlimit64(process: c_int, kind: u32, new: *const rlimit, old: *mut rlimit) -> c_int {
         if is_inside() {
             // SAFETY: as above.
-            unsafe { meet(kind, new) };
+            unsafe { handle(kind, new) };
         }
         real!(prlimit64(process, kind, new, old): fn(c_int, u32, *const rlimit, *mut rlimit) -> c_int)
     }

@@ -40,7 +40,7 @@ pub(crate) fn change() {
 /// Returns the name of the file of a descriptor, or the descriptor itself if it has no file that
 /// keeps data.
 pub(crate) fn name_of(descriptor: c_int) -> c_int {
-    look_again();
+    refresh();
     let mut open = OPEN.get().iter();
     let found = open.find(|open| open.descriptor == descriptor);
     found.map_or(descriptor, |open| open.name)
@@ -48,7 +48,7 @@ pub(crate) fn name_of(descriptor: c_int) -> c_int {
 
 /// Returns the name of the file with this path, if the file has a descriptor.
 pub(crate) fn name_of_path(folder: c_int, path: *const c_char) -> Option<c_int> {
-    look_again();
+    refresh();
     let mut status = MaybeUninit::<stat>::uninit();
     let place = [
         folder as usize,
@@ -66,7 +66,7 @@ pub(crate) fn name_of_path(folder: c_int, path: *const c_char) -> Option<c_int> 
     open.find(|open| open.file == file).map(|open| open.name)
 }
 
-fn look_again() {
+fn refresh() {
     if !ARE_CHANGED.swap(false, Relaxed) {
         return;
     }

@@ -120,7 +120,7 @@ pub(crate) fn save() {
     LEFT_OUT.get().push(thread.clone());
     let mut page = thread.start & !(PAGE - 1);
     while page < thread.end {
-        note(page);
+        record_written(page);
         page += PAGE;
     }
     OWN_PAGES.store(WRITTEN.get().len(), Relaxed);
@@ -166,7 +166,7 @@ pub(crate) fn protect(is_debugged: bool) {
         for page in 0..tracked.is_written.len() {
             let start = tracked.start + page * PAGE;
             if is_debugged {
-                note(start);
+                record_written(start);
             } else if !TRACKED.get()[index].is_written[page] {
                 // SAFETY: `admit` permits writes to the page.
                 unsafe { system_calls::protect(start, start + PAGE, libc::PROT_READ) };
@@ -194,7 +194,7 @@ pub(crate) fn admit(address: usize) -> bool {
         std::hint::spin_loop();
     }
     let start = address & !(PAGE - 1);
-    let is_new = note(address);
+    let is_new = record_written(address);
     if is_new {
         // SAFETY: the page was writable before `protect`.
         unsafe { system_calls::protect(start, start + PAGE, libc::PROT_READ | libc::PROT_WRITE) };
@@ -218,7 +218,7 @@ fn is_written(address: usize) -> bool {
 
 /// Records that the page with this address is written. Returns true if the page is tracked and this
 /// was not known before.
-fn note(address: usize) -> bool {
+fn record_written(address: usize) -> bool {
     for (index, tracked) in TRACKED.get().iter_mut().enumerate() {
         let page = address.wrapping_sub(tracked.start) / PAGE;
         if let Some(is_written) = tracked.is_written.get_mut(page)

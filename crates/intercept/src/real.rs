@@ -44,7 +44,7 @@ pub(crate) fn address(known: &AtomicUsize, name: &'static str) -> usize {
 /// Returns the address of a function for `original`.
 pub(crate) fn original(known: &AtomicUsize, name: &'static str) -> usize {
     match known.load(Relaxed) {
-        0 => look_behind(known, name),
+        0 => look_up_next(known, name),
         address => address,
     }
 }
@@ -56,12 +56,12 @@ fn look_up(known: &AtomicUsize, name: &'static str) -> usize {
             known.store(address, Relaxed);
             address
         }
-        None => look_behind(known, name),
+        None => look_up_next(known, name),
     }
 }
 
 #[cold]
-fn look_behind(known: &AtomicUsize, name: &'static str) -> usize {
+fn look_up_next(known: &AtomicUsize, name: &'static str) -> usize {
     // SAFETY: the name ends with a zero byte.
     let mut address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr().cast()) } as usize;
     if address == 0 {

@@ -59,7 +59,7 @@ fn pages(address: usize, length: usize) -> Range<usize> {
 }
 
 /// Refuses a change of these pages if they belong to an image.
-fn look(pages: &Range<usize>, does: &str, function: &str) {
+fn refuse_change_of_image(pages: &Range<usize>, does: &str, function: &str) {
     HAS_CALLED_UNKNOWN.store(true, Relaxed);
     if image::overlaps(pages) {
         refuse_now(&format!(
@@ -69,9 +69,9 @@ fn look(pages: &Range<usize>, does: &str, function: &str) {
 }
 
 /// Handles a change of protection of these pages.
-fn look_at_protection(pages: &Range<usize>, access: c_int) {
+fn handle_protection(pages: &Range<usize>, access: c_int) {
     if image::overlaps_constants(pages, access) {
-        look(pages, CHANGES, "mprotect");
+        refuse_change_of_image(pages, CHANGES, "mprotect");
     }
     HAS_CALLED_UNKNOWN.store(true, Relaxed);
     for (start, length) in image::parts() {
@@ -85,9 +85,9 @@ fn look_at_protection(pages: &Range<usize>, access: c_int) {
 
 /// Handles one of the system calls in [`CALLS`], which the program is about to make. The gate is
 /// closed.
-pub(crate) fn meet(number: c_long, arguments: [c_long; 6]) {
+pub(crate) fn handle(number: c_long, arguments: [c_long; 6]) {
     let arise = privately(|| {
-        look_at_call(number, arguments);
+        check_call(number, arguments);
         aliases::arise(number, arguments)
     });
     if arise {
@@ -96,15 +96,15 @@ pub(crate) fn meet(number: c_long, arguments: [c_long; 6]) {
     }
 }
 
-fn look_at_call(number: c_long, arguments: [c_long; 6]) {
+fn check_call(number: c_long, arguments: [c_long; 6]) {
     let [first, second, third, fourth, ..] = arguments;
     let known_pages = pages(first as usize, second as usize);
     match number {
-        libc::SYS_munmap => look(&known_pages, UNMAPS, "munmap"),
-        libc::SYS_mremap => look(&known_pages, UNMAPS, "mremap"),
-        libc::SYS_mprotect => look_at_protection(&known_pages, third as c_int),
+        libc::SYS_munmap => refuse_change_of_image(&known_pages, UNMAPS, "munmap"),
+        libc::SYS_mremap => refuse_change_of_image(&known_pages, UNMAPS, "mremap"),
+        libc::SYS_mprotect => handle_protection(&known_pages, third as c_int),
         libc::SYS_mmap if fourth as c_int & libc::MAP_FIXED != 0 => {
-            look(&known_pages, REPLACES, "mmap")
+            refuse_change_of_image(&known_pages, REPLACES, "mmap")
         }
         _ => {}
     }
@@ -132,7 +132,7 @@ fn call(number: c_long, arguments: [usize; 6]) -> isize {
     }
     if is_inside() {
         let (code, _closed) = (code(), close());
-        meet(number, arguments.map(|argument| argument as c_long));
+        handle(number, arguments.map(|argument| argument as c_long));
         if !gives_back.is_empty() {
             native::unmap(gives_back.start, gives_back.len(), code);
         }
@@ -147,9 +147,9 @@ fn call(number: c_long, arguments: [usize; 6]) -> isize {
             }
             let result = result as usize;
             privately(|| match number {
-                libc::SYS_munmap => note(&known_pages, 0..0),
-                libc::SYS_mremap => note(&known_pages, pages(result, third)),
-                libc::SYS_mmap => note(&pages(result, second), pages(result, second)),
+                libc::SYS_munmap => record_mapping(&known_pages, 0..0),
+                libc::SYS_mremap => record_mapping(&known_pages, pages(result, third)),
+                libc::SYS_mmap => record_mapping(&pages(result, second), pages(result, second)),
                 _ => {}
             });
         }
@@ -161,7 +161,7 @@ fn call(number: c_long, arguments: [usize; 6]) -> isize {
 }
 
 /// Records that the execution has unmapped some pages and then mapped others.
-fn note(unmapped: &Range<usize>, mapped: Range<usize>) {
+fn record_mapping(unmapped: &Range<usize>, mapped: Range<usize>) {
     mappings::forget();
     let rest = MAPPED.get().drain(..).flat_map(|mapping| {
         let before = mapping.start..mapping.end.min(unmapped.start);

@@ -69,9 +69,9 @@ impl Memory for ProgramMemory {
             .get_or_insert_with(|| is_so(has_unseen_writes))
     }
 
-    fn look(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+    fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
         let _neutral = gate::WithoutErrno::begin();
-        image::look(look) && heap::look(look) && blocks::look(look)
+        image::visit(visit) && heap::visit(visit) && blocks::visit(visit)
     }
 
     fn clear_dead(&self, start: usize, stack: &mut [u8]) {
@@ -90,8 +90,8 @@ impl Memory for ProgramMemory {
         reached::unreached()
     }
 
-    fn look_at_shared(&self, look: &mut dyn FnMut(&[u8]) -> bool) {
-        audit::look_at_shared(look);
+    fn visit_shared(&self, visit: &mut dyn FnMut(&[u8]) -> bool) {
+        audit::visit_shared(visit);
     }
 
     fn is_of_system(&self, address: usize) -> bool {

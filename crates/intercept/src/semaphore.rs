@@ -130,7 +130,7 @@ export! {
         let semaphore = semaphore_of(semaphore, code_of(frame));
         let permits = tries(frame, || semaphore.permits());
         drop(closed);
-        call.goes_on();
+        call.restore_frame();
         // SAFETY: the program passed the pointer.
         unsafe {
             call.writes(value.cast(), size_of::<c_int>());

@@ -115,7 +115,7 @@ export! {
         }
         if is_inside() && !new.is_null() {
             let _closed = close();
-            native::privately(|| system_state::note_action(signal));
+            native::privately(|| system_state::save_action(signal));
         }
         real!(sigaction(signal, new, old): fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int)
     }
@@ -126,7 +126,7 @@ export! {
         }
         if is_inside() {
             let _closed = close();
-            native::privately(|| system_state::note_action(signal));
+            native::privately(|| system_state::save_action(signal));
         }
         real!(signal(signal, handler): fn(c_int, sighandler_t) -> sighandler_t)
     }

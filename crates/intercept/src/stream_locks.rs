@@ -36,7 +36,7 @@ struct Held {
 static HELD: Own<Vec<Held>> = Own::new(Vec::new());
 
 /// Notes a function that the program may call.
-pub(crate) fn meet(function: &CStr) {
+pub(crate) fn record_function(function: &CStr) {
     if function == c"flockfile" || function == c"ftrylockfile" {
         ARE_TAKEN.store(true, Relaxed);
     }

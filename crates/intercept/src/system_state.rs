@@ -38,9 +38,9 @@ const LIMITS: u32 = 16;
 
 /// Saves the action for a signal that the checker does not use, because the program is about to
 /// change it.
-pub(crate) fn note_action(signal: c_int) {
-    let is_noted = |&(noted, _): &(c_int, libc::sigaction)| noted == signal;
-    if !ACTIONS.get().iter().any(is_noted) {
+pub(crate) fn save_action(signal: c_int) {
+    let is_saved = |&(saved, _): &(c_int, libc::sigaction)| saved == signal;
+    if !ACTIONS.get().iter().any(is_saved) {
         let mut before = MaybeUninit::<libc::sigaction>::zeroed();
         real!(sigaction(signal, std::ptr::null(), before.as_mut_ptr()):
             fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int);

@@ -4,10 +4,9 @@ mod table;
 
 pub(crate) use table::{
     CANCEL_DISABLE, CANCEL_ENABLE, NAME, Saved, add_handler, append_state, at, at_exit,
-    can_be_cancelled, count, hold_robust, is_ending, is_local_of_ended, lists_at, lists_of,
-    look_at_clock, own, own_index, own_number, own_pointer, own_random, own_time, pointers,
-    release_robust, restore_from, save_to, set_cancel_state, set_result, take_handler, unwind,
-    youngest_robust,
+    can_be_cancelled, count, hold_robust, is_ending, is_local_of_ended, lists_at, lists_of, own,
+    own_index, own_number, own_pointer, own_random, own_time, pointers, read_clock, release_robust,
+    restore_from, save_to, set_cancel_state, set_result, take_handler, unwind, youngest_robust,
 };
 
 use crate::gate::{self, close, code, is_inside};

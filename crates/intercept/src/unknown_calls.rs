@@ -153,13 +153,13 @@ pub(crate) fn behind(address: usize) -> usize {
 
 /// Starts recording and reporting the calls that are described above, for a check. The loader has
 /// already filled all slots.
-pub(crate) fn note(are_events: bool) -> Result<(), String> {
+pub(crate) fn record_calls(are_events: bool) -> Result<(), String> {
     redirect(true, are_events)
 }
 
 /// Starts reporting calls for a run under a safe trace. The loader may not have filled all slots
 /// yet. Fails if the program locks streams.
-pub(crate) fn note_events(are_accesses: bool) -> Result<(), String> {
+pub(crate) fn report_events(are_accesses: bool) -> Result<(), String> {
     redirect(false, are_accesses)?;
     match stream_locks::are_taken() {
         true => Err("the program locks streams, which cannot be enforced".to_owned()),
@@ -167,7 +167,7 @@ pub(crate) fn note_events(are_accesses: bool) -> Result<(), String> {
     }
 }
 
-fn redirect(notes_unknown: bool, are_events: bool) -> Result<(), String> {
+fn redirect(records_unknown: bool, are_events: bool) -> Result<(), String> {
     let images = images();
     let mut slots = Vec::new();
     for image in images.iter().filter(|image| image.is_own) {
@@ -177,9 +177,9 @@ fn redirect(notes_unknown: bool, are_events: bool) -> Result<(), String> {
     let mut calls: Vec<(Slot, Step)> = Vec::new();
     for slot in slots {
         if slot.is_hooked {
-            stream_locks::meet(slot.name);
+            stream_locks::record_function(slot.name);
         }
-        let step = Step::of(&slot, &images, notes_unknown, are_events);
+        let step = Step::of(&slot, &images, records_unknown, are_events);
         calls.extend(step.map(|step| (slot, step)));
     }
     if calls.is_empty() {
@@ -223,7 +223,7 @@ fn make_steps(size: usize) -> Result<usize, String> {
 struct Step {
     function: usize,
     /// Whether a call counts as an effect for the await rule.
-    is_noted: bool,
+    counts_as_effect: bool,
     is_ours: bool,
     /// The name by which calls are reported.
     reports: Option<Name>,
@@ -231,7 +231,7 @@ struct Step {
 
 impl Step {
     /// Returns the step for the calls through a slot, if a step is needed.
-    fn of(slot: &Slot, images: &[Image], notes_unknown: bool, are_events: bool) -> Option<Step> {
+    fn of(slot: &Slot, images: &[Image], records_unknown: bool, are_events: bool) -> Option<Step> {
         let has_effects = !is_known(slot.name);
         let name = Name {
             name: slot.name.to_str().ok()?,
@@ -251,17 +251,17 @@ impl Step {
             ..name
         };
         let may_report = !image.is_own || image.is_cpp;
-        let is_reported = match notes_unknown || are_events {
+        let is_reported = match records_unknown || are_events {
             true => name.is_reported(),
             false => name.is_event(),
         };
         let step = Step {
             function,
             is_ours: image.is_ours,
-            is_noted: notes_unknown && name.is_unknown,
+            counts_as_effect: records_unknown && name.is_unknown,
             reports: (slot.is_hooked && may_report && is_reported).then_some(name),
         };
-        (step.is_noted || step.reports.is_some()).then_some(step)
+        (step.counts_as_effect || step.reports.is_some()).then_some(step)
     }
 
     /// Writes instructions that set the flag `HAS_CALLED_UNKNOWN`, or report the function's
@@ -273,7 +273,7 @@ impl Step {
     unsafe fn write(&self, place: *mut u8) {
         let (argument, next) = match self.reports {
             Some(name) => {
-                let callee = Callee::new(self.function, name, self.is_noted, self.is_ours);
+                let callee = Callee::new(self.function, name, self.counts_as_effect, self.is_ours);
                 let callee: *const Callee = Box::leak(Box::new(callee));
                 (callee.addr(), library_calls::enter as *const () as usize)
             }
@@ -538,7 +538,7 @@ fn add_image(info: &libc::dl_phdr_info, images: &mut Vec<Image>) {
     let file = name.rsplit('/').next().unwrap_or_default();
     let is_ours = code
         .iter()
-        .any(|part| part.contains(&(note as *const () as usize)));
+        .any(|part| part.contains(&(record_calls as *const () as usize)));
     let is_pure = PURE.iter().any(|pure| file.starts_with(pure));
     let fixed = of_kind(libc::PT_GNU_RELRO).unwrap_or_default();
     images.push(Image {

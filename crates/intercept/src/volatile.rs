@@ -20,7 +20,7 @@ unsafe fn read_volatile(pointer: *const c_void, length: usize) {
         heap::check(pointer.addr(), length, frame);
         // SAFETY: the program is about to read, and the frame is that of its call.
         unsafe {
-            native::meet_volatile(pointer.addr(), (*frame).code());
+            native::warn_of_volatile(pointer.addr(), (*frame).code());
             match length {
                 1 => native::read_volatile(pointer.cast::<u8>(), frame),
                 2 => native::read_volatile(pointer.cast::<u16>(), frame),
@@ -47,7 +47,7 @@ unsafe fn write_volatile(pointer: *const c_void, length: usize) {
         heap::check(pointer.addr(), length, frame);
         // SAFETY: the program is about to write here.
         unsafe {
-            native::meet_volatile(pointer.addr(), (*frame).code());
+            native::warn_of_volatile(pointer.addr(), (*frame).code());
             native::write_volatile(pointer.expose_provenance(), length, (*frame).code());
         }
     } else {

@@ -63,7 +63,7 @@ pub(crate) fn work(program: Program) -> i32 {
     watch::begin(order.is_debugged);
     listen_to_owner();
     warm_up();
-    if let Err(reason) = unknown_calls::note(order.conditions.interleaves_plain) {
+    if let Err(reason) = unknown_calls::record_calls(order.conditions.interleaves_plain) {
         refuse_now(&format!(
             "no memory for the calls of the C library: {reason}"
         ));
@@ -138,7 +138,7 @@ fn output(answers: &Path) -> io::Result<File> {
 /// Returns the interleaving before the last step of the schedule.
 fn before_last(order: &Order, program: Program) -> Answer {
     if order.conditions.interleaves_plain {
-        copies::look();
+        copies::enable();
     }
     let schedule = order.replay.as_ref().expect("a fatal order has a schedule");
     let shown = checker(order).interleaving_before_last(schedule, move || run(program));
@@ -151,7 +151,7 @@ fn before_last(order: &Order, program: Program) -> Answer {
 /// Returns the position of the program after the order's schedule, which may be empty.
 fn position(order: &Order, visit: &Visit, program: Program) -> Result<Answer, CheckError> {
     if order.conditions.interleaves_plain {
-        copies::look();
+        copies::enable();
     }
     checker(order).visit(order, visit, move || run(program))
 }
@@ -159,7 +159,7 @@ fn position(order: &Order, visit: &Visit, program: Program) -> Result<Answer, Ch
 fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
     let body = move || run(program);
     if order.conditions.interleaves_plain {
-        copies::look();
+        copies::enable();
     }
     let checker = checker(order);
     if let Some(errands) = &order.errands {
@@ -252,7 +252,7 @@ fn run(program: Program) {
     std::mem::forget(leaving);
     ending::finish(status, code);
     runtime::native::return_from_main();
-    look_for_leaks();
+    check_leaks();
 }
 
 /// A guard that is dropped if the main thread ends before the program, or if an uncaught exception
@@ -271,12 +271,12 @@ impl Drop for Leaving {
         }
         drop(self.thread.take());
         ending::outlive_others(self.code);
-        look_for_leaks();
+        check_leaks();
     }
 }
 
 /// Fails if a block of the heap is lost when the program has ended.
-fn look_for_leaks() {
+fn check_leaks() {
     if runtime::native::is_alone()
         && let Some(block) = privately(leaks::find)
     {

@@ -19,7 +19,7 @@ const ROUNDS_ALONE: u32 = 1_000;
 /// Number of rounds that a thread may spend in a spin loop without progress if other threads
 /// observe its effects. As in loom, a yielding thread does not run repeatedly while no other thread
 /// makes progress.
-const NOTICED_ROUNDS: u32 = 1;
+const OBSERVED_ROUNDS: u32 = 1;
 
 /// The options for checking a model. The fields are those of loom.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ impl Builder {
             // Crates synchronize with `std` on purpose, and loom does not detect this either.
             .permit_hidden()
             .waits_alone(ROUNDS_ALONE)
-            .unroll(NOTICED_ROUNDS)
+            .unroll(OBSERVED_ROUNDS)
             .max_threads(self.max_threads)
             .explores(!self.expect_explicit_explore)
             .locations(self.location)

@@ -119,7 +119,7 @@ pub fn skip_branch() {
 /// Abandons the current thread. A thread calls this if it lacks a value that another thread should
 /// have provided. This happens only while an execution is *torn down*, that is, ended before all
 /// threads have returned.
-pub(crate) fn torn_down() -> ! {
+pub(crate) fn halt_in_tear_down() -> ! {
     loop {
         runtime::assume(false);
     }

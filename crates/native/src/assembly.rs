@@ -85,7 +85,7 @@ pub(crate) fn places(preprocessed: &str) -> BTreeSet<String> {
 }
 
 /// Returns source text that puts these places into the section. The build adds it to the source.
-pub(crate) fn note(places: &BTreeSet<String>) -> String {
+pub(crate) fn section_source(places: &BTreeSet<String>) -> String {
     let strings = places.iter().map(|place| {
         let place = place.replace(['"', '\\', '\n'], "?");
         format!(r#"".asciz \"{place}\"\n""#)
@@ -98,7 +98,7 @@ pub(crate) fn note(places: &BTreeSet<String>) -> String {
 }
 
 /// Returns the places that are listed in the section of a program.
-pub(crate) fn noted(section: &[u8]) -> BTreeSet<String> {
+pub(crate) fn places_in(section: &[u8]) -> BTreeSet<String> {
     let places = section.split(|&byte| byte == 0);
     let places = places.filter(|place| !place.is_empty());
     places

@@ -193,7 +193,7 @@ impl Built {
 /// Runs a compiler until it ends or must stop. All processes that the compiler started end with it.
 fn status(command: &mut Command, stops: impl Fn() -> bool) -> io::Result<ExitStatus> {
     /// The time between two checks.
-    const LOOK: Duration = Duration::from_millis(2);
+    const CHECK_INTERVAL: Duration = Duration::from_millis(2);
     /// The time that the compiler is given to remove its files.
     const TIDYING: Duration = Duration::from_millis(300);
     let mut compiler = command.process_group(0).spawn()?;
@@ -213,7 +213,7 @@ fn status(command: &mut Command, stops: impl Fn() -> bool) -> io::Result<ExitSta
             // The process may have ended on its own.
             let _ = kill_process_group(group, signal);
         }
-        thread::sleep(LOOK);
+        thread::sleep(CHECK_INTERVAL);
     }
 }
 

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The time between two checks whether the debugger has ended or must stop.
-const LOOK: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The debugger.
 const GDB: &str = "gdb";
@@ -61,7 +61,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Returns an error if the debugger cannot be run.
-    pub fn look() -> io::Result<()> {
+    pub fn check_installed() -> io::Result<()> {
         let mut command = Command::new(GDB);
         command.arg("--version").stdin(Stdio::null());
         command.stdout(Stdio::null()).status().map(drop)
@@ -108,7 +108,7 @@ impl Debugger {
                 // The system ends the program together with its debugger.
                 debugger.kill()?;
             }
-            thread::sleep(LOOK);
+            thread::sleep(CHECK_INTERVAL);
         };
         let text = fs::read_to_string(answers(&self.folder)).unwrap_or_default();
         let mut answers = text

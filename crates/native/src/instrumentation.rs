@@ -68,7 +68,7 @@ impl Instrumented {
             false => BTreeSet::new(),
         };
         if !places.is_empty() {
-            let file = in_memory(&assembly::note(&places))?;
+            let file = in_memory(&assembly::section_source(&places))?;
             command.arg("-include");
             command.arg(format!("/proc/self/fd/{}", file.as_raw_fd()));
             files.push(file);

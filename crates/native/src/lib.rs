@@ -73,4 +73,4 @@ pub use unhooked::{
 };
 pub use unseen::Unseen;
 pub use unseen_writes::has_unseen_writes;
-pub use worker::{Answers, Haste, Worker, end_with_parent, ending};
+pub use worker::{Answers, EarlyEnd, Worker, end_with_parent, ending};

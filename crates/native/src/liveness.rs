@@ -178,7 +178,7 @@ impl Analysis {
         let is_small =
             analysis.lowest >= -LARGEST_FRAME && pointers.all(|at| at.stack <= RETURN_ADDRESS);
         is_small.then_some(())?;
-        analysis.look_at_arguments();
+        analysis.collect_arguments();
         Some(analysis)
     }
 
@@ -188,7 +188,7 @@ impl Analysis {
         let mut left = vec![(from, known)];
         while let Some((number, mut before)) = left.pop() {
             if let Some(known) = *self.known.get(number)? {
-                before = before.meet(known)?;
+                before = before.merge(known)?;
                 if before == known {
                     continue;
                 }
@@ -279,7 +279,7 @@ impl Analysis {
     }
 
     /// Collects the places that are written as arguments of calls.
-    fn look_at_arguments(&mut self) {
+    fn collect_arguments(&mut self) {
         let mut factory = InstructionInfoFactory::new();
         for (instruction, known) in self.instructions.iter().zip(&self.known) {
             let Some(known) = known else { continue };

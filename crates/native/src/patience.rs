@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub struct Patience {
     process: Pid,
     started: Instant,
-    looked: Instant,
+    last_check: Instant,
     /// The CPU time of the process at the start.
     before: Duration,
     /// The time in which the process waited for anything other than a processor.
@@ -24,7 +24,7 @@ impl Patience {
         Patience {
             process,
             started: now,
-            looked: now,
+            last_check: now,
             before: activity(process).map_or(Duration::ZERO, |(used, _)| used),
             idle: Duration::ZERO,
         }
@@ -34,8 +34,8 @@ impl Patience {
     /// the state at the time of the call.
     pub fn spent(&mut self) -> Duration {
         let now = Instant::now();
-        let since = now - self.looked;
-        self.looked = now;
+        let since = now - self.last_check;
+        self.last_check = now;
         let Some((used, wants_to_run)) = activity(self.process) else {
             return now - self.started;
         };

@@ -165,8 +165,8 @@ const SHOWN: usize = 3;
 /// Returns the places of inline assembly that the build has noted in an image, and those of atomic
 /// instructions outside them.
 fn assembly(image: &Path) -> Result<Vec<Unseen>, NamesError> {
-    let places = noted_places(image).unwrap_or_default();
-    let is_noted = |unseen: &Unseen| match unseen {
+    let places = recorded_places(image).unwrap_or_default();
+    let is_recorded = |unseen: &Unseen| match unseen {
         Unseen::Atomics { first, .. } => {
             let file = first
                 .file
@@ -182,18 +182,18 @@ fn assembly(image: &Path) -> Result<Vec<Unseen>, NamesError> {
         Unseen::Assembly { .. } | Unseen::Library { .. } => false,
     };
     let mut found = atomics(image)?;
-    found.retain(|unseen| !is_noted(unseen));
+    found.retain(|unseen| !is_recorded(unseen));
     if !places.is_empty() {
         found.insert(0, Unseen::Assembly { places });
     }
     Ok(found)
 }
 
-fn noted_places(image: &Path) -> Option<BTreeSet<String>> {
+fn recorded_places(image: &Path) -> Option<BTreeSet<String>> {
     let data = fs::read(image).ok()?;
     let file = object::File::parse(&*data).ok()?;
     let section = file.section_by_name(assembly::SECTION)?;
-    Some(assembly::noted(section.data().ok()?))
+    Some(assembly::places_in(section.data().ok()?))
 }
 
 /// Prefixes of functions with which threads synchronize.

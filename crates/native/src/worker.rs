@@ -118,12 +118,12 @@ impl Worker {
         channel.bell.write_all(&[0])
     }
 
-    /// Returns a handle that can [ask the worker](Haste::ask) to end its errand soon.
+    /// Returns a handle that can [ask the worker](EarlyEnd::ask) to end its errand soon.
     ///
     /// # Errors
     /// Returns an error if there are too many open files.
-    pub fn haste(&self) -> io::Result<Haste> {
-        self.trail.try_clone().map(Haste)
+    pub fn early_end(&self) -> io::Result<EarlyEnd> {
+        self.trail.try_clone().map(EarlyEnd)
     }
 
     /// Returns the result of the errand that the worker has completed. Later requests to end soon
@@ -133,7 +133,7 @@ impl Worker {
     /// Returns an error in the same cases as [`assign`](Worker::assign).
     pub fn brought(&self) -> io::Result<Vec<u8>> {
         self.trail
-            .write_all_at(&0_u64.to_le_bytes(), Trail::HASTE)?;
+            .write_all_at(&0_u64.to_le_bytes(), Trail::EARLY_END)?;
         let channel = self.errands.as_ref().ok_or(io::ErrorKind::Unsupported)?;
         let mut words = Vec::new();
         let mut file = &channel.words;
@@ -206,13 +206,13 @@ impl Worker {
 
 /// A handle that asks a worker to end its errand soon.
 #[derive(Debug)]
-pub struct Haste(File);
+pub struct EarlyEnd(File);
 
-impl Haste {
+impl EarlyEnd {
     /// Asks the worker to end its errand soon. Has no effect if the worker has ended.
     pub fn ask(&self) {
         // If this fails, the errand ends at its usual time.
-        let _ = self.0.write_all_at(&1_u64.to_le_bytes(), Trail::HASTE);
+        let _ = self.0.write_all_at(&1_u64.to_le_bytes(), Trail::EARLY_END);
     }
 }
 

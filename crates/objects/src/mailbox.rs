@@ -29,7 +29,7 @@ impl Mailbox {
     /// Waits for the letter at a position.
     pub const WAIT: Form = Form::none(OpKind::LetterWait);
     /// Reads the number of letters: [`count`](Mailbox::count).
-    pub const LOOK: Form = Form::read(OpKind::LetterLook, 0);
+    pub const COUNT: Form = Form::read(OpKind::LetterLook, 0);
     /// Closes the mailbox at the end of its process: [`close`](Mailbox::close). Performed only if
     /// letters that arrive later are to be noticed.
     pub const CLOSE: Form = Form::write(OpKind::MailboxClose, 0);

@@ -95,7 +95,7 @@ impl Mutex {
     }
 
     /// Checks whether a try that came after this held place has failed.
-    pub fn is_noticed(&self, ticket: Ticket) -> bool {
+    pub fn has_made_try_fail(&self, ticket: Ticket) -> bool {
         let mut later = self.places[ticket.index() + 1..].iter();
         later.any(|place| place.is_free)
     }

@@ -124,7 +124,7 @@ impl RwLock {
     /// Checks whether a try may have failed because of this held place. A reader's place makes only
     /// try-writes fail. A try-read that fails while readers hold the lock fails because of a
     /// writer.
-    pub fn is_noticed(&self, ticket: Ticket) -> bool {
+    pub fn has_made_try_fail(&self, ticket: Ticket) -> bool {
         let place = self.places[ticket.index()];
         let has_failed = |kind: usize| self.failed[kind] != place.failed[kind];
         has_failed(1) || place.is_writer && has_failed(0)

@@ -41,7 +41,7 @@ pub struct Conditions {
     /// which is a bug (C11, C++11).
     pub interleaves_plain: bool,
     /// How often a thread of a native program may return to the same place that reads memory. Then
-    /// the thread stops (`Halt::Bound(Bound::Unroll)`). See also [`Conditions::noticed_rounds`].
+    /// the thread stops (`Halt::Bound(Bound::Unroll)`). See also [`Conditions::observed_rounds`].
     pub unroll: Option<u32>,
     /// Whether the verified schedules will be enforced outside of the model
     /// ([`mazurka::program`](https://docs.rs/mazurka)). If so, the set of events must not depend on
@@ -52,9 +52,9 @@ pub struct Conditions {
     pub memory: MemoryModel,
 }
 
-/// The default of [`Conditions::noticed_rounds`]. More rounds multiply the executions but seldom
+/// The default of [`Conditions::observed_rounds`]. More rounds multiply the executions but seldom
 /// show anything new.
-const NOTICED_ROUNDS: u32 = 1;
+const OBSERVED_ROUNDS: u32 = 1;
 
 impl Default for Conditions {
     fn default() -> Conditions {
@@ -78,8 +78,8 @@ impl Conditions {
     /// although other threads observe these effects in between. Then the thread stops
     /// (`Halt::Bound(Bound::Unroll)`). Without a limit, two threads could repeat their loops
     /// forever.
-    pub fn noticed_rounds(&self) -> u32 {
-        self.unroll.unwrap_or(NOTICED_ROUNDS)
+    pub fn observed_rounds(&self) -> u32 {
+        self.unroll.unwrap_or(OBSERVED_ROUNDS)
     }
 
     /// Returns the name and the value of each condition, as text.

@@ -125,7 +125,7 @@ impl Errands {
     ///
     /// # Errors
     /// Returns an error in the same cases as [`next`](Self::next).
-    pub fn bring(&self, words: &[u8]) -> io::Result<()> {
+    pub fn store_result(&self, words: &[u8]) -> io::Result<()> {
         fs::write(&self.words, words)
     }
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// The number of executions between two readings of the clock.
-const EXECUTIONS_PER_LOOK: u64 = 64;
+const EXECUTIONS_PER_CHECK: u64 = 64;
 
 /// Counts the executions of a search and shows the counts at most once per interval.
 ///
@@ -51,7 +51,7 @@ impl<Show: FnMut(&Snapshot)> Progress<Show> {
     }
 
     /// Shows a snapshot if the interval has passed.
-    fn look(&mut self, done: impl FnOnce() -> Option<f64>) {
+    fn show_if_due(&mut self, done: impl FnOnce() -> Option<f64>) {
         let now = Instant::now();
         if now.duration_since(self.shown) >= self.interval {
             self.shown = now;
@@ -67,15 +67,15 @@ impl<Show: FnMut(&Snapshot)> Progress<Show> {
 impl<Show: FnMut(&Snapshot)> Observer for Progress<Show> {
     fn ended(&mut self, _outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
         self.executions += 1;
-        if self.executions.is_multiple_of(EXECUTIONS_PER_LOOK) {
-            self.look(|| strategy.estimate());
+        if self.executions.is_multiple_of(EXECUTIONS_PER_CHECK) {
+            self.show_if_due(|| strategy.estimate());
         }
         ControlFlow::Continue(())
     }
 
     fn progressed(&mut self, executions: u64, done: Option<f64>) -> ControlFlow<()> {
         self.executions = executions;
-        self.look(|| done);
+        self.show_if_due(|| done);
         ControlFlow::Continue(())
     }
 

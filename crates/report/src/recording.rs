@@ -60,7 +60,7 @@ pub struct Adherence {
     /// The number of constraints that it reached and kept.
     pub kept: usize,
     /// The number of constraints whose later event did not happen.
-    pub not_met: usize,
+    pub not_reached: usize,
     /// The constraints that it broke.
     pub broken: Vec<Constraint>,
 }
@@ -81,7 +81,7 @@ impl Recording {
         let mut adherence = Adherence::default();
         for constraint in &case.constraints {
             match (at(constraint.first), at(constraint.then)) {
-                (_, None) => adherence.not_met += 1,
+                (_, None) => adherence.not_reached += 1,
                 (Some((_, end)), Some((start, _))) if end > 0 && end < start => adherence.kept += 1,
                 (_, Some(_)) => adherence.broken.push(*constraint),
             }
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn an_event_that_did_not_happen_breaks_nothing() {
-        assert_eq!(adherence((0, 1), (1, 2)).not_met, 1);
+        assert_eq!(adherence((0, 1), (1, 2)).not_reached, 1);
     }
 
     #[test]

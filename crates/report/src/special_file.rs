@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// The time that a reader may pause before it reads the next part.
 const STALL: Duration = Duration::from_millis(500);
 /// The time between two attempts.
-const LOOK: Duration = Duration::from_millis(5);
+const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Opens a device, or a pipe that a process reads, for writing.
 ///
@@ -52,7 +52,7 @@ pub(crate) fn write(path: &Path, mut bytes: &[u8]) -> io::Result<()> {
                     let why = "the process that reads this pipe has stopped reading";
                     return Err(io::Error::new(ErrorKind::TimedOut, why));
                 }
-                thread::sleep(LOOK);
+                thread::sleep(RETRY_INTERVAL);
             }
             Err(error) => return Err(error),
         }

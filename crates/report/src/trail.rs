@@ -19,7 +19,7 @@ const STEPS: usize = 16;
 /// The index of the text: its length, then its bytes.
 const TEXT: usize = 1 << 20;
 /// The word in which the process that reads the trail asks the search to end soon.
-const HASTE: usize = WORDS - 1;
+const EARLY_END: usize = WORDS - 1;
 
 /// The indices of the counters.
 const EXECUTION: usize = 0;
@@ -96,8 +96,8 @@ impl Trail {
     pub const BYTES: u64 = (WORDS * size_of::<u64>()) as u64;
 
     /// The offset in the file, in bytes, of the word by which the reader [asks the search to end
-    /// soon](Self::asks_for_haste).
-    pub const HASTE: u64 = (HASTE * size_of::<u64>()) as u64;
+    /// soon](Self::asks_for_early_end).
+    pub const EARLY_END: u64 = (EARLY_END * size_of::<u64>()) as u64;
 
     /// Begins a trail in these words of the shared file.
     ///
@@ -139,8 +139,8 @@ impl Trail {
 
     /// Checks whether the reader asks the search to end soon, by a word that is not zero.
     #[inline]
-    pub fn asks_for_haste(words: &[AtomicU64]) -> bool {
-        words[HASTE].load(Relaxed) != 0
+    pub fn asks_for_early_end(words: &[AtomicU64]) -> bool {
+        words[EARLY_END].load(Relaxed) != 0
     }
 
     /// Records that the next execution begins.
@@ -220,7 +220,7 @@ impl Trail {
     fn write_facts(&self) {
         let text =
             serde_json::to_vec(&self.facts).expect("facts have no maps whose keys are not strings");
-        let place = &self.words[TEXT + 1..HASTE];
+        let place = &self.words[TEXT + 1..EARLY_END];
         // A text that does not fit is omitted.
         let length = match text.len() <= size_of_val(place) {
             true => text.len(),
@@ -314,7 +314,7 @@ fn saved(steps: &[u64], threads: &[String]) -> Option<Vec<SavedStep>> {
 
 fn facts(file: &mut &File) -> io::Result<Option<Facts>> {
     let length = words(file, TEXT, 1)?[0];
-    let most = ((HASTE - TEXT - 1) * size_of::<u64>()) as u64;
+    let most = ((EARLY_END - TEXT - 1) * size_of::<u64>()) as u64;
     if length > most {
         return Ok(None);
     }

@@ -40,7 +40,7 @@ pub(crate) mod watch;
 pub(crate) mod watchdog;
 
 pub use thread::Panic;
-pub(crate) use thread::{Job, Noticed, Thread, ThreadLife, forget_panic};
+pub(crate) use thread::{CaughtPanic, Job, Thread, ThreadLife, forget_panic};
 
 use crate::config::Config;
 use crate::engine::control_words::ControlWords;
@@ -199,7 +199,7 @@ impl Engine {
 
     /// Records the ids of the object's values before and after the current event.
     #[inline(always)]
-    pub(crate) fn note(&mut self, before: ValueId, after: ValueId) {
+    pub(crate) fn record_value_ids(&mut self, before: ValueId, after: ValueId) {
         self.before = before;
         self.after = after;
     }

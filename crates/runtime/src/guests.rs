@@ -57,7 +57,7 @@ pub(crate) struct Guests {
     /// Effects that a round of a loop may undo, for the await rule.
     pub(crate) history: History,
     /// Whether the effect of the current event (or its absence) is already recorded.
-    pub(crate) is_effect_noted: bool,
+    pub(crate) is_effect_recorded: bool,
     /// While statics are being dropped: the state to restore afterwards. Otherwise `None`.
     pub(crate) ending: Option<Ending>,
     /// Whether a destructor of a static was stopped, so that values that it owned may remain.
@@ -160,7 +160,7 @@ impl Guest for Guests {
             segment: Segment::default(),
             hidden: Hidden::default(),
             history: History::default(),
-            is_effect_noted: false,
+            is_effect_recorded: false,
             ending: None,
             has_lost_statics: false,
             plain: Pool::default(),
@@ -270,7 +270,7 @@ impl Guest for Guests {
     }
 
     fn add_stack(_: &mut Engine, start: usize, end: usize) {
-        native::meet_stack(start, end);
+        native::include_stack(start, end);
     }
 
     #[inline]
@@ -374,11 +374,11 @@ impl Guest for Guests {
 
     #[inline(always)]
     fn begin_event(engine: &mut Engine, step: Step) {
-        engine.guests.is_effect_noted = false;
+        engine.guests.is_effect_recorded = false;
         engine.record_step(step);
         Guests::enter(engine, step.thread);
-        if engine.watch.notes {
-            engine.note_begin(step.thread);
+        if engine.watch.records_or_samples {
+            engine.record_begin(step.thread);
         }
     }
 
@@ -392,7 +392,7 @@ impl Guest for Guests {
     #[cold]
     fn end_event(engine: &mut Engine, thread: ThreadId) {
         if engine.watch.reads {
-            engine.note_effect(thread);
+            engine.record_effect(thread);
         }
         if engine.watch.states && thread == ThreadId::MAIN {
             engine.watch_main();
@@ -441,7 +441,7 @@ impl Guest for Guests {
 
     #[inline(always)]
     fn keep(engine: &mut Engine) -> *const native::Frame {
-        engine.note_frame()
+        engine.record_frame()
     }
 
     #[inline(always)]

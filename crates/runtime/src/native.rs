@@ -46,7 +46,7 @@ pub(crate) use ended_frames::restore_frame;
 pub use ended_frames::{FRAME, is_in_ended_frame};
 pub(crate) use foreign::Foreign;
 pub use foreign::changes;
-pub(crate) use foreign::meet_stack;
+pub(crate) use foreign::include_stack;
 pub use futex::{Futex, futex_wait, futex_wake};
 pub use lock_several::{failed_to_lock, waits_for_lock};
 pub(crate) use objects::Objects;
@@ -62,11 +62,11 @@ pub(crate) use ownership::Ownership;
 pub use places::{Frame, HAS_CALLED_UNKNOWN};
 pub(crate) use plain::Written;
 pub use plain::{
-    begin_allocation, meet_volatile, read, read_within, record_call, release, take_effect, unmap,
-    write, write_volatile,
+    begin_allocation, read, read_within, record_call, release, take_effect, unmap,
+    warn_of_volatile, write, write_volatile,
 };
 pub(crate) use ranges::{Ranges, digest_at};
-pub use reuse::{allocate_again, free_for_others, meet_address};
+pub use reuse::{allocate_again, free_for_others, record_address};
 pub use savepoint::Memory;
 pub(crate) use savepoint::Savepoints;
 pub(crate) use shadow::Shadow;
@@ -144,9 +144,9 @@ pub(crate) struct State {
     pub(crate) ownership: Ownership,
     /// Whether a slice (a small piece of the search) has accessed shared memory that was not known
     /// to be shared when the slice began.
-    pub(crate) has_met_more_shared: bool,
+    pub(crate) has_found_more_shared: bool,
     /// What is known about the reuse of freed memory.
-    pub(crate) reuse: reuse::Met,
+    pub(crate) reuse: reuse::Accesses,
     /// Whether happens-before includes synchronization by atomic accesses. The search for data
     /// races needs this if starts, ends and locks do not order the threads enough.
     pub(crate) is_ordering: bool,

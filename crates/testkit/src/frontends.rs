@@ -298,7 +298,7 @@ impl Hunt {
             true => !program.has_crowded_barrier() && !program.renews(),
             false => !program.has_std_lock(),
         };
-        for (place, subject) in subjects.iter().enumerate() {
+        for (index, subject) in subjects.iter().enumerate() {
             if !fits(subject) {
                 continue;
             }
@@ -321,7 +321,7 @@ impl Hunt {
                 kind.into_iter().for_each(|kind| self.count(kind));
             }
             for way in self.ways(tools, subject) {
-                match self.differs(tools, (&compiled, place), subject, &way) {
+                match self.differs(tools, (&compiled, index), subject, &way) {
                     Ok(kind) => self.count(kind),
                     Err(Difference(text))
                         if self
@@ -335,7 +335,7 @@ impl Hunt {
                     }
                     Err(difference) => {
                         // A difference due to machine load is shown, but not made smaller.
-                        match self.differs(tools, (&compiled, place), subject, &way) {
+                        match self.differs(tools, (&compiled, index), subject, &way) {
                             Ok(_) => self.show_once(tools, subject, &way, &difference),
                             Err(_) => self.report(tools, subject, Some(&way), difference),
                         }
@@ -345,13 +345,13 @@ impl Hunt {
             }
         }
         let real: Vec<usize> = (0..subjects.len())
-            .filter(|&place| is_sane(&subjects[place]) && fits(&subjects[place]))
-            .filter(|&place| !subjects[place].behaviour.waits_for_time)
-            .filter(|&place| !may_sleep(tools, &subjects[place]))
+            .filter(|&index| is_sane(&subjects[index]) && fits(&subjects[index]))
+            .filter(|&index| !subjects[index].behaviour.waits_for_time)
+            .filter(|&index| !may_sleep(tools, &subjects[index]))
             .collect();
         let runs = tools.run(&compiled, &real, self.arguments.runs, self.seed)?;
-        for (place, outcomes) in real.iter().zip(runs) {
-            let subject = &subjects[*place];
+        for (index, outcomes) in real.iter().zip(runs) {
+            let subject = &subjects[*index];
             self.count("run for real");
             if let Some(outcome) = outcomes.difference(&subject.behaviour.outcomes).next() {
                 let difference = Difference(format!(
@@ -374,7 +374,7 @@ impl Hunt {
     fn differs(
         &self,
         tools: &Tools<'_>,
-        (compiled, place): (&Compiled, usize),
+        (compiled, index): (&Compiled, usize),
         subject: &Subject,
         way: &Way,
     ) -> Result<&'static str, Difference> {
@@ -382,7 +382,7 @@ impl Hunt {
         let Some(behaviour) = behaviour(&subject.program, states, way.spurious) else {
             return Ok("checks of too many states");
         };
-        let checked = match tools.check(compiled, place, way) {
+        let checked = match tools.check(compiled, index, way) {
             Err(text) if way.memory.is_some() && text.contains("choose the memory model sc") => {
                 return Ok("programs that the memory model refuses");
             }

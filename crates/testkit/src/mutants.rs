@@ -316,9 +316,15 @@ fn replace(file: &Path, (anchor, original): (&str, &str), text: &str) -> Result<
     let start = content
         .find(anchor)
         .ok_or_else(|| format!("{} has no {anchor:?}", file.display()))?;
-    let place = content[start..].find(original);
-    let place = start + place.ok_or_else(|| format!("{} has no {original:?}", file.display()))?;
-    let changed = [&content[..place], text, &content[place + original.len()..]].concat();
+    let position = content[start..].find(original);
+    let position =
+        start + position.ok_or_else(|| format!("{} has no {original:?}", file.display()))?;
+    let changed = [
+        &content[..position],
+        text,
+        &content[position + original.len()..],
+    ]
+    .concat();
     fs::write(file, changed).map_err(|error| format!("{}: {error}", file.display()))
 }
 

@@ -118,11 +118,11 @@ pub(crate) fn traces_within(program: &Program, preemptions: u32) -> BTreeSet<Key
         }
         for &step in &steps {
             let is_preempted = last.is_some_and(|last: ThreadId| {
-                let goes_on = |request: &Request| !request.yields;
+                let continues = |request: &Request| !request.yields;
                 last != step.thread
                     && machine.pending()[last.index()]
                         .enabled()
-                        .is_some_and(goes_on)
+                        .is_some_and(continues)
             });
             if let Some(left) = left.checked_sub(u32::from(is_preempted)) {
                 work.push((after(&machine, step), Some(step.thread), left));

@@ -214,7 +214,7 @@ impl<T: Task> Running<T> {
         loop {
             let mut calls = Calls::default();
             let next = self.segment(&mut calls);
-            self.note(&next);
+            self.record_next(&next);
             self.perform(calls);
             match next {
                 Next::Suspend | Next::At(_) => {}
@@ -257,7 +257,7 @@ impl<T: Task> Running<T> {
     }
 
     /// Records how the task continues, as part of its state after the end of the segment.
-    fn note(&self, next: &Next<T>) {
+    fn record_next(&self, next: &Next<T>) {
         let mut local = lock(&self.local);
         match next {
             Next::Suspend => {}

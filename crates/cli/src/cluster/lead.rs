@@ -33,7 +33,7 @@ const USUAL: Duration = Duration::from_millis(500);
 const GROWTH: f64 = 1.01;
 
 /// How long the leader waits for results at a time.
-const LOOK: Duration = Duration::from_millis(100);
+const RESULTS_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The interval between two heartbeats. If the leader dies, the work since its last heartbeat is
 /// lost.
@@ -240,7 +240,7 @@ impl<'d> Round<'_, '_, 'd> {
                 break;
             }
             busy += began.elapsed();
-            let brought = self.leader.cluster.take(results, MOST, LOOK)?;
+            let brought = self.leader.cluster.take(results, MOST, RESULTS_TIMEOUT)?;
             if !brought.is_empty() {
                 self.silent = 0;
             }
@@ -324,16 +324,16 @@ impl<'d> Round<'_, '_, 'd> {
             return;
         };
         match read::<Outcome>(&message.content) {
-            Some(Outcome::Brought(words)) => _ = errand.bring(&words),
+            Some(Outcome::Brought(words)) => _ = errand.complete(&words),
             Some(Outcome::Crashed(trailed, status)) => {
                 errand.break_off(&trailed, Limit::Interrupted);
                 let ended = ExitStatus::from_raw(status);
-                self.note(Trouble::Crashed(Box::new(trailed), ended));
+                self.record_trouble(Trouble::Crashed(Box::new(trailed), ended));
             }
             Some(Outcome::Lost(trailed, status)) => self.lose(errand, &trailed, status),
             Some(Outcome::Refused(reason)) => {
                 let program = self.leader.job.order.name.clone();
-                self.note(Trouble::Refused(Box::new(Refusal::Worker {
+                self.record_trouble(Trouble::Refused(Box::new(Refusal::Worker {
                     program,
                     reason,
                 })));
@@ -347,10 +347,10 @@ impl<'d> Round<'_, '_, 'd> {
         let ended = ExitStatus::from_raw(status);
         let warnings = fatality::warnings_of_lost(trailed, ended, ATTEMPTS);
         self.warnings.extend(warnings);
-        self.note(Trouble::Lost);
+        self.record_trouble(Trouble::Lost);
     }
 
-    fn note(&mut self, trouble: Trouble) {
+    fn record_trouble(&mut self, trouble: Trouble) {
         self.trouble.get_or_insert(trouble);
         self.division.halt(Limit::Interrupted);
     }

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const ALONE: Duration = Duration::from_secs(5);
 
 /// Interval between two checks of a job.
-const LOOK: Duration = Duration::from_millis(200);
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Searches with the workers of a server.
 pub fn search(
@@ -109,7 +109,7 @@ fn wait(
             asked = Instant::now();
         }
         line.say(progress(&lead));
-        thread::sleep(LOOK);
+        thread::sleep(CHECK_INTERVAL);
     }
     let answer = cluster.load(&report(id))?;
     let answer = answer.and_then(|answer| read::<Answer>(&answer));

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 const WAIT: Duration = Duration::from_secs(2);
 
 /// Interval between two checks for jobs without a leader.
-const LOOK: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// After this number of deliveries without a result, an errand counts as lost.
 const DELIVERIES: u64 = 20;
@@ -66,7 +66,7 @@ pub fn work(options: &WorkerOptions) -> Done {
         for _ in 0..options.number() {
             scope.spawn(|| shop.ends_with(shop.do_errands()));
         }
-        shop.ends_with(shop.look_for_jobs(scope));
+        shop.ends_with(shop.find_jobs(scope));
     });
     let trouble = shop.trouble.into_inner();
     match trouble.unwrap_or_else(PoisonError::into_inner) {
@@ -244,7 +244,7 @@ impl Workshop {
     }
 
     /// Leads jobs that have no leader.
-    fn look_for_jobs<'s>(&'s self, scope: &'s Scope<'s, '_>) -> Result<(), Refusal> {
+    fn find_jobs<'s>(&'s self, scope: &'s Scope<'s, '_>) -> Result<(), Refusal> {
         let mut seen: HashMap<String, (u64, Instant)> = HashMap::new();
         let mine: Arc<Mutex<HashSet<String>>> = Arc::default();
         while !self.stops() {
@@ -288,7 +288,7 @@ impl Workshop {
                     });
                 }
             }
-            thread::sleep(LOOK);
+            thread::sleep(CHECK_INTERVAL);
         }
         Ok(())
     }

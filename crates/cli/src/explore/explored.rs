@@ -2,7 +2,7 @@
 
 use crate::arguments::CheckOptions;
 use crate::check::{self, checker};
-use crate::guard::{Guard, Heard};
+use crate::guard::{Guard, Received};
 use crate::native_check::{self, Ready};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The time that a request for a position waits for other runs of the program, and the interval
 /// between attempts.
 const TURN: Duration = Duration::from_secs(2);
-const LOOK: Duration = Duration::from_millis(5);
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Limits on the executions and on the time of the search tree that is shown before a search has
 /// ended.
@@ -117,7 +117,7 @@ impl Explored {
                 Err(TryLockError::WouldBlock) if since.elapsed() > TURN => {
                     return Err(Refusal::Searching);
                 }
-                Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(CHECK_INTERVAL),
             }
         }
     }
@@ -128,22 +128,22 @@ impl Explored {
         let mut guard = Guard::over(ready.start(order)?, Some(PATIENCE));
         loop {
             match guard.listen(|| false)? {
-                Heard::Answer(Answer::Position(mut position)) => {
+                Received::Answer(Answer::Position(mut position)) => {
                     position.schedule.recipe = Some(ready.recipe.clone());
                     return Ok(*position);
                 }
-                Heard::Answer(Answer::Refused(reason)) => {
+                Received::Answer(Answer::Refused(reason)) => {
                     let program = program();
                     return Err(Refusal::Worker { program, reason });
                 }
-                Heard::Answer(_) => {}
-                Heard::Ended(status) => {
+                Received::Answer(_) => {}
+                Received::Ended(status) => {
                     return Err(Refusal::WorkerEnded {
                         program: program(),
                         ended: ending(status),
                     });
                 }
-                Heard::Killed(_) => {
+                Received::Killed(_) => {
                     return Err(Refusal::Worker {
                         program: program(),
                         reason: "it did not reach this position within 30 s".to_owned(),

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Interval between two checks whether to stop.
-const LOOK: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Maximum size of a request in bytes: a schedule.
 const LARGEST: usize = 32 << 20;
@@ -127,7 +127,7 @@ impl Server {
 
 async fn is_set(flag: &AtomicBool) {
     while !flag.load(Relaxed) {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Reports, Verification, with_inputs};
 use crate::arguments::Prefer;
-use crate::guard::{Guard, Heard};
+use crate::guard::{Guard, Received};
 use crate::refusal::Refusal;
 use crate::subject::NativeProgram;
 use crate::{fatality, terminal};
@@ -150,13 +150,13 @@ impl<'r, 'v> Round<'r, 'v> {
         // Enough may be verified before the process ends.
         let mut is_enough = false;
         let ended = loop {
-            let heard = guard.listen(|| is_enough || self.state().is_over())?;
+            let received = guard.listen(|| is_enough || self.state().is_over())?;
             let verification = &mut self.state().verification;
-            let answer = match heard {
-                Heard::Answer(answer) => answer,
-                Heard::Ended(_) if guard.stopping().is_some() => return Ok(Outcome::Nothing),
-                Heard::Ended(ended) => break ended,
-                Heard::Killed(limit) => {
+            let answer = match received {
+                Received::Answer(answer) => answer,
+                Received::Ended(_) if guard.stopping().is_some() => return Ok(Outcome::Nothing),
+                Received::Ended(ended) => break ended,
+                Received::Killed(limit) => {
                     return Ok(verification.killed(guard.unfinished(&order, limit, true)));
                 }
             };

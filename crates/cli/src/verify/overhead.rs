@@ -73,7 +73,7 @@ impl Verification<'_> {
 /// Returns how long a program runs, or `None` if it was stopped. Ignores its output and exit code.
 fn taken(command: &mut Command, stops: impl Fn() -> bool) -> Result<Option<Duration>, Refusal> {
     /// The interval between two checks for the end. It is short compared to the start of a process.
-    const LOOK: Duration = Duration::from_micros(50);
+    const CHECK_INTERVAL: Duration = Duration::from_micros(50);
     let system = |error| Refusal::System {
         what: "run the program",
         error,
@@ -92,7 +92,7 @@ fn taken(command: &mut Command, stops: impl Fn() -> bool) -> Result<Option<Durat
                 .map_err(system)?;
             return Ok(None);
         }
-        thread::sleep(LOOK);
+        thread::sleep(CHECK_INTERVAL);
     }
     Ok(Some(start.elapsed()))
 }

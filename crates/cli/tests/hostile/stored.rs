@@ -218,7 +218,7 @@ fn no_changed_safe_trace_or_record_leads_astray() {
     change(&recording(), |recording: Recording| {
         let adherence = recording.adherence(case);
         assert_eq!(
-            adherence.kept + adherence.not_met + adherence.broken.len(),
+            adherence.kept + adherence.not_reached + adherence.broken.len(),
             case.constraints.len()
         );
     });

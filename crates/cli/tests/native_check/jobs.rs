@@ -146,9 +146,9 @@ fn jobs_learn_late_that_atomic_accesses_order_plain_ones() {
     assert_eq!(seen[0], seen[2]);
 }
 
-/// Returns the number of executions in the first slices. If `asks_for_haste` is true, each slice is
-/// asked to end early.
-fn slices(program: &Path, arguments: &[&str], asks_for_haste: bool) -> u64 {
+/// Returns the number of executions in the first slices. If `asks_for_early_end` is true, each
+/// slice is asked to end early.
+fn slices(program: &Path, arguments: &[&str], asks_for_early_end: bool) -> u64 {
     let order = Order {
         name: "program".to_owned(),
         algorithm: "parsimonious".to_owned(),
@@ -164,12 +164,12 @@ fn slices(program: &Path, arguments: &[&str], asks_for_haste: bool) -> u64 {
         let Poll::Ready(Some(errand)) = division.poll() else {
             panic!("the search has a part left");
         };
-        if number > 0 && asks_for_haste {
-            worker.haste().unwrap().ask();
+        if number > 0 && asks_for_early_end {
+            worker.early_end().unwrap().ask();
         }
         worker.assign(&errand.words()).unwrap();
         assert!(answers.any(|answer| matches!(answer, Answer::Brought)));
-        errand.bring(&worker.brought().unwrap());
+        errand.complete(&worker.brought().unwrap());
         executions.push(division.progress().0);
     }
     executions[19] - executions[0]

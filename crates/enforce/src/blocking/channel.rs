@@ -160,7 +160,7 @@ impl<T> Channel<T> {
     pub fn try_receive(&self) -> Result<T, Unreceived> {
         match self.is_rendezvous() {
             true => {
-                let was_hung_up = self.look_for_senders();
+                let was_hung_up = self.check_senders();
                 self.ends_receive(was_hung_up, |state| state.receives += 1)
             }
             false => self.receive_until(None),
@@ -172,7 +172,7 @@ impl<T> Channel<T> {
     /// # Errors
     /// Returns an error if there is no message.
     pub fn receive_until(&self, deadline: Option<Deadline>) -> Result<T, Unreceived> {
-        let was_hung_up = self.look_for_senders();
+        let was_hung_up = self.check_senders();
         begin(OpKind::ReceiveTryPlace);
         self.with(|state| state.receives += 1);
         end();
@@ -187,7 +187,7 @@ impl<T> Channel<T> {
 
     /// Checks whether all senders are gone. This check comes first: a later check could miss a
     /// message that is sent before the last sender is dropped.
-    fn look_for_senders(&self) -> bool {
+    fn check_senders(&self) -> bool {
         begin(OpKind::ClosedCheck);
         let is_hung_up = self.with(|state| state.senders == 0);
         end();

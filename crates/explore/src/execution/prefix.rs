@@ -32,7 +32,7 @@ pub struct Constraint {
 /// order and synchronization edges put before it in all of these executions.
 #[derive(Clone, Default, Debug)]
 pub struct Accesses {
-    of: BTreeMap<Point, Noted>,
+    of: BTreeMap<Point, Recorded>,
     /// The steps of the last recorded execution, each with its clock by program order and
     /// synchronization edges alone.
     ordered: Vec<(Step, Vec<u32>)>,
@@ -40,7 +40,7 @@ pub struct Accesses {
 
 /// What is known about a point.
 #[derive(Clone, Default, Debug)]
-struct Noted {
+struct Recorded {
     /// The accessed objects, and whether each is written.
     objects: BTreeMap<ObjectId, bool>,
     /// For each thread, the number of its events that program order and synchronization edges put
@@ -50,7 +50,7 @@ struct Noted {
 
 impl Accesses {
     /// Records the accesses of an execution.
-    pub fn note(&mut self, execution: &Execution) {
+    pub fn record(&mut self, execution: &Execution) {
         let both = self.ordered.iter().zip(execution.events());
         let is_same = |((step, _), (_, event)): &(&(Step, _), (_, &Event))| *step == event.step;
         let common = both.take_while(is_same).count();
@@ -61,15 +61,15 @@ impl Accesses {
                 let is_write = event.op.access == Access::Write;
                 match self.of.entry(event.point()) {
                     Entry::Vacant(vacant) => {
-                        vacant.insert(Noted {
+                        vacant.insert(Recorded {
                             objects: BTreeMap::from([(event.op.object, is_write)]),
                             ordered: ordered.clone(),
                         });
                     }
-                    Entry::Occupied(mut noted) => {
-                        let noted = noted.get_mut();
-                        *noted.objects.entry(event.op.object).or_default() |= is_write;
-                        meet(&mut noted.ordered, &ordered);
+                    Entry::Occupied(mut recorded) => {
+                        let recorded = recorded.get_mut();
+                        *recorded.objects.entry(event.op.object).or_default() |= is_write;
+                        take_minimum(&mut recorded.ordered, &ordered);
                     }
                 }
             }
@@ -95,7 +95,7 @@ impl Accesses {
 }
 
 /// Takes the minimum of each entry. A missing entry counts as 0.
-fn meet(clock: &mut Vec<u32>, other: &[u32]) {
+fn take_minimum(clock: &mut Vec<u32>, other: &[u32]) {
     clock.truncate(other.len());
     for (entry, other) in clock.iter_mut().zip(other) {
         *entry = (*entry).min(*other);
@@ -157,7 +157,7 @@ impl Prefix<'_> {
     /// recorded executions.
     fn outer(&self, accesses: &Accesses, constraints: &mut BTreeSet<Constraint>) {
         let mut waited: BTreeMap<ThreadId, Vec<u32>> = BTreeMap::new();
-        for (point, noted) in &accesses.of {
+        for (point, recorded) in &accesses.of {
             if self.has(*point) {
                 continue;
             }
@@ -166,8 +166,8 @@ impl Prefix<'_> {
             // The order that is known for this point does not hold for later points of the thread.
             // In executions that contain a later point, this point may be a different operation.
             let mut known = waited.clone();
-            self.learn(&mut known, &noted.ordered);
-            let mut conflicting = self.conflicting(&noted.objects);
+            self.learn(&mut known, &recorded.ordered);
+            let mut conflicting = self.conflicting(&recorded.objects);
             conflicting.retain(|&event| {
                 let conflict = self.execution.event(event).point();
                 conflict.thread != point.thread
@@ -277,7 +277,7 @@ mod tests {
         // Each thread reads and then writes, with no lost update.
         let execution = execution(&[(1, 0, false), (1, 0, true), (2, 0, false), (2, 0, true)]);
         let mut accesses = Accesses::default();
-        accesses.note(&execution);
+        accesses.record(&execution);
         let constraints = execution.constraints(4, &accesses);
         assert_eq!(shown(constraints), [[(1, 2), (2, 1)]]);
     }
@@ -286,7 +286,7 @@ mod tests {
     fn what_comes_after_the_prefix_waits_for_what_it_conflicts_with() {
         let execution = execution(&[(1, 0, false), (1, 0, true), (2, 0, false), (2, 0, true)]);
         let mut accesses = Accesses::default();
-        accesses.note(&execution);
+        accesses.record(&execution);
         assert_eq!(
             shown(execution.constraints(2, &accesses)),
             [[(1, 2), (2, 1)]]
@@ -310,7 +310,7 @@ mod tests {
             (3, 0, false),
         ]);
         let mut accesses = Accesses::default();
-        accesses.note(&execution);
+        accesses.record(&execution);
         let both = [[(1, 1), (2, 1)], [(2, 2), (3, 1)]];
         for length in 3..=5 {
             assert_eq!(
@@ -333,14 +333,14 @@ mod tests {
         let joined = [EventId(0), EventId(1)];
         let execution = with_edges(&events, &joined);
         let mut accesses = Accesses::default();
-        accesses.note(&execution);
-        accesses.note(&with_edges(&other, &joined));
+        accesses.record(&execution);
+        accesses.record(&with_edges(&other, &joined));
         for length in [3, 1] {
             let constraints = execution.constraints(length, &accesses);
             assert_eq!(shown(constraints), [[(1, 1), (2, 1)]], "{length}");
         }
         // The main thread joins the first thread in some executions only.
-        accesses.note(&with_edges(&events, &joined[1..]));
+        accesses.record(&with_edges(&events, &joined[1..]));
         assert_eq!(
             shown(execution.constraints(1, &accesses)),
             [[(1, 1), (0, 1)], [(1, 1), (2, 1)]]
@@ -352,8 +352,8 @@ mod tests {
         let first = execution(&[(1, 0, true), (2, 0, true)]);
         let other = execution(&[(1, 0, true), (2, 0, true), (3, 0, false)]);
         let mut accesses = Accesses::default();
-        accesses.note(&first);
-        accesses.note(&other);
+        accesses.record(&first);
+        accesses.record(&other);
         assert_eq!(
             shown(first.constraints(1, &accesses)),
             [[(1, 1), (2, 1)], [(1, 1), (3, 1)]]

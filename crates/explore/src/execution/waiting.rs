@@ -74,7 +74,7 @@ struct Run<'e> {
     /// The time of each event.
     happened: Vec<u64>,
     /// The time at which the thread of each event can continue.
-    goes_on: Vec<u64>,
+    resumes: Vec<u64>,
 }
 
 impl<'e> Run<'e> {
@@ -84,7 +84,7 @@ impl<'e> Run<'e> {
             started: BTreeMap::new(),
             begins: BTreeMap::new(),
             happened: Vec::with_capacity(execution.len()),
-            goes_on: Vec::with_capacity(execution.len()),
+            resumes: Vec::with_capacity(execution.len()),
         };
         for (id, event) in execution.events() {
             if event.index == 1 && event.thread() != ThreadId::MAIN {
@@ -111,7 +111,7 @@ impl<'e> Run<'e> {
     /// Returns the earliest time at which the program itself allows the event.
     fn ready(&self, event: EventId) -> u64 {
         let free = match self.execution.previous_of(event) {
-            Some(previous) => self.goes_on[previous.index()],
+            Some(previous) => self.resumes[previous.index()],
             None => self.begins[&self.execution.event(event).thread()],
         };
         let edges = self.execution.edges(event).iter();
@@ -130,8 +130,8 @@ impl<'e> Run<'e> {
 
     fn happens(&mut self, event: EventId, time: u64) {
         self.happened.push(time);
-        let goes_on = self.starts(Some(event), time);
-        self.goes_on.push(goes_on);
+        let resumes = self.starts(Some(event), time);
+        self.resumes.push(resumes);
     }
 }
 

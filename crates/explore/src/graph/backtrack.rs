@@ -244,13 +244,13 @@ impl GraphSearch {
     /// Prepares the backward revisit in which `read` reads from `write`: removes events from the
     /// graph and adds a frame. Does nothing if the revisit is not permitted.
     fn revisit(&mut self, write: Written, read: At) {
-        let places = self.graph.places_after(read, &self.graph.prefix(&write));
+        let new_positions = self.graph.positions_after(read, &self.graph.prefix(&write));
         let node = Node::clone(self.graph.node(read));
-        let cut = self.graph.cut(&places);
+        let cut = self.graph.cut(&new_positions);
         let is_rmw = write.operation.shape == Shape::ReadModifyWrite;
         let floor = self.floor(&write.operation, write.thread, &write.after);
         let positions = match is_rmw {
-            false => self.places(&write.operation, floor),
+            false => self.positions(&write.operation, floor),
             true if self
                 .graph
                 .rmw_of(write.operation.object, write.rf, None)
@@ -268,7 +268,7 @@ impl GraphSearch {
             self.graph.restore(cut);
             return;
         }
-        let execution = self.execution.retain(&places);
+        let execution = self.execution.retain(&new_positions);
         if cut.has_writes() {
             self.renew_sources();
         }

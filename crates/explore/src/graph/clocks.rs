@@ -43,7 +43,7 @@ pub(super) struct Clocks {
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 struct Releases {
     /// The events that happen before an acquire fence at this point because of earlier reads.
-    met: Clock,
+    acquirable: Clock,
     /// The hb of the last release fence of the thread.
     fence: Clock,
     /// The events that this write itself releases.
@@ -53,8 +53,8 @@ struct Releases {
 }
 
 impl Clocks {
-    fn met(&self) -> Option<&Clock> {
-        Some(&self.releases.as_deref()?.met)
+    fn acquirable(&self) -> Option<&Clock> {
+        Some(&self.releases.as_deref()?.acquirable)
     }
 
     fn message(&self) -> Option<&Clock> {
@@ -98,7 +98,10 @@ impl Graph {
             join(&mut clocks.porf, &write.clocks.porf);
             if let Some(message) = write.clocks.message() {
                 if node.order != MemoryOrder::Object {
-                    join(&mut clocks.releases.get_or_insert_default().met, message);
+                    join(
+                        &mut clocks.releases.get_or_insert_default().acquirable,
+                        message,
+                    );
                 }
                 if node.order.acquires() {
                     join(&mut clocks.hb, message);
@@ -108,9 +111,9 @@ impl Graph {
         let is_fence = node.operation.shape == Shape::Fence;
         if is_fence
             && node.order.acquires()
-            && let Some(met) = clocks.met().cloned()
+            && let Some(acquirable) = clocks.acquirable().cloned()
         {
-            join(&mut clocks.hb, &met);
+            join(&mut clocks.hb, &acquirable);
         }
         set(&mut clocks.hb, at);
         set(&mut clocks.porf, at);
@@ -157,7 +160,7 @@ impl Graph {
                 porf: previous.porf.clone(),
                 releases: previous.releases.as_ref().map(|previous| {
                     Box::new(Releases {
-                        met: previous.met.clone(),
+                        acquirable: previous.acquirable.clone(),
                         fence: previous.fence.clone(),
                         ..Releases::default()
                     })

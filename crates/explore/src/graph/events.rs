@@ -299,9 +299,9 @@ impl Graph {
     /// Removes the last event of a thread. Returns it, and its position in the order of the reads
     /// or writes of its object.
     pub(super) fn pop(&mut self, thread: ThreadId) -> (Event, Option<usize>) {
-        let place = self.unlink_last(thread);
+        let position = self.unlink_last(thread);
         let event = self.threads[thread.index()].pop();
-        (event.expect("the thread has an event"), place)
+        (event.expect("the thread has an event"), position)
     }
 
     /// Removes the last event of a thread from the order of the reads or writes of its object, and
@@ -315,9 +315,9 @@ impl Graph {
         };
         let own = self.objects.get_mut(event.operation.object.index())?;
         let order = own.order_of(event)?;
-        let place = order.iter().rposition(|&own| own == at)?;
-        order.remove(place);
-        Some(place)
+        let position = order.iter().rposition(|&own| own == at)?;
+        order.remove(position);
+        Some(position)
     }
 
     /// Adds an event that was removed, at its place in the order of the reads or writes of its
@@ -326,16 +326,16 @@ impl Graph {
         &mut self,
         thread: ThreadId,
         event: Event,
-        place: Option<usize>,
+        position: Option<usize>,
     ) -> Option<()> {
         let at = self.next_of(thread);
-        if let Some(place) = place {
+        if let Some(position) = position {
             let own = self.objects.get_mut(event.operation.object.index())?;
             let order = own.order_of(&event)?;
-            if place > order.len() {
+            if position > order.len() {
                 return None;
             }
-            order.insert(place, at);
+            order.insert(position, at);
         }
         self.totals += usize::from(event.is_total());
         self.threads.get_mut(thread.index())?.push(event);

@@ -15,7 +15,7 @@ struct Total<'a> {
     at: At,
     event: &'a Event,
     /// The position in coherence order of the write, or of the write from which the read reads.
-    place: usize,
+    position: usize,
     /// The previous event of its thread at another object, and the sources of its edges.
     before: Edges,
     /// The next event of its thread at another object, and the events to which it has edges.
@@ -41,16 +41,17 @@ struct Around {
 }
 
 impl Around {
-    fn add_before(&mut self, part: Part, place: usize) {
+    fn add_before(&mut self, part: Part, position: usize) {
         let last = match part {
             Part::Write => &mut self.last_write_before,
             Part::Read | Part::Other => &mut self.last_read_before,
         };
-        *last = (*last).max(Some(place));
+        *last = (*last).max(Some(position));
     }
 
-    fn add_after(&mut self, part: Part, place: usize) {
-        let least = |first: Option<usize>| Some(first.map_or(place, |first| first.min(place)));
+    fn add_after(&mut self, part: Part, position: usize) {
+        let least =
+            |first: Option<usize>| Some(first.map_or(position, |first| first.min(position)));
         self.first_after = least(self.first_after);
         if part == Part::Write {
             self.first_write_after = least(self.first_write_after);
@@ -132,14 +133,14 @@ impl Graph {
         let mut after: Edges = edges.map(|&(_, event)| event).collect();
         let mut later = at.index + 1..own.len() as u32;
         after.extend(later.find(has_other_object).map(of_thread));
-        let (place, around) = match event.is_total_fence() {
+        let (position, around) = match event.is_total_fence() {
             true => (0, self.around(at)),
-            false => (self.place_of(at, event), Vec::new()),
+            false => (self.position_of(at, event), Vec::new()),
         };
         Total {
             at,
             event,
-            place,
+            position,
             before,
             after,
             around,
@@ -148,7 +149,7 @@ impl Graph {
 
     /// Returns the position in coherence order of the write, or of the write from which the read
     /// reads.
-    fn place_of(&self, at: At, event: &Event) -> usize {
+    fn position_of(&self, at: At, event: &Event) -> usize {
         let write = match event.part {
             Part::Read => event.rf,
             Part::Write | Part::Other => Some(at),
@@ -162,9 +163,9 @@ impl Graph {
         for (at, event) in self.all().filter(|(_, event)| event.part != Part::Other) {
             let own = &mut around[event.operation.object.index()];
             if happens_before(at, fence, self.node(fence)) {
-                own.add_before(event.part, self.place_of(at, event));
+                own.add_before(event.part, self.position_of(at, event));
             } else if happens_before(fence, at, event) {
-                own.add_after(event.part, self.place_of(at, event));
+                own.add_after(event.part, self.position_of(at, event));
             }
         }
         around
@@ -197,7 +198,7 @@ impl Graph {
                 before.any(|before| is_or_hb(first.at, before))
                     || has_between(object)
                     || second.event.part == Part::Write
-                        && after.is_some_and(|after| after < second.place)
+                        && after.is_some_and(|after| after < second.position)
             }
             (false, true) => {
                 let object = first.event.operation.object;
@@ -210,7 +211,7 @@ impl Graph {
                 let before = second.around[object.index()].last_write_before;
                 after.any(|after| is_or_hb(after, second.at))
                     || has_between(object)
-                    || before.is_some_and(|before| first.place < before)
+                    || before.is_some_and(|before| first.position < before)
             }
         }
     }
@@ -225,7 +226,7 @@ impl Graph {
     fn is_scb(&self, first: &Total<'_>, second: &Total<'_>) -> bool {
         let hb = |one: At, other: At| happens_before(one, other, self.node(other));
         let is_same_object = first.event.operation.object == second.event.operation.object;
-        let is_before_write = second.event.part == Part::Write && first.place < second.place;
+        let is_before_write = second.event.part == Part::Write && first.position < second.position;
         let is_po = first.at.thread == second.at.thread && first.at.index < second.at.index;
         is_po
             || is_same_object && (is_before_write || hb(first.at, second.at))

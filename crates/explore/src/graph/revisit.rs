@@ -32,8 +32,8 @@ impl Cut {
 #[derive(Debug)]
 pub(super) struct NotFromHere;
 
-fn is_without_place((_, place): &(&At, &Option<EventId>)) -> bool {
-    place.is_none()
+fn is_without_position((_, position): &(&At, &Option<EventId>)) -> bool {
+    position.is_none()
 }
 
 impl Graph {
@@ -50,15 +50,15 @@ impl Graph {
 
     /// Returns the new position of each step in the graph in which `read` reads from a new write
     /// with this prefix. The position is `None` if the step is removed.
-    pub(super) fn places_after(&self, read: At, prefix: &Clock) -> Vec<Option<EventId>> {
+    pub(super) fn positions_after(&self, read: At, prefix: &Clock) -> Vec<Option<EventId>> {
         let stamp = self.node(read).stamp;
         let mut next = 0;
-        let place = |&step: &At| {
+        let position = |&step: &At| {
             let stays = self.node(step).stamp < stamp || knows(prefix, step);
             next += usize::from(stays);
             stays.then(|| EventId::at(next - 1))
         };
-        self.steps.iter().map(place).collect()
+        self.steps.iter().map(position).collect()
     }
 
     /// Checks whether all events that are removed if `read` reads from a new write with this prefix
@@ -80,18 +80,29 @@ impl Graph {
         })
     }
 
-    /// Removes the steps that have no place.
-    pub(super) fn cut(&mut self, places: &[Option<EventId>]) -> Cut {
+    /// Removes the steps that have no position.
+    pub(super) fn cut(&mut self, positions: &[Option<EventId>]) -> Cut {
         let steps = std::mem::take(&mut self.steps);
-        let removed = places.iter().filter(|place| place.is_none()).count();
+        let removed = positions
+            .iter()
+            .filter(|position| position.is_none())
+            .count();
         let mut events = Vec::with_capacity(2 * removed);
-        for (&At { thread, index }, _) in steps.iter().zip(places).rev().filter(is_without_place) {
+        for (&At { thread, index }, _) in steps
+            .iter()
+            .zip(positions)
+            .rev()
+            .filter(is_without_position)
+        {
             while self.threads[thread.index()].len() > index as usize {
-                let (event, place) = self.pop(thread);
-                events.push((thread, event, place));
+                let (event, position) = self.pop(thread);
+                events.push((thread, event, position));
             }
         }
-        let stays = steps.iter().zip(places).filter(|of| !is_without_place(of));
+        let stays = steps
+            .iter()
+            .zip(positions)
+            .filter(|of| !is_without_position(of));
         self.steps = stays.map(|(&step, _)| step).collect();
         Cut { events, steps }
     }
@@ -103,8 +114,8 @@ impl Graph {
 
     /// Like [`restore`](Graph::restore), but fails if the cut is not from this graph.
     pub(super) fn paste(&mut self, cut: Cut) -> Result<(), NotFromHere> {
-        for (thread, event, place) in cut.events.into_iter().rev() {
-            self.put_back(thread, event, place).ok_or(NotFromHere)?;
+        for (thread, event, position) in cut.events.into_iter().rev() {
+            self.put_back(thread, event, position).ok_or(NotFromHere)?;
         }
         self.steps = cut.steps;
         Ok(())

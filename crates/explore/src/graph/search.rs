@@ -141,7 +141,7 @@ impl GraphSearch {
 
     /// Returns the positions after which a store may be placed: no store separates a
     /// read-modify-write from the write that it reads from.
-    pub(super) fn places(&self, operation: &Operation, floor: usize) -> Positions {
+    pub(super) fn positions(&self, operation: &Operation, floor: usize) -> Positions {
         let co = &self.graph.object(operation.object).co;
         let separates = |&position: &usize| {
             co.get(position)
@@ -266,7 +266,7 @@ impl Strategy for GraphSearch {
         let first = self.graph.next_of(thread);
         self.graph.steps.push(first);
         let step = self.step(&added, &operation);
-        self.meet(&operation, performed);
+        self.learn_initial_value(&operation, performed);
         if let Shape::Fence | Shape::Choice | Shape::Other = operation.shape {
             let node = Node {
                 choice: added.choice,
@@ -293,11 +293,11 @@ impl Strategy for GraphSearch {
                 value: performed.after,
                 is_half_done: false,
             };
-            let opens_places = added.opens && operation.shape == Shape::Store;
-            let mut positions = match opens_places {
+            let opens_positions = added.opens && operation.shape == Shape::Store;
+            let mut positions = match opens_positions {
                 true => {
                     let floor = self.floor(&operation, thread, &write.after);
-                    self.places(&operation, floor)
+                    self.positions(&operation, floor)
                 }
                 false => Positions::new(),
             };
@@ -387,7 +387,7 @@ impl GraphSearch {
     }
 
     /// Learns the initial value of an object from the first event that accesses it.
-    fn meet(&mut self, operation: &Operation, performed: &Performed<'_>) {
+    fn learn_initial_value(&mut self, operation: &Operation, performed: &Performed<'_>) {
         if operation.shape == Shape::Other || performed.op.access == Access::None {
             return;
         }

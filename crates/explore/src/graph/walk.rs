@@ -70,7 +70,7 @@ impl GraphWalk {
                     value: ValueId::default(),
                     is_half_done: false,
                 };
-                let mut positions = self.search.places(&operation, floor);
+                let mut positions = self.search.positions(&operation, floor);
                 positions.retain(|&mut position| {
                     position == last || self.search.may_place(&write, position)
                 });

@@ -148,7 +148,7 @@ impl Reduction for FewPreemptions {
         if self.is_exhaustive {
             return;
         }
-        let mut met = Vec::new();
+        let mut seen = Vec::new();
         for (second, event) in execution.events_from(unseen) {
             if event.step.choice > 0 {
                 continue;
@@ -156,31 +156,31 @@ impl Reduction for FewPreemptions {
             for edge in execution.edges(second) {
                 let position = edge.index();
                 let [start, yields] = execution.starts_of_run(position);
-                for place in [position, start, yields] {
-                    let plan = &mut path[place].plan;
+                for position in [position, start, yields] {
+                    let plan = &mut path[position].plan;
                     if plan.enabled.contains(&event.thread()) {
                         plan.add(event.thread());
                     }
                 }
             }
-            met.clear();
+            seen.clear();
             for first in execution.earlier_accesses(second) {
                 let earlier = execution.event(first);
                 let thread = earlier.thread();
                 if thread == event.thread()
-                    || met.contains(&thread)
+                    || seen.contains(&thread)
                     || !earlier.op.conflicts_with(event.op)
                 {
                     continue;
                 }
-                met.push(thread);
+                seen.push(thread);
                 if earlier.is_fixed || execution.is_before_program(first, second) {
                     continue;
                 }
                 let position = first.index();
                 let [start, yields] = execution.starts_of_run(position);
-                for place in [position, start, yields] {
-                    self.backtrack(execution, place, second, &mut path[place].plan);
+                for position in [position, start, yields] {
+                    self.backtrack(execution, position, second, &mut path[position].plan);
                 }
             }
         }

@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(postcard::to_allocvec(&read).unwrap(), deep);
         drop(read);
         assert!(postcard::from_bytes::<WakeupTree>(&chain(DEEPEST + 2)).is_err());
-        let torn = postcard::to_allocvec(&vec![(planned(1), 1_usize)]).unwrap();
-        assert!(postcard::from_bytes::<WakeupTree>(&torn).is_err());
+        let damaged = postcard::to_allocvec(&vec![(planned(1), 1_usize)]).unwrap();
+        assert!(postcard::from_bytes::<WakeupTree>(&damaged).is_err());
     }
 }

@@ -18,14 +18,14 @@ static MAIN: OnceLock<Main> = OnceLock::new();
 /// Checks whether the environment requests enforcement.
 pub(crate) fn is_on() -> bool {
     let mode = match MODE.load(Relaxed) {
-        0 => look(),
+        0 => read_mode(),
         mode => mode,
     };
     mode == ENFORCED
 }
 
 #[cold]
-fn look() -> u8 {
+fn read_mode() -> u8 {
     const NAME: &std::ffi::CStr = c"MAZURKA_ENFORCE";
     debug_assert_eq!(NAME.to_str(), Ok(enforce::ENFORCE));
     // SAFETY: a valid name; no thread changes the environment while libraries start.
@@ -66,7 +66,7 @@ unsafe extern "C-unwind" fn enforced_main(
         enforce::fail(&reason);
     }
     threads::keep_main();
-    if let Err(reason) = unknown_calls::note_events(enforce::counts_plain()) {
+    if let Err(reason) = unknown_calls::report_events(enforce::counts_plain()) {
         enforce::fail(&reason);
     }
     let main = MAIN

@@ -102,7 +102,7 @@ fn create(
         child.fails();
     } else if !is_detached {
         // SAFETY: the C library has written the handle. (That of a detached thread may be gone.)
-        note(unsafe { *thread }, child);
+        record(unsafe { *thread }, child);
     }
     result
 }
@@ -114,7 +114,7 @@ fn with_children<R>(does: impl FnOnce(&mut Vec<(pthread_t, Child)>) -> R) -> R {
     enforce::internally(|| does(&mut CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
-fn note(thread: pthread_t, child: Child) {
+fn record(thread: pthread_t, child: Child) {
     with_children(|children| {
         children.retain(|(other, _)| *other != thread);
         children.push((thread, child));

@@ -126,8 +126,8 @@ pub(crate) unsafe fn enter(number: c_long, words: [c_long; 6]) -> Option<c_long>
         // SAFETY: the program passed the pointers.
         unsafe {
             match number {
-                libc::SYS_setrlimit => limits::meet(words[0] as u32, limit(words[1])),
-                libc::SYS_prlimit64 => limits::meet(words[1] as u32, limit(words[2])),
+                libc::SYS_setrlimit => limits::handle(words[0] as u32, limit(words[1])),
+                libc::SYS_prlimit64 => limits::handle(words[1] as u32, limit(words[2])),
                 _ => {}
             }
         }

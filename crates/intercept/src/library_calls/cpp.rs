@@ -50,7 +50,7 @@ struct Layout {
 enum Effect {
     Nothing,
     /// Reads the pointer and the length.
-    Looks,
+    ReadsHeader,
     /// Reads the pointer, the length and the characters.
     Reads,
     /// Writes the pointer and the length.
@@ -92,7 +92,7 @@ const STRINGS: [(&str, Layout); 4] = [
 ];
 
 /// Functions that only read the pointer and the length, `const` or not.
-const LOOKING: &str = " at back begin c_str capacity cbegin cend crbegin crend data empty end front length max_size rbegin rend size \
+const READING_HEADER: &str = " at back begin c_str capacity cbegin cend crbegin crend data empty end front length max_size rbegin rend size \
     _M_check _M_check_length _M_data _M_dispose _M_is_local _M_limit ";
 
 /// Internal functions of the library that change the characters of an existing string.
@@ -124,7 +124,7 @@ fn string_call(name: &str) -> Option<StringCall> {
     let is = |list: &str| list.contains(&format!(" {name} "));
     let object = match name {
         "C1" | "C2" => Effect::Sets,
-        "D1" | "D2" | "ix" | "cv" => Effect::Looks,
+        "D1" | "D2" | "ix" | "cv" => Effect::ReadsHeader,
         "substr" => Effect::Reads,
         // Functions of a part, or of a nested class.
         "_Alloc_hider" | "get_allocator" | "_M_get_allocator" | "_M_local_data" | "_M_create" => {
@@ -132,7 +132,7 @@ fn string_call(name: &str) -> Option<StringCall> {
         }
         _ if name.starts_with("_S_") => Effect::Nothing,
         "_M_data" if !is_const && parameters != "v" => Effect::Sets,
-        _ if is(LOOKING) => Effect::Looks,
+        _ if is(READING_HEADER) => Effect::ReadsHeader,
         _ if is_const => Effect::Reads,
         _ if (name.starts_with("_M_") || name.starts_with("__")) && !is(CHANGING) => Effect::Sets,
         _ => Effect::Writes,
@@ -230,15 +230,15 @@ impl Layout {
     fn report(self, string: usize, effect: Effect, reporter: &mut Reporter) {
         let size = if self.is_gnu { 32 } else { 24 };
         // In libstdc++, the characters of a short string follow the pointer and the length.
-        let looked = if self.is_gnu { 16 } else { 24 };
+        let header = if self.is_gnu { 16 } else { 24 };
         match effect {
             Effect::Nothing => {}
-            Effect::Looks => reporter.reads((string, looked)),
+            Effect::ReadsHeader => reporter.reads((string, header)),
             Effect::Reads => {
-                reporter.reads((string, looked));
+                reporter.reads((string, header));
                 reporter.reads(self.characters(string));
             }
-            Effect::Sets => reporter.writes((string, looked)),
+            Effect::Sets => reporter.writes((string, header)),
             Effect::Writes => {
                 reporter.writes((string, size));
                 let (start, length) = self.characters(string);

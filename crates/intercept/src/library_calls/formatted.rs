@@ -86,7 +86,7 @@ impl Printing {
                 &raw mut counted,
             )
         };
-        reporter.call.goes_on();
+        reporter.call.restore_frame();
         if let Ok(length) = usize::try_from(length) {
             reporter.writes((
                 arguments.word(0),
@@ -124,7 +124,7 @@ impl Scanning {
         };
         // SAFETY: the errno of the running thread.
         let error = unsafe { *libc::__errno_location() };
-        reporter.call.goes_on();
+        reporter.call.restore_frame();
         let are_events = ARE_EVENTS.load(Relaxed);
         scanned(
             format,

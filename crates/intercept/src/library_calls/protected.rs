@@ -29,7 +29,7 @@ pub(super) struct Use {
 /// The kind of a use. Two uses conflict unless both only read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
-    Looks,
+    Reads,
     Changes(Ordering),
 }
 
@@ -131,7 +131,7 @@ const USES: &[Row] = &[
         "getchar scanf vscanf __isoc99_scanf __isoc99_vscanf __isoc23_scanf __isoc23_vscanf getwchar wscanf",
     ),
     (
-        State(looks),
+        State(reads),
         "access faccessat eaccess stat stat64 lstat lstat64 fstatat fstatat64 statx readlink __readlink_chk readlinkat \
          __readlinkat_chk realpath __realpath_chk canonicalize_file_name getcwd __getcwd_chk get_current_dir_name statfs statfs64 \
          statvfs statvfs64 fstatfs fstatvfs pathconf fpathconf getrlimit getrlimit64 getpriority getuid geteuid getgid getegid \
@@ -206,8 +206,8 @@ fn random(_: &Arguments) -> Option<Use> {
     used(word_of_random(), How::Changes(Relaxed))
 }
 
-fn looks(_: &Arguments) -> Option<Use> {
-    used(word_of_system(), How::Looks)
+fn reads(_: &Arguments) -> Option<Use> {
+    used(word_of_system(), How::Reads)
 }
 
 fn changes(_: &Arguments) -> Option<Use> {
@@ -216,7 +216,7 @@ fn changes(_: &Arguments) -> Option<Use> {
 
 fn locale(arguments: &Arguments) -> Option<Use> {
     match arguments.word(1) {
-        0 => looks(arguments),
+        0 => reads(arguments),
         _ => changes(arguments),
     }
 }
@@ -255,7 +255,7 @@ fn named<const NUMBER: usize>(arguments: &Arguments) -> Option<Use> {
     };
     match name {
         Some(name) => Some(data(name as usize)),
-        None => used(word_of_absent_file(), How::Looks),
+        None => used(word_of_absent_file(), How::Reads),
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) unsafe fn sort(
             argument,
             arguments.function() as usize,
         );
-        reporter.call.goes_on();
+        reporter.call.restore_frame();
         reporter.writes((address, length));
         elements.copy_from_nonoverlapping(start, length);
     }

@@ -27,7 +27,7 @@ pub(crate) struct Thread {
     /// Its clock, in nanoseconds.
     pub(super) clock: u64,
     /// Its clock when the thread last read it.
-    pub(super) looked_at: u64,
+    pub(super) last_read: u64,
     /// The state of its random numbers.
     pub(super) random: u64,
     /// The signals that it blocks, initially those that its creator blocked.
@@ -158,9 +158,9 @@ pub(crate) fn own_time() -> &'static mut u64 {
 }
 
 /// Reads the clock of the running thread.
-pub(crate) fn look_at_clock() -> u64 {
+pub(crate) fn read_clock() -> u64 {
     let running = own();
-    running.looked_at = running.clock;
+    running.last_read = running.clock;
     running.clock
 }
 
@@ -169,13 +169,13 @@ pub(crate) fn look_at_clock() -> u64 {
 pub(crate) fn append_state(index: usize, state: &mut Vec<u8>) {
     let Thread {
         cancel_state,
-        looked_at,
+        last_read,
         random,
         blocked,
         name,
         ..
     } = at(index);
-    let words = [*cancel_state as u64, *looked_at, *random, *blocked];
+    let words = [*cancel_state as u64, *last_read, *random, *blocked];
     state.extend_from_slice(words.map(u64::to_ne_bytes).as_flattened());
     state.extend_from_slice(name);
     let Lists {
@@ -291,7 +291,7 @@ pub(super) fn prepare(
         cancel_state: CANCEL_ENABLE,
         words: ControlWords::now(),
         clock: 0,
-        looked_at: 0,
+        last_read: 0,
         random: index as u64 + 1,
         blocked: 0,
         name: [0; NAME],

@@ -28,7 +28,7 @@ pub(super) struct Brake {
     /// Seconds that the search took before this process resumed it.
     before_s: f64,
     /// The time of the last check.
-    looked: Instant,
+    last_check: Instant,
     /// Steps between two checks.
     stride: u32,
     /// Steps until the next check.
@@ -47,7 +47,7 @@ impl Brake {
             stops,
             started,
             before_s,
-            looked: started,
+            last_check: started,
             stride: 1,
             left: 1,
             pulled: None,
@@ -75,20 +75,20 @@ impl Brake {
     #[inline(always)]
     fn stops(&mut self) -> bool {
         self.left -= 1;
-        self.left == 0 && self.look()
+        self.left == 0 && self.check()
     }
 
     /// Checks the clock and the flags. Returns whether the search must stop, and keeps the reason.
     #[cold]
     #[inline(never)]
-    fn look(&mut self) -> bool {
+    fn check(&mut self) -> bool {
         let now = Instant::now();
-        match now - self.looked {
+        match now - self.last_check {
             short if short < OFTEN => self.stride = (self.stride * 2).min(FARTHEST),
             long if long > SELDOM => self.stride = (self.stride / 2).max(1),
             _ => {}
         }
-        self.looked = now;
+        self.last_check = now;
         self.left = self.stride;
         let is_stopped = self.stops.iter().any(|stop| stop.load(Relaxed));
         let is_late = self.limit.is_some_and(|limit| now - self.started >= limit);
@@ -113,7 +113,7 @@ pub(super) struct Braked<'s> {
     /// events have been repeated.
     pub kept: Option<usize>,
     /// Whether the execution is sampled for the coverage.
-    pub looks: bool,
+    pub is_sampled: bool,
 }
 
 impl Program for Braked<'_> {
@@ -145,8 +145,10 @@ impl Program for Braked<'_> {
         }
         if self.kept.is_none() {
             self.kept = Some(execution.len());
-            self.looks = self.covered.is_some_and(|covered| covered.looks(execution));
-            if self.looks {
+            self.is_sampled = self
+                .covered
+                .is_some_and(|covered| covered.samples(execution));
+            if self.is_sampled {
                 self.model.begin_sampling();
             }
         }

@@ -30,7 +30,7 @@ pub(super) struct Covered {
     before: u64,
     executions: u64,
     /// The number of sampled executions.
-    looked_at: u64,
+    sampled: u64,
     /// The number of races in the sampled executions, except races among the events that an execution
     /// shares with the previous one.
     races: u64,
@@ -62,7 +62,7 @@ impl Covered {
     }
 
     /// Checks whether to sample the next execution, which starts with these events.
-    pub fn looks(&self, beginning: &Execution) -> bool {
+    pub fn samples(&self, beginning: &Execution) -> bool {
         let number = self.before + self.executions;
         if number < FIRST {
             return true;
@@ -92,13 +92,13 @@ impl Covered {
     }
 
     /// Adds a sampled execution. Its first `kept` events are those of the previous execution.
-    pub fn take_up(&mut self, execution: &Execution, kept: usize, look: &Sample<'_>) {
-        self.looked_at += 1;
+    pub fn take_up(&mut self, execution: &Execution, kept: usize, sample: &Sample<'_>) {
+        self.sampled += 1;
         let races = execution.races().iter();
         for &Race { first, second } in races.filter(|race| race.second.index() >= kept) {
             self.races += 1;
-            self.race_at(look, first);
-            self.race_at(look, second);
+            self.race_at(sample, first);
+            self.race_at(sample, second);
         }
         for (_, event) in execution
             .events()
@@ -106,7 +106,7 @@ impl Covered {
         {
             self.use_by(event.op.object.index(), event.thread(), event.op.kind);
         }
-        for (object, spot) in look.objects() {
+        for (object, spot) in sample.objects() {
             let object = object.index();
             if self.made.len() <= object {
                 self.made.resize(object + 1, None);
@@ -115,8 +115,8 @@ impl Covered {
         }
     }
 
-    fn race_at(&mut self, look: &Sample<'_>, event: EventId) {
-        if let Some(spot) = look.spot(event) {
+    fn race_at(&mut self, sample: &Sample<'_>, event: EventId) {
+        if let Some(spot) = sample.spot(event) {
             *self.lines.entry(spot).or_default() += 1;
         }
     }
@@ -171,7 +171,7 @@ impl Covered {
         }
         Seen {
             executions: self.executions,
-            looked_at: self.looked_at,
+            sampled: self.sampled,
             races: self.races,
             most_races: self.most_races,
             lines,
@@ -197,7 +197,7 @@ type Object = (String, Option<(String, u32)>);
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(crate) struct Seen {
     executions: u64,
-    looked_at: u64,
+    sampled: u64,
     races: u64,
     most_races: usize,
     lines: BTreeMap<String, u64>,
@@ -241,7 +241,7 @@ impl Seen {
     /// Adds the coverage of another part of the search.
     pub fn add(&mut self, other: Seen) {
         self.executions = self.executions.saturating_add(other.executions);
-        self.looked_at = self.looked_at.saturating_add(other.looked_at);
+        self.sampled = self.sampled.saturating_add(other.sampled);
         self.races = self.races.saturating_add(other.races);
         self.most_races = self.most_races.max(other.most_races);
         for (line, races) in other.lines {
@@ -262,7 +262,7 @@ impl Seen {
         let mut lines: Vec<Line> = lines.collect();
         lines.sort_by(|a, b| (b.races, &a.location).cmp(&(a.races, &b.location)));
         Coverage {
-            looked_at: self.looked_at,
+            looked_at: self.sampled,
             races: self.races,
             most_races: self.most_races,
             lines,

@@ -7,9 +7,9 @@
 
 use super::checkpoint::{State, refused_if_contradictory};
 use super::jobs::{Keeper, Work, by_one_job, conclude, indivisible, is_possible};
-use super::ledger::{Haste, Known, Task};
+use super::ledger::{EarlyEnd, Known, Task};
 use super::memory::peak_rss_bytes;
-use super::part::{End, Found, Met, Part, Portion, Shown, Slice};
+use super::part::{End, Found, NamedFailure, Part, Portion, Shown, Slice};
 use super::settings::shared_words;
 use super::slicing::Sliced;
 use super::tally::Tally;
@@ -70,7 +70,7 @@ enum Done {
 
 /// The result of an errand.
 enum Brought {
-    /// The result of a slice, for [`Errand::bring`].
+    /// The result of a slice, for [`Errand::complete`].
     Slice(Vec<u8>),
     /// The report at the end of the search.
     Report(Box<Report>),
@@ -99,14 +99,14 @@ impl Checker {
         }))
     }
 
-    /// Makes slices end soon when this trail (a file that two processes share) asks for haste.
-    /// Steps are not recorded in the trail.
+    /// Makes slices end soon when this trail (a file that two processes share) asks for an early
+    /// end. Steps are not recorded in the trail.
     ///
     /// # Errors
     /// Returns an error if the file cannot be mapped.
     #[doc(hidden)]
-    pub fn hurried_by(mut self, trail: &Path) -> Result<Checker, CheckError> {
-        self.settings.asks_for_haste = Some(haste_by(shared_words(trail)?));
+    pub fn with_early_end_by(mut self, trail: &Path) -> Result<Checker, CheckError> {
+        self.settings.asks_for_early_end = Some(early_end_by(shared_words(trail)?));
         Ok(self)
     }
 
@@ -133,7 +133,7 @@ impl Checker {
             let words = errands.next().map_err(gone)?;
             match self.run_errand(&words, &mut sliced)? {
                 Brought::Slice(words) => {
-                    errands.bring(&words).map_err(gone)?;
+                    errands.store_result(&words).map_err(gone)?;
                     on_result();
                 }
                 Brought::Report(report) => return Ok(*report),
@@ -153,7 +153,7 @@ impl Checker {
             } => {
                 let mut settings = self.settings.of_slices(time_left);
                 if let Some(words) = settings.trail_words {
-                    settings.asks_for_haste = Some(haste_by(words));
+                    settings.asks_for_early_end = Some(early_end_by(words));
                 }
                 let done = match sliced.slice(&settings, &part, portion, None) {
                     Ok(slice) => Done::Slice {
@@ -183,9 +183,9 @@ impl Checker {
     }
 }
 
-/// Returns a function that checks whether the words of the trail ask for haste.
-fn haste_by(words: &'static [AtomicU64]) -> Arc<dyn Fn() -> bool + Send + Sync> {
-    Arc::new(|| Trail::asks_for_haste(words))
+/// Returns a function that checks whether the words of the trail ask for an early end.
+fn early_end_by(words: &'static [AtomicU64]) -> Arc<dyn Fn() -> bool + Send + Sync> {
+    Arc::new(|| Trail::asks_for_early_end(words))
 }
 
 /// Returns the errand with a quarter of its executions, so that it is less likely to be lost again.
@@ -225,7 +225,7 @@ impl Errand<'_> {
 
     /// Takes the result of a process. Returns the peak of that process's resident memory in bytes,
     /// or `None` if the process did not run the slice.
-    pub fn bring(self, words: &[u8]) -> Option<u64> {
+    pub fn complete(self, words: &[u8]) -> Option<u64> {
         let (done, peak) = match postcard::from_bytes(words) {
             Ok(Done::Slice {
                 slice,
@@ -246,14 +246,14 @@ impl Errand<'_> {
                 (Err(CheckError::Misfit(what)), None)
             }
         };
-        self.task.bring(done);
+        self.task.complete(done);
         peak
     }
 
     /// Records that the process was ended for this reason during the errand. `trailed` has the
     /// results that it left in its trail.
     pub fn break_off(self, trailed: &Trailed, limit: Limit) {
-        let met = trailed.sighted.iter().map(|sighted| Met {
+        let failures = trailed.sighted.iter().map(|sighted| NamedFailure {
             position: self.task.part.position.clone(),
             shown: Shown::sighted(sighted),
             shortest: None,
@@ -261,10 +261,10 @@ impl Errand<'_> {
         });
         let found = Found {
             tally: Tally::of(&trailed.counts),
-            met: met.collect(),
+            failures: failures.collect(),
             ..Found::default()
         };
-        self.task.bring(Ok(Slice {
+        self.task.complete(Ok(Slice {
             found,
             rest: Vec::new(),
             anew: None,
@@ -277,10 +277,10 @@ impl Errand<'_> {
 
 impl Division {
     /// Waits for the next errand. Returns `None` if the search is over. Until the errand is done,
-    /// calling `haste` asks its process to finish soon.
-    pub fn take(&self, haste: Haste) -> Option<Errand<'_>> {
+    /// calling `early_end` asks its process to finish soon.
+    pub fn take(&self, early_end: EarlyEnd) -> Option<Errand<'_>> {
         Some(Errand {
-            task: self.work.ledger.take(haste)?,
+            task: self.work.ledger.take(early_end)?,
             time_left: self.work.time_left(),
         })
     }
@@ -339,8 +339,8 @@ impl Division {
     /// Returns the results so far, in the form that a process leaves in its trail.
     pub fn trailed(&self) -> Trailed {
         let known = self.work.ledger.so_far();
-        let met = known.met.into_iter();
-        let sighted = met.map(|(met, number)| met.shown.into_sighted(number));
+        let failures = known.failures.into_iter();
+        let sighted = failures.map(|(failure, number)| failure.shown.into_sighted(number));
         let mut tally = known.found.tally.clone();
         tally.add(&known.broken_off);
         Trailed {

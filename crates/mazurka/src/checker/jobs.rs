@@ -5,7 +5,7 @@ use super::audit::Samples;
 use super::checkpoint::{Checkpoint, State, Task, refused_if_contradictory};
 use super::failures::Failures;
 use super::ledger::{Known, Leading, Ledger};
-use super::part::{Found, Met, Part, Position, Shown};
+use super::part::{Found, NamedFailure, Part, Position, Shown};
 use super::refit::refit;
 use super::search::Search;
 use super::settings::Settings;
@@ -183,16 +183,16 @@ impl Work {
     fn carry_out_one(&self, program: impl Fn() + 'static) -> bool {
         let is_asked = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&is_asked);
-        let haste = Box::new(move || asked.store(true, Relaxed));
-        let Some(task) = self.ledger.take(haste) else {
+        let early_end = Box::new(move || asked.store(true, Relaxed));
+        let Some(task) = self.ledger.take(early_end) else {
             return false;
         };
         let mut settings = self.settings.of_slices(self.time_left());
-        settings.asks_for_haste = Some(Arc::new(move || is_asked.load(Relaxed)));
+        settings.asks_for_early_end = Some(Arc::new(move || is_asked.load(Relaxed)));
         settings.stops.push(Arc::clone(&self.ledger.stop));
         let spin = task.spin.clone();
         let done = Sliced::new(program).slice(&settings, &task.part, task.portion, spin);
-        task.bring(done);
+        task.complete(done);
         true
     }
 
@@ -286,14 +286,18 @@ fn begun(
     let names = Arc::new(state.names.into_owned());
     let whole = || vec![Part::whole(Arc::clone(&names), strategy)];
     let parts = state.parts.take().unwrap_or_else(whole);
-    let met = state.failures.sightings.iter().map(|sighting| Met {
-        position: Position::first(),
-        shown: Shown::of(sighting, &names),
-        shortest: None,
-        extra: 0,
-    });
+    let failures = state
+        .failures
+        .sightings
+        .iter()
+        .map(|sighting| NamedFailure {
+            position: Position::first(),
+            shown: Shown::of(sighting, &names),
+            shortest: None,
+            extra: 0,
+        });
     let found = Found {
-        met: met.collect(),
+        failures: failures.collect(),
         tally: state.tally.into_owned(),
         warnings: state.warnings,
         left_out: state.left_out,
@@ -338,8 +342,9 @@ impl Keeper {
         };
         let known = work.ledger.so_far();
         let mut names = Names::clone(&known.names);
-        let sighting = |(met, number): &(Met, u64)| met.shown.sighting(*number, &mut names);
-        let sightings: Result<Vec<_>, _> = known.met.iter().map(sighting).collect();
+        let sighting =
+            |(failure, number): &(NamedFailure, u64)| failure.shown.sighting(*number, &mut names);
+        let sightings: Result<Vec<_>, _> = known.failures.iter().map(sighting).collect();
         let found = known.found;
         self.saved = found.tally.runs();
         let state = State {
@@ -381,22 +386,22 @@ pub(super) fn conclude(
     search.model.warned(found.warnings);
     search.model.leave_out(found.left_out);
     search.model.add_suppressed(found.suppressed);
-    search.model.met(found.goals);
+    search.model.set_goals(found.goals);
     search.elsewhere = found.seen;
     search.samples = Samples::of_part(0);
     search.halt = known.halt;
     search.spin = known.spin;
-    for (index, (met, number)) in known.met.iter().enumerate() {
-        let mut sighting = met.shown.sighting(*number, search.model.names_mut())?;
+    for (index, (failure, number)) in known.failures.iter().enumerate() {
+        let mut sighting = failure.shown.sighting(*number, search.model.names_mut())?;
         let is_known = search.failures.contains(&sighting.symptom);
         let fits = index >= known.older || refit(&mut sighting, &mut search.model);
         if is_known || !fits || search.is_done_with_bugs() {
             continue;
         }
         search.failures.sightings.push(sighting);
-        search.extra = met.extra;
-        if let Some(shortest) = &met.shortest {
-            let later = shortest.execution.saturating_sub(met.shown.execution);
+        search.extra = failure.extra;
+        if let Some(shortest) = &failure.shortest {
+            let later = shortest.execution.saturating_sub(failure.shown.execution);
             let names = search.model.names_mut();
             search.shortest = Some(shortest.sighting(number + later, names)?);
         }

@@ -8,7 +8,7 @@
 use super::CheckError;
 use super::as_json;
 use super::numbering::{Numbering, merged};
-use super::part::{End, Found, Met, Part, Portion, Position, Slice};
+use super::part::{End, Found, NamedFailure, Part, Portion, Position, Slice};
 use super::settings::Settings;
 use super::tally::Tally;
 use super::unhinted_spin::Spin;
@@ -31,7 +31,7 @@ const PACE: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::fr
 const PART: u32 = 40;
 
 /// The minimum duration of a slice that is ended early.
-const IN_HASTE: Duration = Duration::from_millis(1);
+const LEAST_BEFORE_EARLY_END: Duration = Duration::from_millis(1);
 
 /// The minimum and maximum number of executions of a slice, except for the first one.
 const FEW: u64 = 16;
@@ -41,7 +41,7 @@ const MANY: u64 = 1 << 20;
 const WAITING_PER_JOB: usize = 2;
 
 /// Asks the job that runs a slice to end it soon.
-pub type Haste = Box<dyn FnOnce() + Send>;
+pub type EarlyEnd = Box<dyn FnOnce() + Send>;
 
 /// The shared record of a divided search (see the module).
 pub(super) struct Ledger {
@@ -69,7 +69,7 @@ struct State {
     /// Number of executions of each slice of this epoch.
     runs: BTreeMap<Position, u64>,
     /// Failures of earlier epochs, with the numbers of their executions.
-    before: Vec<(Met, u64)>,
+    before: Vec<(NamedFailure, u64)>,
     /// Number of executions in earlier epochs.
     earlier: u64,
     /// Executions per second of one job.
@@ -91,7 +91,7 @@ struct UnderWay {
     /// The maximum number of executions.
     executions: u64,
     /// Asks the job to end the slice soon. `None` after use.
-    haste: Option<Haste>,
+    early_end: Option<EarlyEnd>,
 }
 
 /// A slice to run.
@@ -108,8 +108,8 @@ pub(super) struct Task<'l> {
 pub(super) struct Known {
     pub found: Found,
     /// The failures in the order of the report, with the numbers of their executions.
-    pub met: Vec<(Met, u64)>,
-    /// The number of failures from earlier epochs. These come first in `met`.
+    pub failures: Vec<(NamedFailure, u64)>,
+    /// The number of failures from earlier epochs. These come first in `failures`.
     pub older: usize,
     #[serde(with = "as_json")]
     pub halt: Option<Limit>,
@@ -139,8 +139,8 @@ impl Ledger {
             earlier: found.tally.runs(),
             ..Numbering::default()
         });
-        let (before, met) = numbering.split(std::mem::take(&mut found.met));
-        found.met = met;
+        let (before, failures) = numbering.split(std::mem::take(&mut found.failures));
+        found.failures = failures;
         Ledger {
             jobs: AtomicUsize::new(jobs),
             limit: settings.limit(),
@@ -193,12 +193,13 @@ impl Ledger {
         waiting > 1 || is_endless && waiting == 1
     }
 
-    /// Waits for the next slice; `None` if the search is over. `haste` asks the job to end it soon.
-    pub fn take(&self, haste: Haste) -> Option<Task<'_>> {
-        let mut haste = Some(haste);
+    /// Waits for the next slice; `None` if the search is over. `early_end` asks the job to end it
+    /// soon.
+    pub fn take(&self, early_end: EarlyEnd) -> Option<Task<'_>> {
+        let mut early_end = Some(early_end);
         let mut state = self.state();
         loop {
-            if let Poll::Ready(task) = self.next(&mut state, &mut haste) {
+            if let Poll::Ready(task) = self.next(&mut state, &mut early_end) {
                 return task;
             }
             state = self
@@ -214,7 +215,7 @@ impl Ledger {
         self.next(&mut self.state(), &mut None)
     }
 
-    fn next(&self, state: &mut State, haste: &mut Option<Haste>) -> Poll<Option<Task<'_>>> {
+    fn next(&self, state: &mut State, early_end: &mut Option<EarlyEnd>) -> Poll<Option<Task<'_>>> {
         let is_done = state.working == 0 && state.waiting.is_empty();
         if is_done || state.is_over {
             return Poll::Ready(None);
@@ -230,12 +231,12 @@ impl Ledger {
             Some(0) => Poll::Pending,
             Some(_) | None => {
                 let next = match self.next_part(state) {
-                    Some(part) => Poll::Ready(self.task(state, part, left, haste.take())),
+                    Some(part) => Poll::Ready(self.task(state, part, left, early_end.take())),
                     None => Poll::Pending,
                 };
                 let proves = self.settings.algorithm.proves();
                 if proves && state.waiting.len() + 1 < self.jobs.load(Relaxed) {
-                    state.ask_for_haste();
+                    state.ask_for_early_end();
                 }
                 next
             }
@@ -272,11 +273,11 @@ impl Ledger {
         state: &mut State,
         mut part: Part,
         left: Option<u64>,
-        haste: Option<Haste>,
+        early_end: Option<EarlyEnd>,
     ) -> Option<Task<'_>> {
         let jobs = self.jobs.load(Relaxed);
         let (short, long) = (*state.pace.start(), *state.pace.end());
-        let slice = match state.waiting.len() + 1 < jobs && haste.is_none() {
+        let slice = match state.waiting.len() + 1 < jobs && early_end.is_none() {
             // Other jobs will soon wait for the parts that this slice gives away.
             true => short,
             false => (self.started.elapsed() / PART).clamp(short, long),
@@ -307,12 +308,12 @@ impl Ledger {
                 u32::try_from((WAITING_PER_JOB * jobs).saturating_sub(waiting)).unwrap_or(u32::MAX)
             }
         };
-        let least = (state.rate * IN_HASTE.as_secs_f64()) as u64;
+        let least = (state.rate * LEAST_BEFORE_EARLY_END.as_secs_f64()) as u64;
         state.working += 1;
         let under_way = UnderWay {
             part: part.clone(),
             executions,
-            haste: haste.filter(|_| !part.is_first()),
+            early_end: early_end.filter(|_| !part.is_first()),
         };
         state.under_way.insert(part.position.clone(), under_way);
         Some(Task {
@@ -323,7 +324,7 @@ impl Ledger {
                 executions,
                 parts: parts(state.waiting.len()),
                 least: least.max(FEW),
-                parts_in_haste: parts(0),
+                parts_at_early_end: parts(0),
                 earlier: state.found.tally.complete(),
             },
             spin: state.spin.clone(),
@@ -374,7 +375,7 @@ impl Ledger {
 
 impl Task<'_> {
     /// Records the result of the slice.
-    pub fn bring(self, slice: Result<Slice, CheckError>) {
+    pub fn complete(self, slice: Result<Slice, CheckError>) {
         let ledger = self.ledger;
         let mut state = ledger.state();
         match slice {
@@ -403,8 +404,12 @@ impl Task<'_> {
             // The slice is of an earlier epoch. Its executions are dropped; its failures are real.
             state.found.tally.given_up += slice.found.tally.runs();
             let number = state.found.tally.runs();
-            let met = slice.found.met.into_iter().map(|met| (met, number));
-            state.before.extend(met);
+            let failures = slice
+                .found
+                .failures
+                .into_iter()
+                .map(|failure| (failure, number));
+            state.before.extend(failures);
             return;
         }
         let mut position = self.part.position.clone();
@@ -415,7 +420,7 @@ impl Task<'_> {
         match slice.end {
             End::BrokenOff(_) => {
                 state.broken_off.add(&slice.found.tally);
-                state.found.met.extend(slice.found.met);
+                state.found.failures.extend(slice.found.failures);
             }
             End::Done | End::Halted(_) => {
                 state.under_way.remove(&position);
@@ -463,12 +468,12 @@ impl Drop for Task<'_> {
 impl State {
     /// Asks one job to end its slice and give parts away: the job with the largest part that was
     /// not asked before.
-    fn ask_for_haste(&mut self) {
+    fn ask_for_early_end(&mut self) {
         let slices = self.under_way.values_mut();
-        let not_asked = slices.filter(|slice| slice.haste.is_some());
+        let not_asked = slices.filter(|slice| slice.early_end.is_some());
         let largest = not_asked.max_by(|a, b| a.part.share.total_cmp(&b.part.share));
-        if let Some(haste) = largest.and_then(|slice| slice.haste.take()) {
-            haste();
+        if let Some(early_end) = largest.and_then(|slice| slice.early_end.take()) {
+            early_end();
         }
     }
 
@@ -497,34 +502,37 @@ impl State {
     /// Checks whether a data race is known. After a data race, the same steps may have different
     /// effects.
     fn knows_a_race(&self) -> bool {
-        let mut met = self
+        let mut failures = self
             .found
-            .met
+            .failures
             .iter()
-            .chain(self.before.iter().map(|(met, _)| met));
+            .chain(self.before.iter().map(|(failure, _)| failure));
         let mut suppressed = self.found.suppressed.iter();
-        met.any(|met| met.shown.symptom.kind == FailureKind::DataRace)
+        failures.any(|failure| failure.shown.symptom.kind == FailureKind::DataRace)
             || suppressed.any(|suppression| suppression.kind == FailureKind::DataRace)
     }
 
     /// Returns the failures of this epoch, with the numbers of their executions.
-    fn numbered(&self) -> Vec<(Met, u64)> {
-        let mut met: Vec<&Met> = self.found.met.iter().collect();
-        met.sort_by(|a, b| (&a.position, a.shown.execution).cmp(&(&b.position, b.shown.execution)));
-        let number = |met: &Met| {
-            let before = self.runs.range(..&met.position).map(|(_, runs)| *runs);
+    fn numbered(&self) -> Vec<(NamedFailure, u64)> {
+        let mut failures: Vec<&NamedFailure> = self.found.failures.iter().collect();
+        failures.sort_by(|a, b| {
+            (&a.position, a.shown.execution).cmp(&(&b.position, b.shown.execution))
+        });
+        let number = |failure: &NamedFailure| {
+            let before = self.runs.range(..&failure.position).map(|(_, runs)| *runs);
             let before = before.fold(self.earlier, u64::saturating_add);
-            before.saturating_add(met.shown.execution)
+            before.saturating_add(failure.shown.execution)
         };
-        met.into_iter()
-            .map(|met| (met.clone(), number(met)))
+        failures
+            .into_iter()
+            .map(|failure| (failure.clone(), number(failure)))
             .collect()
     }
 
     fn known(&self) -> Known {
         let found = Found {
             tally: self.found.tally.clone(),
-            met: Vec::new(),
+            failures: Vec::new(),
             warnings: self.found.warnings.clone(),
             left_out: self.found.left_out.clone(),
             suppressed: self.found.suppressed.clone(),
@@ -540,21 +548,21 @@ impl State {
         let mut rest: Vec<Part> = rest.cloned().collect();
         rest.sort_by(|a, b| a.position.cmp(&b.position));
         let numbered = self.numbered();
-        let met = self.found.met.iter().map(|met| &met.position);
+        let failures = self.found.failures.iter().map(|failure| &failure.position);
         Known {
             found,
             numbering: Numbering {
                 earlier: self.earlier,
                 runs: merged(
                     &self.runs,
-                    rest.iter().map(|part| &part.position).chain(met),
+                    rest.iter().map(|part| &part.position).chain(failures),
                 ),
-                met: numbered
+                failures: numbered
                     .iter()
-                    .map(|(met, _)| (met.position.clone(), met.shown.execution))
+                    .map(|(failure, _)| (failure.position.clone(), failure.shown.execution))
                     .collect(),
             },
-            met: self.before.iter().cloned().chain(numbered).collect(),
+            failures: self.before.iter().cloned().chain(numbered).collect(),
             older,
             halt: self.halt.filter(|_| !rest.is_empty()),
             spin: self.spin.clone(),

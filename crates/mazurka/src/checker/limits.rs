@@ -57,7 +57,7 @@ impl Search {
             Limit::LeftOut(kind) => kind.to_string(),
             Limit::Patience => self.describe_spin(),
             Limit::Unroll if self.settings.config.native.is_none() => {
-                let rounds = conditions.noticed_rounds();
+                let rounds = conditions.observed_rounds();
                 format!(
                     "limit of {rounds} on iterations of a spin loop whose effects other threads observe before the loop undoes them; {}",
                     self.raise("unroll")

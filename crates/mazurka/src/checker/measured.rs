@@ -45,7 +45,7 @@ impl Checker {
                 },
                 parts,
                 least: u64::MAX,
-                parts_in_haste: parts,
+                parts_at_early_end: parts,
                 earlier: 0,
             };
             let began = Instant::now();

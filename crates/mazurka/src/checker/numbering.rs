@@ -1,7 +1,7 @@
 //! Numbers the executions of a search by several jobs as if one job had run them all. An *epoch*
 //! ends when the whole search starts again.
 
-use super::part::{Met, Position};
+use super::part::{NamedFailure, Position};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -15,20 +15,23 @@ pub(crate) struct Numbering {
     pub(super) runs: BTreeMap<Position, u64>,
     /// For each failure of this epoch: its slice, and the number of its execution in the slice.
     /// They are the last entries in the search's list of failures (see `split`).
-    pub(super) met: Vec<(Position, u64)>,
+    pub(super) failures: Vec<(Position, u64)>,
 }
 
 impl Numbering {
     /// Splits the known failures into those before this epoch, with the numbers of their
     /// executions, and those of this epoch.
-    pub(super) fn split(&self, mut met: Vec<Met>) -> (Vec<(Met, u64)>, Vec<Met>) {
-        let mut numbered = met.split_off(met.len().saturating_sub(self.met.len()));
-        for (met, (position, execution)) in numbered.iter_mut().zip(&self.met) {
-            met.position = position.clone();
-            met.shown.execution = *execution;
+    pub(super) fn split(
+        &self,
+        mut failures: Vec<NamedFailure>,
+    ) -> (Vec<(NamedFailure, u64)>, Vec<NamedFailure>) {
+        let mut numbered = failures.split_off(failures.len().saturating_sub(self.failures.len()));
+        for (failure, (position, execution)) in numbered.iter_mut().zip(&self.failures) {
+            failure.position = position.clone();
+            failure.shown.execution = *execution;
         }
-        let number = |met: Met| (met.clone(), met.shown.execution);
-        (met.into_iter().map(number).collect(), numbered)
+        let number = |failure: NamedFailure| (failure.clone(), failure.shown.execution);
+        (failures.into_iter().map(number).collect(), numbered)
     }
 }
 
@@ -69,7 +72,7 @@ mod tests {
 
     /// Creates a slice with this number of executions. The assertion fails in execution `failing`.
     fn slice(part: &Part, executions: u64, failing: Option<u64>, rest: Vec<Part>) -> Slice {
-        let met = failing.map(|execution| Met {
+        let failures = failing.map(|execution| NamedFailure {
             position: part.position.clone(),
             shown: Shown {
                 symptom: Symptom {
@@ -90,7 +93,7 @@ mod tests {
         Slice {
             found: Found {
                 tally,
-                met: met.into_iter().collect(),
+                failures: failures.into_iter().collect(),
                 ..Found::default()
             },
             rest,
@@ -117,7 +120,7 @@ mod tests {
     }
 
     fn numbers(known: &Known) -> Vec<u64> {
-        known.met.iter().map(|(_, number)| *number).collect()
+        known.failures.iter().map(|(_, number)| *number).collect()
     }
 
     #[test]
@@ -137,26 +140,26 @@ mod tests {
         let task = next(&ledger);
         let rest = vec![at(following, 0.4), at(given, 0.6)];
         let done = slice(&task.part, 10, None, rest);
-        task.bring(Ok(done));
+        task.complete(Ok(done));
         // The last part in the order of one job is done first, and the assertion fails there.
         let later = next(&ledger);
         assert_eq!(later.part.position, first.given(0));
         let rest = vec![at(first.given(0).next(), 0.3)];
         let done = slice(&later.part, 5, Some(3), rest);
-        later.bring(Ok(done));
+        later.complete(Ok(done));
         let known = ledger.close().unwrap();
         assert_eq!(numbers(&known), [13]);
         assert_eq!(known.numbering.runs.len(), 2);
         // Another process resumes. It has the failures with their old numbers.
         let saved = postcard::to_allocvec(&known.numbering).unwrap();
         let numbering = postcard::from_bytes(&saved).unwrap();
-        let met = known.met.into_iter().map(|(mut met, number)| {
-            met.position = Position::first();
-            met.shown.execution = number;
-            met
+        let failures = known.failures.into_iter().map(|(mut failure, number)| {
+            failure.position = Position::first();
+            failure.shown.execution = number;
+            failure
         });
         let found = Found {
-            met: met.collect(),
+            failures: failures.collect(),
             ..known.found
         };
         let rest = known.rest;
@@ -164,10 +167,10 @@ mod tests {
         let earlier = next(&ledger);
         assert_eq!(earlier.part.position, first.next());
         let done = slice(&earlier.part, 7, Some(2), Vec::new());
-        earlier.bring(Ok(done));
+        earlier.complete(Ok(done));
         let last = next(&ledger);
         let done = slice(&last.part, 4, Some(1), Vec::new());
-        last.bring(Ok(done));
+        last.complete(Ok(done));
         assert_eq!(numbers(&ledger.close().unwrap()), [12, 20, 23]);
     }
 }

@@ -125,7 +125,7 @@ pub(super) struct Portion {
     /// Number of executions after which the slice ends if other jobs have nothing to do.
     pub least: u64,
     /// Number of parts to give away if the slice ends for that reason.
-    pub parts_in_haste: u32,
+    pub parts_at_early_end: u32,
     /// Executions of other parts before this slice.
     pub earlier: u64,
 }
@@ -161,7 +161,7 @@ pub(super) enum End {
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Found {
     pub tally: Tally,
-    pub met: Vec<Met>,
+    pub failures: Vec<NamedFailure>,
     pub warnings: Vec<String>,
     pub left_out: Vec<LeftOut>,
     pub suppressed: Vec<Suppressed>,
@@ -171,7 +171,7 @@ pub(super) struct Found {
 
 /// A failure, with names instead of ids.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Met {
+pub(super) struct NamedFailure {
     /// The slice with the failure.
     pub position: Position,
     pub shown: Shown,
@@ -237,14 +237,14 @@ impl Shown {
 impl Found {
     /// Checks whether one of the failures ends the search.
     pub fn ends_search(&self, settings: &Settings) -> bool {
-        let mut met = self.met.iter();
-        met.any(|met| settings.ends_after(met.shown.symptom.kind))
+        let mut failures = self.failures.iter();
+        failures.any(|failure| settings.ends_after(failure.shown.symptom.kind))
     }
 
     /// Adds the results of another part.
     pub fn add(&mut self, other: Found) {
         self.tally.add(&other.tally);
-        self.met.extend(other.met);
+        self.failures.extend(other.failures);
         extend(&mut self.warnings, other.warnings);
         extend(&mut self.left_out, other.left_out);
         extend(&mut self.suppressed, other.suppressed);

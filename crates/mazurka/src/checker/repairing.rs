@@ -94,8 +94,8 @@ impl Search {
     }
 
     fn next_site(&self, attempt: &Attempt) -> Option<(Site, Written)> {
-        let mut met = self.model.weak_orderings().into_iter();
-        met.find(|(site, _)| !attempt.contains_key(site))
+        let mut orderings = self.model.weak_orderings().into_iter();
+        orderings.find(|(site, _)| !attempt.contains_key(site))
     }
 
     /// Searches all executions with the orderings of the attempt. Returns whether none of them
@@ -121,7 +121,7 @@ impl Search {
                     Ok(End::Stopped) if ended.outcome.is_some_and(Outcome::is_bug) => {
                         return Some(false);
                     }
-                    Ok(End::Stopped) if self.may_go_on(*runs) => {}
+                    Ok(End::Stopped) if self.may_continue(*runs) => {}
                     Ok(End::Stopped) => return None,
                     end => break end,
                 }
@@ -136,7 +136,7 @@ impl Search {
     }
 
     /// Checks whether the last execution was complete and another one is allowed.
-    fn may_go_on(&mut self, runs: u64) -> bool {
+    fn may_continue(&mut self, runs: u64) -> bool {
         let mut pending = self.model.pending().iter();
         let is_cut = pending.any(|thread| bound_of(thread).is_some());
         !is_cut && runs < RUNS && self.brake.pulled().is_none()

@@ -31,7 +31,7 @@ impl Search {
                 trail: self.trail.as_mut(),
                 covered: None,
                 kept: None,
-                looks: false,
+                is_sampled: false,
             };
             match explore::explore(&mut program, &mut replay, &mut ended) {
                 Ok(_) => break replay.execution().clone(),

@@ -41,7 +41,7 @@ impl Search {
                 trail: None,
                 covered: None,
                 kept: None,
-                looks: false,
+                is_sampled: false,
             };
             let result = explore::explore(&mut program, &mut strategy, &mut ended);
             if result.is_err() {

@@ -141,7 +141,7 @@ impl Search {
         let mut model = Model::with_names(config, state.names.into_owned(), program);
         model.warned(state.warnings);
         model.leave_out(state.left_out);
-        model.met(state.goals.into_owned());
+        model.set_goals(state.goals.into_owned());
         model.add_suppressed(state.suppressed);
         let mut search = Search::of(settings, observer, model, strategy, state.elapsed_s)?;
         search.tally = state.tally.into_owned();
@@ -202,7 +202,7 @@ impl Search {
         self.save(&mut checkpoint)?;
         loop {
             let mut unsaved = 0;
-            while self.goes_on() && self.next_execution()? != Next::Nothing {
+            while self.continues() && self.next_execution()? != Next::Nothing {
                 unsaved += 1;
                 let is_due = checkpoint.as_ref().is_some_and(Checkpoint::is_due);
                 if is_due && unsaved >= self.settings.checkpoint_interval {
@@ -234,7 +234,7 @@ impl Search {
     }
 
     /// Checks whether to run another execution.
-    pub(super) fn goes_on(&mut self) -> bool {
+    pub(super) fn continues(&mut self) -> bool {
         !self.is_done_with_bugs() && self.limit_is_left()
     }
 
@@ -277,13 +277,13 @@ impl Search {
             // Coverage counts races, which only a search over interleavings finds.
             covered: (!self.settings.is_weak()).then_some(&self.covered),
             kept: None,
-            looks: false,
+            is_sampled: false,
         };
         if is_compared {
             program.model.begin_comparing();
         }
         let result = explore::explore(&mut program, &mut self.strategy, &mut ended);
-        let (kept, looks) = (program.kept.unwrap_or(0), program.looks);
+        let (kept, is_sampled) = (program.kept.unwrap_or(0), program.is_sampled);
         self.model.end_sampling();
         self.model.end_comparing();
         self.tally.probes += ended.probes;
@@ -307,7 +307,7 @@ impl Search {
             has_restarted: ended.has_restarted,
         };
         self.covered.count(self.strategy.execution());
-        if looks {
+        if is_sampled {
             let execution = self.strategy.execution();
             self.covered.take_up(execution, kept, &self.model.sample());
         }
@@ -315,13 +315,13 @@ impl Search {
         if self.first.is_none() && outcome.is_maximal() {
             self.first = Some((self.strategy.execution().clone(), outcome));
         }
-        if self.meets_weak_ordering() {
+        if self.needs_weaker_memory() {
             self.broken_off(Interrupt::Coarsened)?;
             return Ok(Next::BegunAnew);
         }
         self.leaves_out_in_a_search()?;
         for schedule in ended.failed_probes {
-            self.look_for_bug(schedule)?;
+            self.reproduce_bug(schedule)?;
         }
         if self.compare_orders(outcome)? {
             return Ok(Next::BegunAnew);
@@ -334,7 +334,7 @@ impl Search {
 
     /// Checks whether the last execution shows that the memory model must be weaker. If the search
     /// must stay sequentially consistent, it continues with a warning.
-    fn meets_weak_ordering(&mut self) -> bool {
+    fn needs_weaker_memory(&mut self) -> bool {
         if self.is_done_with_bugs() {
             return false;
         }
@@ -408,7 +408,7 @@ impl Search {
                 self.is_broken_off = true;
                 self.halt = Some(Limit::Race);
                 if self.model.has_raced() {
-                    let sighted = self.look_for_bug(self.strategy.execution().schedule());
+                    let sighted = self.reproduce_bug(self.strategy.execution().schedule());
                     // After a race, a replay may diverge, too.
                     if !self.contains_a_race() {
                         sighted?;
@@ -418,7 +418,7 @@ impl Search {
             Interrupt::Incomparable => return Err(self.incomparable()),
             // After an unsupported operation, the program may behave differently from what the
             // search expects.
-            Interrupt::Diverged(_) if self.model.has_met(FailureKind::Unsupported) => {
+            Interrupt::Diverged(_) if self.model.has_failure(FailureKind::Unsupported) => {
                 self.is_broken_off = true;
                 self.sight(self.strategy.execution().schedule());
             }
@@ -495,7 +495,7 @@ impl Search {
             self.tally
                 .bounds
                 .extend(self.model.pending().iter().filter_map(bound_of));
-            self.look_for_spin();
+            self.find_spin();
         }
         if self.model.has_left_out() {
             self.tally.bounds.insert(Bound::Exploration);
@@ -506,7 +506,7 @@ impl Search {
     }
 
     /// Runs a schedule to its end, because a probe failed there.
-    fn look_for_bug(&mut self, schedule: Schedule) -> Result<(), CheckError> {
+    fn reproduce_bug(&mut self, schedule: Schedule) -> Result<(), CheckError> {
         let mut replay = Replay::new(schedule);
         let mut ended = UntilEnded::default();
         explore::explore(&mut self.model, &mut replay, &mut ended).map_err(diverged)?;

@@ -49,7 +49,7 @@ pub(crate) struct Settings {
     /// Flags, each of which stops the search.
     pub stops: Vec<Arc<AtomicBool>>,
     /// Checks whether a slice should end soon, because other jobs have nothing to do.
-    pub asks_for_haste: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+    pub asks_for_early_end: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// The file in which the search records its progress for the process that started it
     /// (`report::Trail`).
     pub trail: Option<PathBuf>,
@@ -95,7 +95,7 @@ impl Settings {
             checkpoint_interval: 1,
             resume: None,
             stops: Vec::new(),
-            asks_for_haste: None,
+            asks_for_early_end: None,
             trail: None,
             trail_words: None,
         }

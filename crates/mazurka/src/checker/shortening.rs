@@ -85,7 +85,7 @@ impl Search {
             trail: None,
             covered: None,
             kept: None,
-            looks: false,
+            is_sampled: false,
         };
         match explore::explore(&mut program, &mut self.strategy, &mut ended) {
             Ok(_) => Ok(ended.outcome),

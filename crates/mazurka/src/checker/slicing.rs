@@ -5,7 +5,7 @@ use super::audit::Samples;
 use super::checkpoint::refused_if_contradictory;
 use super::coverage::Covered;
 use super::failures::Sighting;
-use super::part::{End, Found, Met, Part, Portion, Position, Shown, Slice};
+use super::part::{End, Found, NamedFailure, Part, Portion, Position, Shown, Slice};
 use super::search::{Next, Search, resumed};
 use super::settings::Settings;
 use super::unhinted_spin::Spin;
@@ -87,7 +87,7 @@ impl Search {
         let mut is_anew = false;
         let (end, rest) = loop {
             if self.explore(portion, is_anew)? {
-                if !is_anew && self.model.has_met_more_shared_memory() {
+                if !is_anew && self.model.has_found_more_shared_memory() {
                     return Ok(None);
                 }
                 is_anew = true;
@@ -104,8 +104,8 @@ impl Search {
                 // executions that `shorten` runs belong to no part.
                 _ if self.is_done_with_bugs() => (End::Done, vec![self.own_rest(&part)]),
                 (halt, _) => {
-                    let parts = match self.is_asked_for_haste() {
-                        true => portion.parts_in_haste,
+                    let parts = match self.is_asked_for_early_end() {
+                        true => portion.parts_at_early_end,
                         false => portion.parts,
                     };
                     let rest = self.rest(&part, before, parts);
@@ -116,7 +116,7 @@ impl Search {
             // The search has started again in two cases: the failure was lost in `shorten`, or
             // `repeat_first` found a difference. The slice then starts again, too.
             if has_failed && self.failures.is_empty() || self.repeat_first()? {
-                if !is_anew && self.model.has_met_more_shared_memory() {
+                if !is_anew && self.model.has_found_more_shared_memory() {
                     return Ok(None);
                 }
                 is_anew = true;
@@ -147,9 +147,9 @@ impl Search {
             false => portion.least,
         };
         let is_enough = |runs: u64, search: &Search| {
-            runs >= executions || runs >= least && search.is_asked_for_haste()
+            runs >= executions || runs >= least && search.is_asked_for_early_end()
         };
-        while !is_enough(self.tally.complete(), self) && self.goes_on() {
+        while !is_enough(self.tally.complete(), self) && self.continues() {
             match self.next_execution()? {
                 Next::Nothing => break,
                 Next::Ended(_) if !self.beginning.has_restarted => {}
@@ -160,8 +160,8 @@ impl Search {
     }
 
     /// Checks whether other jobs have nothing to do.
-    fn is_asked_for_haste(&self) -> bool {
-        let asks = self.settings.asks_for_haste.as_ref();
+    fn is_asked_for_early_end(&self) -> bool {
+        let asks = self.settings.asks_for_early_end.as_ref();
         asks.is_some_and(|asks| asks())
     }
 
@@ -182,7 +182,7 @@ impl Search {
 
     fn found(&self, position: &Position) -> Found {
         let names = self.model.names();
-        let met = |sighting: &Sighting| Met {
+        let failure = |sighting: &Sighting| NamedFailure {
             position: position.clone(),
             shown: Shown::of(sighting, names),
             shortest: self
@@ -193,7 +193,7 @@ impl Search {
         };
         Found {
             tally: self.tally.clone(),
-            met: self.failures.sightings.iter().map(met).collect(),
+            failures: self.failures.sightings.iter().map(failure).collect(),
             warnings: self.model.warnings(),
             left_out: self.model.left_out(),
             suppressed: self.model.suppressed(),

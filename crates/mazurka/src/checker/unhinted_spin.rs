@@ -17,7 +17,7 @@ pub(super) struct Spin {
 
 impl Search {
     /// Looks for a thread that has reached the limit of operations, after an execution has ended.
-    pub(super) fn look_for_spin(&mut self) {
+    pub(super) fn find_spin(&mut self) {
         let is_wanted = self.spin.is_none()
             && self.settings.config.native.is_none()
             && !self.settings.is_commanded

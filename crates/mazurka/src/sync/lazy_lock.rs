@@ -2,7 +2,7 @@
 
 use super::constructor::{constructor, named};
 use super::once_lock::Once;
-use crate::choice::torn_down;
+use crate::choice::halt_in_tear_down;
 use runtime::{Placed, Settle, Settling};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -82,7 +82,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     #[track_caller]
     pub fn force_mut(this: &mut LazyLock<T, F>) -> &mut T {
         LazyLock::force(this);
-        LazyLock::get_mut(this).unwrap_or_else(|| torn_down())
+        LazyLock::get_mut(this).unwrap_or_else(|| halt_in_tear_down())
     }
 }
 

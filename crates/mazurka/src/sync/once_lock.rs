@@ -2,7 +2,7 @@
 
 use super::constructor::{constructor, named};
 use super::once::call_once_force;
-use crate::choice::torn_down;
+use crate::choice::halt_in_tear_down;
 use runtime::{Born, Placed, Settle, Settling};
 use std::fmt;
 
@@ -57,7 +57,7 @@ impl<T> OnceLock<T> {
     pub fn wait(&self) -> &T {
         let inner = self.0.get();
         inner.once.wait_force();
-        inner.value.get().unwrap_or_else(|| torn_down())
+        inner.value.get().unwrap_or_else(|| halt_in_tear_down())
     }
 
     /// Writes the value, unless there is one already.
@@ -134,7 +134,7 @@ impl<T> Once<T> {
             let is_first = self.value.set(initialise()).is_ok();
             assert!(is_first, "an initialiser runs once");
         });
-        self.value.get().unwrap_or_else(|| torn_down())
+        self.value.get().unwrap_or_else(|| halt_in_tear_down())
     }
 }
 

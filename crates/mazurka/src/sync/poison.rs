@@ -1,6 +1,6 @@
 //! Poisoning of locks that a panicking thread held.
 
-use crate::choice::torn_down;
+use crate::choice::halt_in_tear_down;
 use runtime::Settling;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
@@ -39,8 +39,8 @@ impl Poison {
 
     /// Checks whether the lock is poisoned. The caller need not hold the lock.
     #[track_caller]
-    pub fn look(&self) -> bool {
-        self.0.look()
+    pub fn check(&self) -> bool {
+        self.0.check()
     }
 
     /// Checks for poison without an event: where no other thread has the lock, or for `Debug`.
@@ -87,7 +87,7 @@ macro_rules! poisoned {
         $(#[$attribute])*
         #[track_caller]
         pub fn $is_poisoned(&self) -> bool {
-            self.0.get().poison.look()
+            self.0.get().poison.check()
         }
 
         /// Marks the lock as not poisoned.
@@ -129,6 +129,6 @@ pub(super) fn granted<G>(access: TryLockResult<G>, wait: impl FnOnce() -> LockRe
         }
         // A lock that another thread still holds is granted only while the execution is torn down
         // (ended before all threads have returned).
-        Err(TryLockError::WouldBlock) => torn_down(),
+        Err(TryLockError::WouldBlock) => halt_in_tear_down(),
     }
 }

@@ -1,7 +1,7 @@
 //! Starting a thread, and waiting for its result.
 
 use super::{Result, Thread};
-use crate::choice::torn_down;
+use crate::choice::halt_in_tear_down;
 use std::fmt;
 use std::io;
 #[cfg(unix)]
@@ -116,6 +116,6 @@ impl<T> Returned<T> {
         let value = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         // The value is missing only if the execution is torn down (ended before all threads have
         // returned).
-        value.unwrap_or_else(|| torn_down())
+        value.unwrap_or_else(|| halt_in_tear_down())
     }
 }

@@ -66,12 +66,12 @@ impl Known {
     }
 
     /// Merges the states of two paths that meet. Returns `None` if the pointers differ.
-    pub fn meet(self, other: Known) -> Option<Known> {
-        let mut met = self;
-        for (one, more) in met.held.iter_mut().zip(other.held) {
+    pub fn merge(self, other: Known) -> Option<Known> {
+        let mut merged = self;
+        for (one, more) in merged.held.iter_mut().zip(other.held) {
             *one |= more;
         }
-        (self.pointers == other.pointers).then_some(met)
+        (self.pointers == other.pointers).then_some(merged)
     }
 
     /// Returns the state after an instruction, or `None` if the analysis fails. `calls_hook` is

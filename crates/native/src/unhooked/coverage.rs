@@ -197,16 +197,16 @@ impl Function<'_> {
         jump.into_iter().chain(following).collect()
     }
 
-    /// Follows a block. In the last pass, with `notes`, records the accesses that are found.
-    fn run(&mut self, block: usize, mut known: Known, notes: bool) -> Known {
+    /// Follows a block. In the last pass, with `records`, records the accesses that are found.
+    fn run(&mut self, block: usize, mut known: Known, records: bool) -> Known {
         for index in self.range(block) {
             let instruction = self.instructions[index];
-            self.step(&instruction, &mut known, notes);
+            self.step(&instruction, &mut known, records);
         }
         known
     }
 
-    fn step(&mut self, instruction: &Instruction, known: &mut Known, notes: bool) {
+    fn step(&mut self, instruction: &Instruction, known: &mut Known, records: bool) {
         let is_call = matches!(
             instruction.flow_control(),
             FlowControl::Call | FlowControl::IndirectCall
@@ -236,7 +236,7 @@ impl Function<'_> {
                 used.displacement(),
             );
             let Some(operand) = operand else {
-                if notes {
+                if records {
                     self.found.unknown.push(instruction.ip());
                 }
                 continue;
@@ -255,8 +255,8 @@ impl Function<'_> {
                 continue;
             }
             if is_string(instruction) {
-                if !covers_start(&mut known.announced, address, effect) && notes {
-                    self.note_string(instruction);
+                if !covers_start(&mut known.announced, address, effect) && records {
+                    self.record_string(instruction);
                 }
                 continue;
             }
@@ -265,15 +265,15 @@ impl Function<'_> {
                 Coverage::Late(code) => Some(code),
                 Coverage::None => None,
             };
-            if let (Some(code), true) = (late, notes) {
+            if let (Some(code), true) = (late, records) {
                 self.found.late.push(code);
             }
             // The write hook already announces the read.
-            if notes && !(late.is_some() && effect == Effect::Read) {
-                self.note(instruction, effect, length, late.is_some());
+            if records && !(late.is_some() && effect == Effect::Read) {
+                self.record_access(instruction, effect, length, late.is_some());
             }
         }
-        if self.frame.is_looked_at && !notes {
+        if self.frame.may_lack_hooks && !records {
             let stored = stores.first().map(|&(address, _)| address);
             let around = (&known.state, &self.terms);
             self.frame.step(instruction, &registers, stored, around);
@@ -349,11 +349,17 @@ impl Function<'_> {
                 ..operand
             };
             let place = self.terms.address(state, first);
-            self.frame.is_looked_at && self.frame.is_shared(place)
+            self.frame.may_lack_hooks && self.frame.is_shared(place)
         })
     }
 
-    fn note(&mut self, instruction: &Instruction, effect: Effect, length: usize, is_late: bool) {
+    fn record_access(
+        &mut self,
+        instruction: &Instruction,
+        effect: Effect,
+        length: usize,
+        is_late: bool,
+    ) {
         let operand = Operand::explicit(instruction);
         let is_one = instruction
             .op_kinds()
@@ -373,7 +379,7 @@ impl Function<'_> {
         });
     }
 
-    fn note_string(&mut self, instruction: &Instruction) {
+    fn record_string(&mut self, instruction: &Instruction) {
         let length = instruction.memory_size().size();
         let effect = match instruction.mnemonic() {
             Mnemonic::Stosb | Mnemonic::Stosw | Mnemonic::Stosd | Mnemonic::Stosq => Effect::Write,

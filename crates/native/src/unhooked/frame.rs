@@ -21,7 +21,7 @@ const RETURN_ADDRESS: i64 = 8;
 #[derive(Default)]
 pub(super) struct Frame {
     /// Whether accesses to its variables may lack hooks.
-    pub(super) is_looked_at: bool,
+    pub(super) may_lack_hooks: bool,
     escaped: BTreeSet<Value>,
     /// Addresses of the frame that are stored in the frame itself, as pairs (place, address).
     kept: BTreeSet<(Value, Value)>,
@@ -32,7 +32,7 @@ pub(super) struct Frame {
 impl Frame {
     pub(super) fn of(function: u64, around: &dyn Surroundings) -> Frame {
         Frame {
-            is_looked_at: around.omits_hooks(function),
+            may_lack_hooks: around.omits_hooks(function),
             ..Frame::default()
         }
     }
@@ -102,7 +102,7 @@ impl Frame {
     /// is stored in the frame also escapes, in two cases: if it is stored in a variable, or if it
     /// is stored at or above an escaped address.
     pub(super) fn close(&mut self, function: u64, around: &dyn Surroundings) {
-        if !self.is_looked_at || self.escaped.is_empty() && self.kept.is_empty() {
+        if !self.may_lack_hooks || self.escaped.is_empty() && self.kept.is_empty() {
             return;
         }
         let places = around.frame_variables(function);

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// The patience after a thread of the model has blocked or run endlessly once. The same happens
 /// when the execution is repeated to record it, and should then take less time.
-const HURRIED: Duration = Duration::from_millis(150);
+const SHORT_PATIENCE: Duration = Duration::from_millis(150);
 
 impl Model {
     /// Runs a thread to its next operation.
@@ -71,8 +71,8 @@ impl Model {
         let trap = trap::take();
         if matches!(trap, Some(Trap::Blocked | Trap::Endless)) {
             let patience = &mut self.engine_mut().config.patience;
-            *patience = (*patience).min(HURRIED);
-            self.watch.hurry(HURRIED);
+            *patience = (*patience).min(SHORT_PATIENCE);
+            self.watch.limit_patience(SHORT_PATIENCE);
             // If the signal ended a wait in `park`, the park token still records a waiting thread.
             // This resets the token.
             std::thread::current().unpark();
@@ -131,7 +131,7 @@ impl Engine {
     /// execution is repeated and this operation is next. Returns whether the step has begun.
     #[inline(always)]
     pub(crate) fn runs_on(&mut self) -> bool {
-        !self.script.is_null() && self.may_go_on() && self.runs_on_by_script()
+        !self.script.is_null() && self.may_continue() && self.runs_on_by_script()
     }
 
     #[inline(never)]

@@ -44,7 +44,7 @@ impl Engine {
         thread.life.location = location;
         thread.life.name = name;
         thread.job = Some(job);
-        thread.noticed = None;
+        thread.caught_panic = None;
         self.life.objects.parks[id.index()].clear(());
         self.life.objects.ends[id.index()].clear();
         self.order_after_spawn(id);

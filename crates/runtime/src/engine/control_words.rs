@@ -11,7 +11,7 @@ pub struct ControlWords {
     #[cfg(target_arch = "x86_64")]
     x87: u16,
     #[cfg(target_arch = "x86_64")]
-    met: u16,
+    raised: u16,
 }
 
 /// The exception bits in the status of the x87. The rest of the status belongs to the last
@@ -28,7 +28,7 @@ impl ControlWords {
             #[cfg(target_arch = "x86_64")]
             x87: 0,
             #[cfg(target_arch = "x86_64")]
-            met: 0,
+            raised: 0,
         }
     }
 
@@ -46,10 +46,10 @@ impl ControlWords {
                 "fnstsw [{}]",
                 in(reg) &raw mut words.sse,
                 in(reg) &raw mut words.x87,
-                in(reg) &raw mut words.met,
+                in(reg) &raw mut words.raised,
                 options(nostack, preserves_flags),
             );
-            words.met &= EXCEPTIONS;
+            words.raised &= EXCEPTIONS;
         }
         words
     }
@@ -61,7 +61,7 @@ impl ControlWords {
         #[cfg(target_arch = "x86_64")]
         {
             self.sse &= !u32::from(EXCEPTIONS);
-            self.met = 0;
+            self.raised = 0;
         }
         self
     }
@@ -74,7 +74,7 @@ impl ControlWords {
         {
             bytes[..4].copy_from_slice(&self.sse.to_ne_bytes());
             bytes[4..6].copy_from_slice(&self.x87.to_ne_bytes());
-            bytes[6..].copy_from_slice(&self.met.to_ne_bytes());
+            bytes[6..].copy_from_slice(&self.raised.to_ne_bytes());
         }
         bytes
     }
@@ -117,14 +117,14 @@ impl ControlWords {
         // SAFETY: `now` stored the words, and the array has the size of the x87 environment.
         unsafe {
             std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const self.sse, options(nostack, preserves_flags));
-            if (self.x87, self.met) == (now.x87, now.met) {
+            if (self.x87, self.raised) == (now.x87, now.raised) {
                 return;
             }
             // In an environment the control word comes first, and the status is the third word.
             let mut environment = [0_u16; 14];
             std::arch::asm!("fnstenv [{}]", in(reg) &raw mut environment, options(nostack, preserves_flags));
             environment[0] = self.x87;
-            environment[2] = environment[2] & !EXCEPTIONS | self.met;
+            environment[2] = environment[2] & !EXCEPTIONS | self.raised;
             std::arch::asm!("fldenv [{}]", in(reg) &raw const environment, options(nostack, preserves_flags));
         }
     }

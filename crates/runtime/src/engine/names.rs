@@ -270,8 +270,8 @@ impl Names {
         let mut thread = ThreadId::MAIN;
         for number in numbers {
             let number: u16 = number.parse().map_err(|_| unknown())?;
-            let met = self.threads[thread.index()].children.len();
-            if self.threads.len() + (usize::from(number) + 1).saturating_sub(met) > MOST_THREADS {
+            let known = self.threads[thread.index()].children.len();
+            if self.threads.len() + (usize::from(number) + 1).saturating_sub(known) > MOST_THREADS {
                 return Err(unknown());
             }
             for earlier in 0..=u32::from(number) {
@@ -443,12 +443,12 @@ impl Names {
     }
 
     /// Applies the await rule from now on.
-    pub(crate) fn meet_hint(&mut self) {
+    pub(crate) fn record_hint(&mut self) {
         self.has_hints = true;
     }
 
     /// Searches for data races from now on.
-    pub(crate) fn meet_plain_memory(&mut self) {
+    pub(crate) fn record_plain_memory(&mut self) {
         self.has_plain_memory = true;
     }
 

@@ -3,7 +3,7 @@
 
 use crate::engine::guest::Guest;
 use crate::engine::perform;
-use crate::engine::{Engine, Noticed};
+use crate::engine::{CaughtPanic, Engine};
 use crate::guests::Guests;
 
 use std::cell::Cell;
@@ -36,7 +36,7 @@ pub(crate) fn install() {
         panic::set_hook(Box::new(move |info| match perform::current() {
             // A program in machine code does not panic, so the checker has panicked.
             Some(engine) if is_native(engine) => previous(info),
-            Some(_) => notice(info),
+            Some(_) => record_panic(info),
             None if IS_CONTAINED.get() => {}
             None => previous(info),
         }));
@@ -48,7 +48,7 @@ fn is_native(engine: NonNull<Engine>) -> bool {
     unsafe { (*engine.as_ptr()).config.native.is_some() }
 }
 
-fn notice(info: &PanicHookInfo<'_>) {
+fn record_panic(info: &PanicHookInfo<'_>) {
     perform::silently(|engine| {
         let payload = info.payload();
         let message = match (
@@ -61,6 +61,6 @@ fn notice(info: &PanicHookInfo<'_>) {
         };
         let location = info.location().map_or_else(String::new, report::place);
         Guests::panicked(engine);
-        engine.thread().noticed = Some(Noticed { message, location });
+        engine.thread().caught_panic = Some(CaughtPanic { message, location });
     });
 }

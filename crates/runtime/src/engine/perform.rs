@@ -26,7 +26,7 @@ pub(crate) struct TearDown;
 
 /// The maximum number of operations while a thread is unwound. A thread with more operations is
 /// abandoned.
-const MOST_TORN: u32 = 10_000;
+const MOST_TEAR_DOWN_OPERATIONS: u32 = 10_000;
 
 /// Returns the engine if code of a program under test runs here.
 #[inline(always)]
@@ -96,7 +96,7 @@ pub(crate) fn perform_ordered<R>(
         ..Request::plain(op)
     };
     let announce = |engine: &mut Engine| {
-        engine.meet_ordering(&mut request, Some(location));
+        engine.process_ordering(&mut request, Some(location));
         engine.announce(request, location);
     };
     visible(announce, effect)
@@ -111,11 +111,11 @@ pub(crate) fn visible<R>(
     announce: impl FnOnce(&mut Engine),
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         announce(engine);
         engine.runs_on()
     };
-    perform_when(goes_on, effect)
+    perform_when(continues, effect)
 }
 
 /// Performs an operation without an access. It commutes with every other operation, so it is a
@@ -126,37 +126,37 @@ pub(crate) fn commuting<R>(
     announce: impl FnOnce(&mut Engine),
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
-    let goes_on = |engine: &mut Engine| match engine.granularity {
+    let continues = |engine: &mut Engine| match engine.granularity {
         StepGranularity::Operations => {
             announce(engine);
             false
         }
         StepGranularity::Accesses => {
-            let goes_on = engine.begin_part();
-            if !goes_on {
+            let continues = engine.begin_part();
+            if !continues {
                 engine.halt(Halt::Bound(Bound::Events));
             }
-            goes_on
+            continues
         }
     };
-    perform_when(goes_on, effect)
+    perform_when(continues, effect)
 }
 
-/// Performs an operation: at once if `goes_on` returns true, and otherwise when the model resumes
-/// the thread. [`torn`] describes operations during the tear-down.
+/// Performs an operation: at once if `continues` returns true, and otherwise when the model resumes
+/// the thread. [`perform_in_tear_down`] describes operations during the tear-down.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn perform_when<R>(
-    goes_on: impl FnOnce(&mut Engine) -> bool,
+    continues: impl FnOnce(&mut Engine) -> bool,
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
     let engine = enter();
     // SAFETY: the engine is alive while its threads run. The references end before each switch.
     unsafe {
         if !(*engine.as_ptr()).is_tearing_down {
-            reach(engine, goes_on);
+            reach(engine, continues);
         }
-        let has_caught = (*engine.as_ptr()).is_tearing_down && torn(engine);
+        let has_caught = (*engine.as_ptr()).is_tearing_down && perform_in_tear_down(engine);
         let result = effect(&mut *engine.as_ptr());
         end_effect(engine);
         leave(engine);
@@ -167,17 +167,17 @@ pub(crate) fn perform_when<R>(
     }
 }
 
-/// Waits until the running thread may perform the effect of its operation. If `goes_on` returns
+/// Waits until the running thread may perform the effect of its operation. If `continues` returns
 /// true, that is at once. Otherwise the thread switches to the model and back.
 ///
 /// # Safety
 ///
 /// The conditions are those of [`switch`].
 #[inline(always)]
-unsafe fn reach(engine: NonNull<Engine>, goes_on: impl FnOnce(&mut Engine) -> bool) {
+unsafe fn reach(engine: NonNull<Engine>, continues: impl FnOnce(&mut Engine) -> bool) {
     // SAFETY: as promised by the caller.
     unsafe {
-        if goes_on(&mut *engine.as_ptr()) {
+        if continues(&mut *engine.as_ptr()) {
             if (*engine.as_ptr()).watch.compares {
                 Guests::compare(&mut *engine.as_ptr(), Comparison::BeforeEffect);
             }
@@ -197,7 +197,7 @@ unsafe fn reach(engine: NonNull<Engine>, goes_on: impl FnOnce(&mut Engine) -> bo
 unsafe fn end_effect(engine: NonNull<Engine>) {
     // SAFETY: as promised by the caller.
     unsafe {
-        if (*engine.as_ptr()).watch.looks_at_effects() {
+        if (*engine.as_ptr()).watch.records_effects() {
             Guests::end_effect(&mut *engine.as_ptr());
         }
         if (*engine.as_ptr()).watch.stacks {
@@ -224,7 +224,7 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
             });
         }
         if (*engine.as_ptr()).is_tearing_down {
-            torn(engine);
+            perform_in_tear_down(engine);
             while !(*engine.as_ptr()).life.objects.is_granted(wait) {
                 Guests::lose_destructor(&mut *engine.as_ptr());
                 switch(engine);
@@ -261,7 +261,7 @@ pub(crate) fn halt(why: Halt) {
             (*engine.as_ptr()).halt(why);
             switch(engine);
         }
-        torn(engine);
+        perform_in_tear_down(engine);
         if Guests::is_dropping_statics(&*engine.as_ptr()) {
             Guests::lose_destructor(&mut *engine.as_ptr());
             loop {
@@ -390,23 +390,23 @@ fn forget_registers() {
 /// The conditions are those of [`switch`].
 #[cold]
 #[inline(never)]
-unsafe fn torn(engine: NonNull<Engine>) -> bool {
+unsafe fn perform_in_tear_down(engine: NonNull<Engine>) -> bool {
     // SAFETY: the engine is alive and nothing else uses it.
     if unsafe { Guests::is_dropping_statics(&*engine.as_ptr()) } {
         return false;
     }
     // SAFETY: as above.
     let thread = unsafe { (*engine.as_ptr()).thread() };
-    thread.life.torn += 1;
-    if thread.life.torn > MOST_TORN {
+    thread.life.tear_down_operations += 1;
+    if thread.life.tear_down_operations > MOST_TEAR_DOWN_OPERATIONS {
         loop {
             // SAFETY: as promised by the caller. The model does not resume the thread any more.
             unsafe { switch(engine) };
         }
     }
     let is_panicking = std::thread::panicking();
-    let unwinds_already = thread.noticed.is_some() && is_panicking;
-    if thread.life.torn == 1 && !unwinds_already {
+    let unwinds_already = thread.caught_panic.is_some() && is_panicking;
+    if thread.life.tear_down_operations == 1 && !unwinds_already {
         leave(engine);
         resume_unwind(Box::new(TearDown));
     }

@@ -67,7 +67,7 @@ impl Engine {
     pub(crate) fn reset_thread(&mut self, id: ThreadId) -> usize {
         let thread = &mut self.threads[id.index()];
         thread.panic.take().into_iter().for_each(forget_panic);
-        thread.noticed = None;
+        thread.caught_panic = None;
         thread.life.name = None;
         let left = Guests::forget_thread(thread);
         if thread.life.is_lost {

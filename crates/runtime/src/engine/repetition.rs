@@ -47,12 +47,12 @@ impl Model {
             self.engine_mut().script = execution;
             self.engine_mut().script_end = end;
         }
-        let result = self.go_on(execution, end);
+        let result = self.repeat_steps(execution, end);
         self.engine_mut().script = ptr::null();
         result
     }
 
-    fn go_on(&mut self, execution: &Execution, end: usize) -> Result<(), Interrupt> {
+    fn repeat_steps(&mut self, execution: &Execution, end: usize) -> Result<(), Interrupt> {
         while let at @ EventId(number) = self.engine().event()
             && (number as usize) < end
         {

@@ -97,7 +97,7 @@ impl Engine {
             ended,
             self.started()
                 .iter()
-                .map(|thread| self.threads[thread.index()].life.torn)
+                .map(|thread| self.threads[thread.index()].life.tear_down_operations)
                 .sum(),
         )
     }

@@ -24,7 +24,7 @@ fn add(object: ObjectId, value: &Cell<u64>) {
         perform(op, Location::caller(), |engine| {
             let before = value.get();
             value.set(next.unwrap_or(before));
-            engine.note(ValueId(before), ValueId(value.get()));
+            engine.record_value_ids(ValueId(before), ValueId(value.get()));
             before
         })
     };

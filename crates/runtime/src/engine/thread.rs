@@ -16,7 +16,7 @@ pub(crate) struct Thread {
     /// The payload of the panic that ended the thread, until another thread joins this thread.
     pub(crate) panic: Option<Panic>,
     /// The last panic of the thread that the panic hook has observed.
-    pub(crate) noticed: Option<Noticed>,
+    pub(crate) caught_panic: Option<CaughtPanic>,
     pub(crate) guests: ThreadGuests,
     pub(crate) life: ThreadLife,
 }
@@ -56,7 +56,7 @@ life! {
         /// The number of panics in progress in the thread's code while the thread is suspended.
         pub(crate) panics: usize,
         /// The number of operations since the tear-down began.
-        pub(crate) torn: u32,
+        pub(crate) tear_down_operations: u32,
         /// The place that traces show for the thread's operations at mailboxes and states, if it is
         /// set.
         pub(crate) place: Option<Place>,
@@ -83,7 +83,7 @@ pub(crate) fn forget_panic(panic: Panic) {
 
 /// A panic, as observed by the hook.
 #[derive(Clone, Debug)]
-pub(crate) struct Noticed {
+pub(crate) struct CaughtPanic {
     pub(crate) message: String,
     pub(crate) location: String,
 }
@@ -124,7 +124,7 @@ impl Thread {
             fibre: Box::new(fibre),
             job: None,
             panic: None,
-            noticed: None,
+            caught_panic: None,
             guests: ThreadGuests::new(id),
             life: ThreadLife::new(),
         }

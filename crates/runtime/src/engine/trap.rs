@@ -259,11 +259,11 @@ mod linux {
 
     /// Does what the previous handler of the signal would do.
     fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-        let place = SIGNALS.iter().position(|&known| known == signal);
+        let position = SIGNALS.iter().position(|&known| known == signal);
         let Some(previous) = PREVIOUS
             .get()
-            .zip(place)
-            .map(|(previous, place)| previous[place])
+            .zip(position)
+            .map(|(previous, position)| previous[position])
         else {
             return;
         };

@@ -11,7 +11,7 @@ impl Engine {
     /// Checks whether a thread may continue without a switch at an operation. If the await rule
     /// compares registers, every operation needs a switch, because a switch changes registers.
     #[inline(always)]
-    pub(crate) fn may_go_on(&self) -> bool {
+    pub(crate) fn may_continue(&self) -> bool {
         !self.watch.stacks
     }
 
@@ -50,7 +50,7 @@ impl Engine {
     #[inline]
     pub(crate) fn is_over_at_once(&mut self, wait: Wait) -> bool {
         self.granularity == StepGranularity::Accesses
-            && self.may_go_on()
+            && self.may_continue()
             && self.life.objects.is_granted(wait)
             && self.begin_wait(wait)
     }
@@ -101,7 +101,7 @@ impl Engine {
     /// Joins the thread without a separate step, if possible. Returns whether it was possible.
     pub(crate) fn joins_at_once(&mut self, thread: ThreadId) -> bool {
         let is_possible = self.granularity == StepGranularity::Accesses
-            && self.may_go_on()
+            && self.may_continue()
             && !self.is_tearing_down
             && self.life.objects.ends[thread.index()].is_finished()
             && self.begin_part();

@@ -8,7 +8,7 @@ pub(crate) struct Watch {
     /// Whether the places of events are recorded.
     pub(crate) samples: bool,
     /// Whether one of the two fields above is set.
-    pub(crate) notes: bool,
+    pub(crate) records_or_samples: bool,
     /// Whether the execution is audited for writes that no hook reports (`native::audit`).
     pub(crate) audits: bool,
     /// Whether memory is compared, to find synchronization that the model does not see.
@@ -32,7 +32,7 @@ impl Watch {
 
     /// Returns whether the end of an effect has to be recorded.
     #[inline(always)]
-    pub(crate) fn looks_at_effects(self) -> bool {
+    pub(crate) fn records_effects(self) -> bool {
         self.reads | self.compares
     }
 
@@ -46,12 +46,12 @@ impl Watch {
     /// Begins or ends recording executions.
     pub(crate) fn record(&mut self, records: bool) {
         self.records = records;
-        self.notes = records | self.samples;
+        self.records_or_samples = records | self.samples;
     }
 
     /// Begins or ends recording the places of events.
     pub(crate) fn sample(&mut self, samples: bool) {
         self.samples = samples;
-        self.notes = samples | self.records;
+        self.records_or_samples = samples | self.records;
     }
 }

@@ -33,7 +33,7 @@ mod elsewhere {
             Watch
         }
 
-        pub(crate) fn hurry(&self, _patience: Duration) {}
+        pub(crate) fn limit_patience(&self, _patience: Duration) {}
     }
 }
 
@@ -57,7 +57,7 @@ mod linux {
 
     /// The number of checks without a watched thread after which the watchdog sleeps until one is
     /// added.
-    const IDLE_LOOKS: u32 = 20;
+    const IDLE_CHECKS: u32 = 20;
 
     static WATCHED: Mutex<Vec<Watched>> = Mutex::new(Vec::new());
     /// Notified when the first watched thread is added.
@@ -116,7 +116,7 @@ mod linux {
         }
 
         /// Limits the patience to this duration from now on.
-        pub(crate) fn hurry(&self, patience: Duration) {
+        pub(crate) fn limit_patience(&self, patience: Duration) {
             let mut watched = watched();
             if let Some(own) = watched.iter_mut().find(|other| other.id == self.0) {
                 own.patience = own.patience.min(patience);
@@ -172,14 +172,14 @@ mod linux {
         loop {
             let mut all = watched();
             idle = if all.is_empty() { idle + 1 } else { 0 };
-            if idle > IDLE_LOOKS {
+            if idle > IDLE_CHECKS {
                 let is_empty = |all: &mut Vec<Watched>| all.is_empty();
                 all = BEGUN
                     .wait_while(all, is_empty)
                     .unwrap_or_else(PoisonError::into_inner);
                 idle = 0;
             }
-            all.iter_mut().for_each(look);
+            all.iter_mut().for_each(check);
             drop(all);
             thread::sleep(PAUSE);
         }
@@ -187,7 +187,7 @@ mod linux {
 
     /// Checks a thread. Accuses the thread if it was blocked for longer than its patience. If the
     /// thread is not blocked, may send it a signal.
-    fn look(watched: &mut Watched) {
+    fn check(watched: &mut Watched) {
         let Some(blocked) = blocked(watched.thread) else {
             watched.blocked = None;
             if watched.is_probed {

@@ -18,14 +18,14 @@ pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     };
     // SAFETY: the engine is alive while its threads run.
     if unsafe { (*engine.as_ptr()).watch.compares } {
-        note_allocation(engine, memory, layout);
+        record_allocation(engine, memory, layout);
     }
     memory
 }
 
 #[cold]
 #[inline(never)]
-fn note_allocation(engine: NonNull<Engine>, memory: Option<NonNull<u8>>, layout: Layout) {
+fn record_allocation(engine: NonNull<Engine>, memory: Option<NonNull<u8>>, layout: Layout) {
     let Some(memory) = memory else {
         return;
     };

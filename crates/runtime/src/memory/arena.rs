@@ -107,14 +107,14 @@ impl Heap {
     }
 
     /// Adds the memory allocated in this execution to `spans`. Returns how many objects are alive.
-    pub(crate) fn look(&self, spans: &mut Vec<Span>) -> u32 {
-        let (objects, bytes) = (self.objects.look(spans), self.bytes.look(spans));
+    pub(crate) fn add_spans(&self, spans: &mut Vec<Span>) -> u32 {
+        let (objects, bytes) = (self.objects.add_spans(spans), self.bytes.add_spans(spans));
         objects.wrapping_add(bytes)
     }
 
     /// Adds the memory allocated in this execution to `spans`, except for text and buffers.
-    pub(crate) fn look_at_objects(&self, spans: &mut Vec<Span>) {
-        self.objects.look(spans);
+    pub(crate) fn add_object_spans(&self, spans: &mut Vec<Span>) {
+        self.objects.add_spans(spans);
     }
 
     /// Checks whether nothing has been allocated in this execution.
@@ -254,7 +254,7 @@ impl Arena {
         is_last
     }
 
-    fn look(&self, spans: &mut Vec<Span>) -> u32 {
+    fn add_spans(&self, spans: &mut Vec<Span>) -> u32 {
         let mut live = 0_u32;
         for (index, &span) in self.spans[..self.used].iter().enumerate() {
             // SAFETY: the spans of the list belong to this arena.

@@ -161,7 +161,7 @@ impl Search {
             for word in buffer[..read].chunks_exact(size_of::<usize>()) {
                 let word = usize::from_ne_bytes(word.try_into().expect("a chunk is a word"));
                 if region::contains(word) {
-                    self.meet(word);
+                    self.mark_span_of(word);
                 }
             }
             start += match read {
@@ -173,7 +173,7 @@ impl Search {
     }
 
     /// Marks the span of an address that a word may refer to.
-    fn meet(&mut self, address: usize) {
+    fn mark_span_of(&mut self, address: usize) {
         // The address of a span's header does not count, because the lists of spans contain it.
         if address.is_multiple_of(SPAN) || address < self.spans.start {
             return;

@@ -36,7 +36,7 @@ pub(crate) struct Residents {
     execution: u32,
     /// For the first object at each place, the last execution with an object there, and the number
     /// of objects at the place in that execution.
-    met: Vec<(u32, u32)>,
+    counts: Vec<(u32, u32)>,
     /// Indexed by thread.
     by_thread: Vec<Settled>,
 }
@@ -158,10 +158,10 @@ impl Residents {
     /// current execution already had there.
     fn predecessors(&mut self, first: ObjectId) -> u32 {
         let index = first.0 as usize;
-        if self.met.len() <= index {
-            self.met.resize(index + 1, (u32::MAX, 0));
+        if self.counts.len() <= index {
+            self.counts.resize(index + 1, (u32::MAX, 0));
         }
-        let (execution, count) = &mut self.met[index];
+        let (execution, count) = &mut self.counts[index];
         if *execution != self.execution {
             (*execution, *count) = (self.execution, 0);
         }
@@ -248,7 +248,7 @@ impl Engine {
     pub(crate) fn create_at(&mut self, site: Site, parts: u32) -> ObjectId {
         let Residents {
             by_thread,
-            met,
+            counts,
             execution,
             ..
         } = &mut self.guests.residents;
@@ -259,9 +259,9 @@ impl Engine {
             && (known.name.site, known.name.parts) == (site, parts)
             && known.name.predecessors == 0
         {
-            let met = &mut met[known.object.0 as usize];
-            if met.0 != *execution {
-                *met = (*execution, 1);
+            let counts = &mut counts[known.object.0 as usize];
+            if counts.0 != *execution {
+                *counts = (*execution, 1);
                 return known.object;
             }
         }

@@ -93,7 +93,7 @@ fn order(address: usize, code: usize, access: Access) {
         return;
     }
     let releases = access == Access::Write;
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         // Under a weak memory model, all annotations of an address are totally ordered, so an
         // acquire is a write, too.
         let (kind, access) = match releases || engine.is_weak() {
@@ -106,13 +106,13 @@ fn order(address: usize, code: usize, access: Access) {
         let range = engine.range(BESIDE | address, 1);
         engine.announces_own((kind, access), range, Ordering::AcqRel, code)
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         let released = &mut engine.guests.native.life.objects.annotations.released;
         let count = released.entry(address).or_default();
         let before = count.token();
         *count += u32::from(releases);
         let after = count.token();
-        engine.note(before, after);
+        engine.record_value_ids(before, after);
         if engine.is_ordering() {
             let (thread, object) = (engine.running, engine.op.object);
             let clocks = &mut engine.guests.happens_before;

@@ -61,11 +61,11 @@ pub(super) unsafe fn load_unless<V: Value>(
 ) -> V {
     // SAFETY: the program is about to read this memory.
     unsafe { touch(pointer) };
-    let met = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let found_range = Cell::new(None);
+    let continues = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
         let range = unsafe { engine.atomic_range(pointer, sort) };
-        met.set(Some(range));
+        found_range.set(Some(range));
         if stops(engine) {
             return false;
         }
@@ -77,14 +77,14 @@ pub(super) unsafe fn load_unless<V: Value>(
             Sort::Own => engine.announces_own((OpKind::Load, Access::Read), range, order, code),
         }
     };
-    perform_when(goes_on, |engine| {
-        let range = met.get().expect("an access has a range");
+    perform_when(continues, |engine| {
+        let range = found_range.get().expect("an access has a range");
         // SAFETY: the program reads this memory, which is not written meanwhile.
         let (value, token) = unsafe {
             let value = engine.value_at(pointer.read_unaligned(), range, sort);
             (value, token(value, range))
         };
-        engine.note(token, token);
+        engine.record_value_ids(token, token);
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
             engine.loaded_at(pointer, value, (range, sort), order);
@@ -102,8 +102,8 @@ pub(super) unsafe fn load_unless<V: Value>(
 pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: usize) {
     // SAFETY: the program is about to write this memory.
     unsafe { touch(pointer) };
-    let met = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let found_range = Cell::new(None);
+    let continues = |engine: &mut Engine| {
         if engine.is_on_own_stack(pointer.addr()) {
             // This may be the first write of a function to its frame, which still holds the bytes
             // that hooks left there.
@@ -111,11 +111,11 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
         }
         // SAFETY: the program is about to access this memory.
         let range = unsafe { engine.atomic_range(pointer, Sort::Atomic) };
-        met.set(Some(range));
+        found_range.set(Some(range));
         engine.announces_atomic((OpKind::Store, Access::Write), range, order, code)
     };
-    perform_when(goes_on, |engine| {
-        let range = met.get().expect("an access has a range");
+    perform_when(continues, |engine| {
+        let range = found_range.get().expect("an access has a range");
         // SAFETY: the program writes this memory, which is not accessed otherwise meanwhile.
         unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
@@ -124,7 +124,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
             if engine.is_written_at(old, value, range, Sort::Atomic) {
                 pointer.write_unaligned(value);
             }
-            engine.note(before, token(value, range));
+            engine.record_value_ids(before, token(value, range));
             if old != value {
                 engine.thread().life.guests.round.take_effect();
             }
@@ -178,11 +178,11 @@ pub(super) unsafe fn modify_unless<V: Value>(
 ) -> V {
     // SAFETY: the program is about to write this memory.
     unsafe { touch(pointer) };
-    let met = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let found_range = Cell::new(None);
+    let continues = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
         let range = unsafe { engine.atomic_range(pointer, sort) };
-        met.set(Some(range));
+        found_range.set(Some(range));
         if stops(engine) {
             return false;
         }
@@ -192,8 +192,8 @@ pub(super) unsafe fn modify_unless<V: Value>(
             Sort::Atomic | Sort::Volatile => engine.announces_atomic(modify, range, order, code),
         }
     };
-    perform_when(goes_on, |engine| {
-        let range = met.get().expect("an access has a range");
+    perform_when(continues, |engine| {
+        let range = found_range.get().expect("an access has a range");
         // SAFETY: the program writes this memory, which is not accessed otherwise meanwhile.
         let (old, new) = unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
@@ -204,7 +204,7 @@ pub(super) unsafe fn modify_unless<V: Value>(
             if engine.is_written_at(newest, new, range, sort) {
                 pointer.write_unaligned(new);
             }
-            engine.note(before, token(new, range));
+            engine.record_value_ids(before, token(new, range));
             (old, new)
         };
         if old != new {
@@ -233,14 +233,14 @@ pub unsafe fn compare_exchange<V: Value>(
 ) -> Result<V, V> {
     // SAFETY: the program is about to access this memory.
     unsafe { touch(pointer) };
-    let met = Cell::new(None);
+    let found_range = Cell::new(None);
     let given = [pointer.addr() as u128, wide(expected), wide(new)];
     // SAFETY: as promised by the caller.
     let code = unsafe { (*frame).code() };
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         // SAFETY: the program is about to access this memory.
         let range = unsafe { engine.atomic_range(pointer, Sort::Atomic) };
-        met.set(Some(range));
+        found_range.set(Some(range));
         // SAFETY: as promised by the caller.
         if unsafe { engine.stops_by(frame, true, Given::All(given)) } {
             return false;
@@ -260,8 +260,8 @@ pub unsafe fn compare_exchange<V: Value>(
         engine.announce_conditional(request, DependsOn::Value, location);
         engine.runs_on()
     };
-    perform_when(goes_on, |engine| {
-        let range = met.get().expect("an access has a range");
+    perform_when(continues, |engine| {
+        let range = found_range.get().expect("an access has a range");
         // SAFETY: the program accesses this memory, which is not accessed otherwise meanwhile.
         let newest = unsafe { pointer.read_unaligned() };
         let old = engine.value_at(newest, range, Sort::Atomic);
@@ -280,7 +280,7 @@ pub unsafe fn compare_exchange<V: Value>(
         }
         // SAFETY: as above.
         let after = unsafe { token(if is_equal { new } else { old }, range) };
-        engine.note(before, after);
+        engine.record_value_ids(before, after);
         if !range.is_merged {
             // The access is known since the announcement, unless an old value was read.
             engine.op.access = match is_equal {

@@ -180,7 +180,7 @@ impl Audit {
                 }
                 !conflicts
             });
-            granule.note(touch);
+            granule.record(touch);
             self.granules.insert(number, granule);
         }
         if writes {
@@ -267,7 +267,7 @@ impl Audit {
 }
 
 impl Granule {
-    fn note(&mut self, touch: Touch) {
+    fn record(&mut self, touch: Touch) {
         let same = |known: &&mut Touch| known.thread == touch.thread && known.bytes == touch.bytes;
         match self.reported.iter_mut().find(same) {
             Some(own) => *own = touch,
@@ -425,7 +425,7 @@ impl Engine {
             audit.content.extend_from_slice(piece);
             audit.content.len() < LARGEST
         };
-        native.memory.look_at_shared(&mut copy);
+        native.memory.visit_shared(&mut copy);
         for &id in self.started().iter().filter(|&&id| id != self.running) {
             // SAFETY: the thread is suspended, and the slice is not kept.
             copy(unsafe { self.threads[id.index()].fibre.in_use() });

@@ -70,10 +70,10 @@ pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const 
             return write(to, length, (*frame).code());
         }
     }
-    let met = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let found_range = Cell::new(None);
+    let continues = |engine: &mut Engine| {
         let range = engine.range_of_copy(to, from, length);
-        met.set(Some(range));
+        found_range.set(Some(range));
         // SAFETY: as promised by the caller.
         let code = unsafe {
             engine.takes_effect_at(to, length);
@@ -81,14 +81,14 @@ pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const 
         };
         engine.announces(OpKind::Store, Access::Write, range, code)
     };
-    perform_when(goes_on, |engine| {
-        let range = met.get().expect("a copy has a range");
+    perform_when(continues, |engine| {
+        let range = found_range.get().expect("a copy has a range");
         // SAFETY: the program is about to write this memory.
         let before = unsafe {
             engine.changes(to, length);
             content_of(to, length, range)
         };
-        engine.note(before, before);
+        engine.record_value_ids(before, before);
         engine.guests.native.written = Some(Written {
             address: to,
             length,
@@ -112,22 +112,22 @@ const WORD: usize = 8;
 pub unsafe fn read_on(address: usize, length: usize, code: usize) {
     // SAFETY: the program is about to read this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
-    let met = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let found_range = Cell::new(None);
+    let continues = |engine: &mut Engine| {
         if engine.races_plain() {
-            return engine.goes_on_racing(|engine| engine.shadow_read(address, length, code));
+            return engine.continues_racing(|engine| engine.shadow_read(address, length, code));
         }
         if engine.is_on_private_stack(address, length) {
             return engine.accesses_privately(OpKind::Load, code);
         }
         let range = engine.range(address, length);
-        met.set(Some(range));
+        found_range.set(Some(range));
         engine.announces(OpKind::Load, Access::Read, range, code)
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         // SAFETY: as promised by the caller.
         unsafe {
-            match met.get() {
+            match found_range.get() {
                 Some(range) => engine.has_read(address, length, range),
                 None if engine.races_plain() => {}
                 None => engine.record_read(address, length),

@@ -14,7 +14,7 @@ use explore::ThreadId;
 /// The frame of the program's last call of a hook.
 pub static mut FRAME: *const Frame = std::ptr::null();
 
-/// Restores the frame that [`Engine::note_frame`] returned, for the thread that continues.
+/// Restores the frame that [`Engine::record_frame`] returned, for the thread that continues.
 #[inline(always)]
 pub(crate) fn restore_frame(frame: *const Frame) {
     // SAFETY: only the system thread that runs the program uses `FRAME`.
@@ -59,7 +59,7 @@ impl Engine {
     /// Records and returns the frame of the running thread, which is about to be suspended. In the
     /// middle of a call, `FRAME` may be the frame of another thread, which is not recorded.
     #[inline(always)]
-    pub(crate) fn note_frame(&mut self) -> *const Frame {
+    pub(crate) fn record_frame(&mut self) -> *const Frame {
         // SAFETY: only the system thread that runs the program writes `FRAME`.
         let frame = unsafe { FRAME };
         if self.is_on_own_stack(frame.addr()) {
@@ -73,7 +73,7 @@ impl Engine {
     #[cold]
     pub(super) fn is_ended_local(&mut self, address: usize) -> bool {
         // The thread may have continued without being suspended, so its recorded frame may be old.
-        self.note_frame();
+        self.record_frame();
         let (id, frame) = (self.running, self.thread().life.guests.frame);
         let has_ended = id != ThreadId::MAIN && self.life.objects.ends[id.index()].is_finished();
         self.is_on_own_stack(address) && (has_ended || self.is_in_ended_frame(address, frame))

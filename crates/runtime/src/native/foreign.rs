@@ -18,7 +18,7 @@ static LOWEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 
 /// Extends the bounds to include another stack.
-pub(crate) fn meet_stack(start: usize, end: usize) {
+pub(crate) fn include_stack(start: usize, end: usize) {
     LOWEST.fetch_min(start, Relaxed);
     HIGHEST.fetch_max(end, Relaxed);
 }

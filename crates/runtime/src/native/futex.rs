@@ -48,7 +48,7 @@ struct Place {
 pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: usize) -> Futex {
     let queue = inner_condvar_at(word.addr());
     let is_weak = silently(|engine| {
-        engine.meet_library_wait(code);
+        engine.handle_library_wait(code);
         engine.is_weak()
     });
     // SAFETY: as promised by the caller.
@@ -68,14 +68,14 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
         });
         return Futex::Woken;
     }
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         engine.thread().life.code = code;
         engine.announces_request(Request::of_object(Queue::RESOLVE.on(object)))
     };
-    let is_woken = perform_when(goes_on, |engine| {
+    let is_woken = perform_when(continues, |engine| {
         if !is_weak {
             // SAFETY: as promised by the caller.
-            unsafe { engine.note_word(word) };
+            unsafe { engine.record_word(word) };
         }
         let is_woken = queue.waiters(engine).resolve(ticket);
         if is_woken {
@@ -106,16 +106,16 @@ unsafe fn enqueue_if(
     code: usize,
 ) -> Option<Place> {
     let object = Cell::new(ObjectId::NONE);
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         engine.thread().life.guests.round.take_effect();
         let range = engine.range(word.addr(), size_of::<u32>());
         object.set(range.object);
         engine.announces(OpKind::CondvarEnqueue, Access::Write, range, code)
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         // SAFETY: as promised by the caller.
         let is_equal = unsafe {
-            engine.note_word(word);
+            engine.record_word(word);
             if engine.watch.races {
                 engine.shadow_atomic(word.addr(), size_of::<u32>(), Access::Read);
             }
@@ -192,14 +192,14 @@ pub unsafe fn futex_wake(word: *const u32, most: u32, code: usize) -> u32 {
         super::at(code, || lock.unlock());
         return woken;
     }
-    let goes_on = |engine: &mut Engine| {
+    let continues = |engine: &mut Engine| {
         engine.thread().life.guests.round.take_effect();
         let range = engine.range(word.addr(), size_of::<u32>());
         engine.announces(OpKind::CondvarBroadcast, Access::Write, range, code)
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         // SAFETY: as promised by the caller.
-        unsafe { engine.note_word(word) };
+        unsafe { engine.record_word(word) };
         engine.follows_queue(queue.object);
         wake(engine)
     })
@@ -223,7 +223,7 @@ impl Engine {
     /// libstdc++ notifies, it looks for waiting threads with a seq_cst load, which RC11 does not
     /// order after a release store. So correct programs may lose wakeups under RC11. If the search
     /// itself has chosen RC11, it returns to sequential consistency.
-    fn meet_library_wait(&mut self, code: usize) {
+    fn handle_library_wait(&mut self, code: usize) {
         let Some(native) = self.config.native else {
             return;
         };
@@ -255,9 +255,9 @@ impl Engine {
     /// # Safety
     ///
     /// The word must be readable.
-    unsafe fn note_word(&mut self, word: *const u32) {
+    unsafe fn record_word(&mut self, word: *const u32) {
         // SAFETY: as promised by the caller.
         let value = unsafe { word.read() }.token();
-        self.note(value, value);
+        self.record_value_ids(value, value);
     }
 }

@@ -8,14 +8,14 @@ use crate::engine::Engine;
 impl Engine {
     /// Copies the memory at the beginning of a segment.
     pub(crate) fn copy_memory(&self, content: &mut Vec<u8>) {
-        self.look_at_memory(&mut |piece| {
+        self.visit_memory(&mut |piece| {
             content.extend_from_slice(piece);
             true
         });
     }
 
     /// Records an effect of the running thread if memory has changed in this segment.
-    pub(crate) fn note_changes_of_memory(&mut self) {
+    pub(crate) fn record_changes_of_memory(&mut self) {
         if self.thread().life.guests.round.is_watched() && self.has_changed_memory() {
             self.thread().life.guests.round.take_effect();
         }
@@ -25,7 +25,7 @@ impl Engine {
     /// stack.
     fn has_changed_memory(&self) -> bool {
         let mut rest = &self.guests.segment.content[..];
-        let is_same = self.look_at_memory(&mut |piece| match rest.split_at_checked(piece.len()) {
+        let is_same = self.visit_memory(&mut |piece| match rest.split_at_checked(piece.len()) {
             Some((before, behind)) if before == piece => {
                 rest = behind;
                 true
@@ -35,17 +35,17 @@ impl Engine {
         !is_same || !rest.is_empty()
     }
 
-    /// Passes the pieces of memory that the running thread shares with other threads to `look`.
-    /// Stops when `look` returns false, and then returns false.
-    fn look_at_memory(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+    /// Passes the pieces of memory that the running thread shares with other threads to `visit`.
+    /// Stops when `visit` returns false, and then returns false.
+    fn visit_memory(&self, visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
         let Some(native) = self.config.native else {
             return true;
         };
-        native.memory.look(look)
+        native.memory.visit(visit)
             && self.started().iter().all(|&id| {
                 let fibre = &self.threads[id.index()].fibre;
                 // SAFETY: the thread is suspended, and the slice is not kept.
-                id == self.running || look(unsafe { fibre.in_use() })
+                id == self.running || visit(unsafe { fibre.in_use() })
             })
     }
 
@@ -55,15 +55,15 @@ impl Engine {
     pub(super) fn writes_memory(&mut self, address: usize) {
         if !self.thread().life.guests.round.is_watched() {
             self.thread().life.guests.round.set_effect(true);
-        } else if !self.is_looked_at(address) {
+        } else if !self.is_compared(address) {
             self.thread().life.guests.round.take_effect();
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn is_looked_at(&self, address: usize) -> bool {
+    fn is_compared(&self, address: usize) -> bool {
         let mut is_outside = |piece: &[u8]| !piece.as_ptr_range().contains(&(address as *const u8));
-        !self.look_at_memory(&mut is_outside)
+        !self.visit_memory(&mut is_outside)
     }
 }

@@ -151,7 +151,7 @@ pub(super) fn inner_condvar_at(address: usize) -> Condvar {
 /// Initialises an object at the address. An earlier object there is forgotten.
 pub fn initialise(address: usize, code: usize) {
     silently(|engine| {
-        engine.look_for_races_of_objects();
+        engine.search_for_races_of_objects();
         engine.thread().life.guests.round.take_effect();
         engine.shadow_initialise(address, code);
         engine.guests.native.life.objects.forget(address);
@@ -174,7 +174,7 @@ pub fn initialised_at(address: usize) -> Option<usize> {
 /// Destroys the object at the address.
 pub fn destroy(address: usize, code: usize) {
     silently(|engine| {
-        engine.look_for_races_of_objects();
+        engine.search_for_races_of_objects();
         engine.thread().life.guests.round.take_effect();
         engine.shadow_destroy(address, code);
         engine.guests.native.life.objects.forget(address);
@@ -245,7 +245,7 @@ impl Engine {
     }
 
     /// Records that a wait of the running thread ends without a signal.
-    pub(crate) fn note_end_of_wait(&mut self, number: u32) {
+    pub(crate) fn record_end_of_wait(&mut self, number: u32) {
         if self.config.native.is_some() && self.watch.races {
             let epoch = self.guests.happens_before.now(self.running);
             let objects = &mut self.guests.native.life.objects;
@@ -302,10 +302,10 @@ pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
 #[inline]
 pub unsafe fn try_at<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
     // SAFETY: as promised by the caller.
-    let goes_on = |engine: &mut Engine| unsafe {
+    let continues = |engine: &mut Engine| unsafe {
         engine.thread().life.code = (*frame).code();
         !engine.stops_by(frame, true, Given::Part([0; 3]))
     };
-    perform_when(goes_on, |_| ());
+    perform_when(continues, |_| ());
     tries()
 }

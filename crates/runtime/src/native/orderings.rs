@@ -35,7 +35,7 @@ impl Engine {
             continues: may_continue && self.continues_release_sequences(),
             ..Request::plain(op)
         };
-        self.meet_ordering(&mut request, None);
+        self.process_ordering(&mut request, None);
         request
     }
 

@@ -30,7 +30,7 @@ pub(crate) enum Found {
     /// The memory is shared.
     Shared,
     /// The memory is shared, and this access is the first that shows it.
-    Met,
+    NewlyShared,
 }
 
 /// The owners of memory, by granule.
@@ -138,7 +138,7 @@ impl Ownership {
         }
         self.recent[slot(granule)] = (granule, owner);
         if owner.is_shared() && !was_shared {
-            return Found::Met;
+            return Found::NewlyShared;
         }
         owner.found()
     }
@@ -154,7 +154,7 @@ pub struct Learnt {
 
 impl Model {
     /// Starts from the findings of earlier slices, as far as this search uses them. The search can
-    /// repeat this slice if it [finds more shared memory](Model::has_met_more_shared_memory).
+    /// repeat this slice if it [finds more shared memory](Model::has_found_more_shared_memory).
     pub fn take_up(&mut self, learnt: Learnt) {
         let engine = self.engine_mut();
         engine.guests.savepoints.repeated = learnt.repeated;
@@ -176,8 +176,8 @@ impl Model {
 
     /// Returns whether executions so far have accessed shared memory that was not watched. This
     /// finding makes no object coarser, so it is not visible elsewhere.
-    pub fn has_met_more_shared_memory(&self) -> bool {
-        self.engine().guests.native.has_met_more_shared
+    pub fn has_found_more_shared_memory(&self) -> bool {
+        self.engine().guests.native.has_found_more_shared
     }
 }
 
@@ -211,7 +211,7 @@ mod tests {
         let mut ownership = Ownership::default();
         assert_eq!(ownership.access(7, ONE, true), Found::Harmless);
         assert!(ownership.is_own(7, ONE) && !ownership.is_own(7, TWO));
-        assert_eq!(ownership.access(7, TWO, false), Found::Met);
+        assert_eq!(ownership.access(7, TWO, false), Found::NewlyShared);
         assert_eq!(ownership.access(7, TWO, false), Found::Shared);
         assert_eq!(ownership.access(7, ONE, true), Found::Shared);
         assert!(!ownership.is_own(7, ONE));
@@ -224,7 +224,7 @@ mod tests {
             assert_eq!(ownership.access(7, thread, false), Found::Harmless);
         }
         assert_eq!(ownership.access(7 + RECENT, ONE, true), Found::Harmless);
-        assert_eq!(ownership.access(7, ONE, true), Found::Met);
+        assert_eq!(ownership.access(7, ONE, true), Found::NewlyShared);
     }
 
     #[test]

@@ -128,7 +128,7 @@ impl Engine {
         }
         // A thread's changes are recorded when it is suspended. Record them here as well, so that
         // the result does not depend on whether the thread is suspended here.
-        self.note_changes();
+        self.record_changes();
         self.thread().life.guests.round.forget_before_effect();
         // A copy of memory from before the thread's last effect is useless.
         if !self.thread().life.guests.round.is_watched() {
@@ -147,7 +147,7 @@ impl Engine {
         }
         if !place.is_loop {
             if !self.thread().life.guests.round.passes_first(code) {
-                self.meet_loop(code);
+                self.mark_loop(code);
             }
             return false;
         }
@@ -172,7 +172,7 @@ impl Engine {
         match same {
             None => false,
             Some(_) if !place.is_spin => {
-                self.meet_spin(code);
+                self.mark_spin(code);
                 false
             }
             Some(visit) => {
@@ -262,7 +262,7 @@ impl Engine {
     fn counts_round(&mut self, code: usize) {
         let at_places = &mut self.thread().life.guests.round.at_places;
         if at_places.counts_round_without_effect(code) {
-            self.meet_spin(code);
+            self.mark_spin(code);
         }
     }
 
@@ -302,21 +302,21 @@ impl Engine {
     /// Makes the place a spin loop. The exploration starts again, because executions so far did not
     /// compare memory here.
     #[cold]
-    fn meet_spin(&mut self, code: usize) {
-        self.meet_loop(code);
+    fn mark_spin(&mut self, code: usize) {
+        self.mark_loop(code);
         if !self.config.without.contains(&Shortcut::AwaitRule) {
-            self.names.meet_spin(code as u64);
+            self.names.record_spin(code as u64);
         }
     }
 
     /// Makes the place a loop, unless the await rule is switched off. The exploration starts again,
     /// because executions so far did not compare states here.
     #[cold]
-    fn meet_loop(&mut self, code: usize) {
+    fn mark_loop(&mut self, code: usize) {
         if self.config.without.contains(&Shortcut::AwaitRule) {
             return;
         }
-        self.names.meet_loop(code as u64);
+        self.names.record_loop(code as u64);
         self.watch.reads = true;
         self.coarsen(Restart::Loop);
     }

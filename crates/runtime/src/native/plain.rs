@@ -53,8 +53,8 @@ pub unsafe fn read_within(address: usize, length: usize, frame: *const Frame, gi
 unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: Given) {
     // SAFETY: the program is about to read this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
-    let met = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let found_range = Cell::new(None);
+    let continues = |engine: &mut Engine| {
         // SAFETY: as promised by the caller.
         if unsafe { engine.stops_by(frame, !engine.races_plain(), given) } {
             return false;
@@ -62,19 +62,19 @@ unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: 
         // SAFETY: as promised by the caller.
         let code = unsafe { (*frame).code() };
         if engine.races_plain() {
-            return engine.goes_on_racing(|engine| engine.shadow_read(address, length, code));
+            return engine.continues_racing(|engine| engine.shadow_read(address, length, code));
         }
         if engine.is_on_private_stack(address, length) {
             return engine.accesses_privately(OpKind::Load, code);
         }
         let range = engine.range(address, length);
-        met.set(Some(range));
+        found_range.set(Some(range));
         engine.announces(OpKind::Load, Access::Read, range, code)
     };
-    perform_when(goes_on, |engine| {
+    perform_when(continues, |engine| {
         // SAFETY: the program is about to read this memory.
         unsafe {
-            match met.get() {
+            match found_range.get() {
                 Some(range) => engine.has_read(address, length, range),
                 None if engine.races_plain() => {}
                 None => engine.record_read(address, length),
@@ -92,30 +92,30 @@ unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: 
 pub unsafe fn write(address: usize, length: usize, code: usize) {
     // SAFETY: the program is about to write this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
-    let met = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let found_range = Cell::new(None);
+    let continues = |engine: &mut Engine| {
         // SAFETY: as promised by the caller.
         unsafe { engine.takes_effect_at(address, length) };
         if engine.races_plain() {
-            return engine.goes_on_racing(|engine| engine.shadow_write(address, length, code));
+            return engine.continues_racing(|engine| engine.shadow_write(address, length, code));
         }
         if engine.is_on_private_stack(address, length) {
             return engine.accesses_privately(OpKind::Store, code);
         }
         let range = engine.range(address, length);
-        met.set(Some(range));
+        found_range.set(Some(range));
         engine.announces(OpKind::Store, Access::Write, range, code)
     };
-    perform_when(goes_on, |engine| {
-        let Some(range) = met.get() else {
-            return engine.note_private_write(address, length);
+    perform_when(continues, |engine| {
+        let Some(range) = found_range.get() else {
+            return engine.record_private_write(address, length);
         };
         // SAFETY: the program is about to write this memory.
         let before = unsafe {
             engine.changes(address, length);
             content_of(address, length, range)
         };
-        engine.note(before, before);
+        engine.record_value_ids(before, before);
         engine.guests.native.written = Some(Written {
             address,
             length,
@@ -137,8 +137,8 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
 pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     // SAFETY: the program is about to write this memory.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
-    let met = Cell::new(None);
-    let goes_on = |engine: &mut Engine| {
+    let found_range = Cell::new(None);
+    let continues = |engine: &mut Engine| {
         if engine.is_on_own_stack(address) {
             engine.thread().life.guests.round.take_effect();
             // At a function's first write to its frame, the frame still holds the bytes that hooks
@@ -148,17 +148,17 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
             engine.writes_memory(address);
         }
         let range = engine.range(address, length);
-        met.set(Some(range));
+        found_range.set(Some(range));
         engine.announces(OpKind::Store, Access::Write, range, code)
     };
-    perform_when(goes_on, |engine| {
-        let range = met.get().expect("an access has a range");
+    perform_when(continues, |engine| {
+        let range = found_range.get().expect("an access has a range");
         // SAFETY: the program is about to write this memory.
         let before = unsafe {
             engine.changes(address, length);
             content_of(address, length, range)
         };
-        engine.note(before, before);
+        engine.record_value_ids(before, before);
         engine.guests.native.written = Some(Written {
             address,
             length,
@@ -183,9 +183,9 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
 /// Where plain accesses may race, warns in the report that volatile accesses are not checked for
 /// races. The warning is given for the first access outside the thread's own stack while other
 /// threads exist.
-pub fn meet_volatile(address: usize, code: usize) {
-    static HAS_MET: AtomicBool = AtomicBool::new(false);
-    if HAS_MET.load(Relaxed) {
+pub fn warn_of_volatile(address: usize, code: usize) {
+    static HAS_WARNED: AtomicBool = AtomicBool::new(false);
+    if HAS_WARNED.load(Relaxed) {
         return;
     }
     silently(|engine| {
@@ -193,7 +193,7 @@ pub fn meet_volatile(address: usize, code: usize) {
         {
             return;
         }
-        HAS_MET.store(true, Relaxed);
+        HAS_WARNED.store(true, Relaxed);
         let place = engine.shown_spot(Spot::Code(code));
         let place = place.map_or_else(String::new, |place| format!(", the first one at {place},"));
         engine.guests.warnings.get_mut().insert(format!(
@@ -224,7 +224,7 @@ pub fn begin_allocation() -> usize {
 pub fn release(address: usize, length: usize, code: usize) {
     silently(|engine| {
         if !engine.races_plain() {
-            engine.look_for_races();
+            engine.search_for_races();
         }
         engine.thread().life.code = code;
         engine.thread().life.guests.round.take_effect();
@@ -236,7 +236,7 @@ pub fn release(address: usize, length: usize, code: usize) {
 pub fn unmap(address: usize, length: usize, code: usize) {
     silently(|engine| {
         if !engine.races_plain() {
-            engine.look_for_races();
+            engine.search_for_races();
         }
         engine.thread().life.guests.round.take_effect();
         // Complete the write of this step now, because its memory is unreadable afterwards.
@@ -301,20 +301,20 @@ impl Engine {
     #[inline(always)]
     pub(super) fn begin_raced_access(&mut self) -> bool {
         let left = &mut self.thread().life.accesses_left;
-        let goes_on = *left > 0;
-        *left -= u32::from(goes_on);
-        goes_on
+        let continues = *left > 0;
+        *left -= u32::from(continues);
+        continues
     }
 
     /// Counts a plain access by the running thread that is not an event, and calls `performs` for
     /// it. Beyond the limit, halts the thread instead. Returns whether the thread continues.
-    pub(super) fn goes_on_racing(&mut self, performs: impl FnOnce(&mut Engine)) -> bool {
-        let goes_on = self.begin_raced_access();
-        match goes_on {
+    pub(super) fn continues_racing(&mut self, performs: impl FnOnce(&mut Engine)) -> bool {
+        let continues = self.begin_raced_access();
+        match continues {
             true => performs(self),
             false => self.halt(Halt::Bound(Bound::Accesses)),
         }
-        goes_on
+        continues
     }
 
     /// Records the plain read of the current event.
@@ -325,7 +325,7 @@ impl Engine {
     pub(super) unsafe fn has_read(&mut self, address: usize, length: usize, range: Range) {
         // SAFETY: as promised by the caller.
         let token = unsafe { content_of(address, length, range) };
-        self.note(token, token);
+        self.record_value_ids(token, token);
         if self.watch.is_on() {
             // SAFETY: as promised by the caller.
             self.see(unsafe { memory_seen(address, length) });

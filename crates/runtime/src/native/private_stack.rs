@@ -66,11 +66,11 @@ impl Engine {
             self.life.pending[index] = Pending::Enabled(self.after_yield(Request::plain(op)));
             return false;
         }
-        let goes_on = self.begin_private_access();
-        if !goes_on {
+        let continues = self.begin_private_access();
+        if !continues {
             self.halt(Halt::Bound(Bound::Events));
         }
-        goes_on
+        continues
     }
 
     /// Counts an access by the running thread to its private stack as part of the current step.
@@ -79,14 +79,14 @@ impl Engine {
     pub(super) fn begin_private_access(&mut self) -> bool {
         let most = self.config.conditions.max_events;
         let thread = self.thread();
-        let goes_on = thread.life.operations < most;
-        thread.life.operations += u32::from(goes_on);
-        goes_on
+        let continues = thread.life.operations < most;
+        thread.life.operations += u32::from(continues);
+        continues
     }
 
     /// If the current plain write is a step but not an event, arranges that it is recorded after
     /// the program has performed it. Also passes the write to the audit, if there is one.
-    pub(super) fn note_private_write(&mut self, address: usize, length: usize) {
+    pub(super) fn record_private_write(&mut self, address: usize, length: usize) {
         if self.watch.audits && !self.races_plain() {
             self.audit_access(address, length, true);
         }

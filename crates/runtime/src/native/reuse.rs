@@ -27,7 +27,7 @@ pub(super) type Freed = FxHashMap<usize, Vec<(usize, EventId)>>;
 
 /// Accesses to heap blocks in all executions so far, while several threads ran.
 #[derive(Default)]
-pub(crate) struct Met {
+pub(crate) struct Accesses {
     /// For each block, the thread that has read its address. `None` stands for several threads.
     readers: FxHashMap<usize, Option<ThreadId>>,
     /// The code of the first free, and the threads that have freed, by block size.
@@ -41,7 +41,7 @@ pub(crate) struct Met {
     reported: FxHashSet<usize>,
 }
 
-impl Met {
+impl Accesses {
     /// Returns whether one thread has allocated blocks of this size and another thread has freed
     /// some.
     fn has_two(&self, size: usize) -> bool {
@@ -58,7 +58,7 @@ impl Met {
 
 /// Records that the running thread has read the address of a block, if the read is atomic or plain
 /// accesses are interleaved.
-pub fn meet_address(block: usize, is_atomic: bool) {
+pub fn record_address(block: usize, is_atomic: bool) {
     silently(|engine| {
         let counts = is_atomic || !engine.races_plain();
         if counts && !engine.is_solo() {
@@ -80,7 +80,7 @@ pub fn meet_address(block: usize, is_atomic: bool) {
 /// Chooses a block for an allocation of the running thread: a freed block, or `None` for new
 /// memory.
 pub fn allocate_again(size: usize, code: usize) -> Option<usize> {
-    if !silently(|engine| engine.meets_allocation(size)) {
+    if !silently(|engine| engine.observe_allocation(size)) {
         return None;
     }
     let location = Location::caller();
@@ -104,7 +104,7 @@ pub fn allocate_again(size: usize, code: usize) -> Option<usize> {
 
 /// Records that the running thread has freed a block of this size.
 pub fn free_for_others(block: usize, size: usize, code: usize) {
-    if !silently(|engine| engine.meets_free(block, size, code)) {
+    if !silently(|engine| engine.observe_free(block, size, code)) {
         return;
     }
     let location = Location::caller();
@@ -162,7 +162,7 @@ impl Engine {
     }
 
     /// Records an allocation by the running thread. Returns whether it is an event.
-    fn meets_allocation(&mut self, size: usize) -> bool {
+    fn observe_allocation(&mut self, size: usize) -> bool {
         if self.is_solo() {
             return false;
         }
@@ -193,7 +193,7 @@ impl Engine {
     }
 
     /// Records a free by the running thread. Returns whether it is an event.
-    fn meets_free(&mut self, block: usize, size: usize, code: usize) -> bool {
+    fn observe_free(&mut self, block: usize, size: usize, code: usize) -> bool {
         if self.is_solo() {
             return false;
         }
@@ -225,10 +225,10 @@ impl Engine {
     /// Returns whether blocks of this size have been both freed and allocated while several threads
     /// ran, in any execution so far. If not, neither is an event.
     fn is_pool_used(&mut self, size: usize) -> bool {
-        let met = &self.guests.native.reuse;
-        let is_met = met.freed.contains_key(&size) && met.allocated.contains_key(&size);
+        let accesses = &self.guests.native.reuse;
+        let is_used = accesses.freed.contains_key(&size) && accesses.allocated.contains_key(&size);
         let pool = self.pool(size);
-        if is_met {
+        if is_used {
             self.coarsen_object(pool, Coarsening::Shared);
         }
         self.names.is_coarse(pool, Coarsening::Shared)
@@ -250,11 +250,11 @@ impl Engine {
 
     /// Reports that blocks of this size are not reused although they could be.
     fn report_missed_reuse(&mut self, size: usize) {
-        let met = &mut self.guests.native.reuse;
-        if !met.reported.insert(size) {
+        let accesses = &mut self.guests.native.reuse;
+        if !accesses.reported.insert(size) {
             return;
         }
-        let Some(&(code, _)) = met.freed.get(&size) else {
+        let Some(&(code, _)) = accesses.freed.get(&size) else {
             return;
         };
         let place = self.shown_spot(Spot::Code(code));

@@ -29,9 +29,9 @@ pub trait Memory: Sync {
     /// may have changed.
     fn has_unseen_writes(&self) -> bool;
 
-    /// Passes the memory that may change to `look`: the memory that threads share, except their
-    /// stacks. Stops when `look` returns false, and then returns false.
-    fn look(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool;
+    /// Passes the memory that may change to `visit`: the memory that threads share, except their
+    /// stacks. Stops when `visit` returns false, and then returns false.
+    fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> bool) -> bool;
 
     /// Clears dead parts in a copy of a stack that begins at `start` with a
     /// [`Frame`](super::Frame).
@@ -49,9 +49,9 @@ pub trait Memory: Sync {
     /// Returns the lines with hooks that no recorded execution has reached, as `file:line`.
     fn unreached(&self) -> Vec<String>;
 
-    /// Passes the memory whose accesses hooks report, except stacks, to `look` until it returns
+    /// Passes the memory whose accesses hooks report, except stacks, to `visit` until it returns
     /// false.
-    fn look_at_shared(&self, look: &mut dyn FnMut(&[u8]) -> bool);
+    fn visit_shared(&self, visit: &mut dyn FnMut(&[u8]) -> bool);
 
     /// Returns whether the address is in memory that a system library has allocated.
     fn is_of_system(&self, address: usize) -> bool;
@@ -201,7 +201,7 @@ impl Engine {
     fn size_of_copy(&self) -> Option<usize> {
         let is_plain = self.granularity == StepGranularity::Accesses
             && !self.config.without.contains(&Shortcut::Savepoints)
-            && !self.watch.notes
+            && !self.watch.records_or_samples
             && !self.watch.states
             && !self.watch.stacks;
         let native = self.config.native.filter(|_| is_plain)?;
@@ -232,7 +232,7 @@ impl Engine {
         let is_simple = |&id: &ThreadId| {
             let thread = &self.threads[id.index()];
             thread.panic.is_none()
-                && thread.noticed.is_none()
+                && thread.caught_panic.is_none()
                 && thread.job.is_none()
                 && thread.guests.making.is_none()
                 && thread.guests.heap.is_unused()
@@ -338,7 +338,7 @@ impl SavedThread {
         thread.guests.run = self.run;
         thread.life.copy(&self.life);
         thread.panic = None;
-        thread.noticed = None;
+        thread.caught_panic = None;
         thread.guests.heap.reset();
         thread.fibre.restore(&self.fibre);
     }

@@ -144,7 +144,7 @@ impl Shadow {
     /// Records an access and returns true. If an access of another thread conflicts with it,
     /// whether ordered or not, records nothing and returns false.
     #[inline]
-    fn notes(&mut self, number: usize, touch: Touch, is_raced: bool) -> bool {
+    fn record_unless_conflicting(&mut self, number: usize, touch: Touch, is_raced: bool) -> bool {
         let touches = self.granule(number);
         let mut same = None;
         for (index, earlier) in touches.iter().enumerate() {
@@ -254,8 +254,8 @@ impl Engine {
         }
         for granule in address / GRANULE..=(address + length - 1) / GRANULE {
             let ownership = &mut self.guests.native.ownership;
-            if ownership.access(granule, self.running, false) == Found::Met {
-                self.meet_shared_memory();
+            if ownership.access(granule, self.running, false) == Found::NewlyShared {
+                self.handle_shared_memory();
             }
         }
     }
@@ -278,22 +278,22 @@ impl Engine {
 
     /// Handles shared memory that executions so far did not watch.
     #[cold]
-    fn meet_shared_memory(&mut self) {
+    fn handle_shared_memory(&mut self) {
         let executions = self.guests.savepoints.repeated;
         if !self.is_coarsened() && self.guests.native.ownership.restart(executions) {
             self.guests.native.watch_all();
         }
-        self.guests.native.has_met_more_shared |= self.guests.native.ownership.is_of_slices();
+        self.guests.native.has_found_more_shared |= self.guests.native.ownership.is_of_slices();
         self.coarsen(Restart::SharedMemory);
-        self.look_for_races();
+        self.search_for_races();
     }
 
     /// Searches for races because an object begins or ends. Uses must be ordered with the beginning
     /// and end of their object even where plain accesses are interleaved. While there is only one
     /// thread, everything is ordered.
-    pub(crate) fn look_for_races_of_objects(&mut self) {
+    pub(crate) fn search_for_races_of_objects(&mut self) {
         if !self.races_plain() && self.started().len() > 1 && !self.is_solo() {
-            self.look_for_races();
+            self.search_for_races();
         }
     }
 
@@ -359,15 +359,21 @@ impl Engine {
         }
         let ownership = &mut self.guests.native.ownership;
         let found = ownership.access(number, self.running, !kind.is_atomic());
-        if found == Found::Met {
-            self.meet_shared_memory();
+        if found == Found::NewlyShared {
+            self.handle_shared_memory();
         }
         found == Found::Shared
     }
 
     fn shadow_granule(&mut self, number: usize, touch: Touch) {
         let is_raced = self.guests.native.is_raced;
-        if !self.watch.records && self.guests.native.shadow.notes(number, touch, is_raced) {
+        if !self.watch.records
+            && self
+                .guests
+                .native
+                .shadow
+                .record_unless_conflicting(number, touch, is_raced)
+        {
             return;
         }
         let mut touch = touch;
@@ -383,7 +389,7 @@ impl Engine {
                 .happens_before
                 .knows(touch.epoch.thread, earlier.epoch);
             if overlaps && !is_ordered && earlier.kind.conflicts(touch.kind, is_raced) {
-                self.meet_race(*earlier, touch, number);
+                self.handle_race(*earlier, touch, number);
             }
             // If this access covers an earlier access and is ordered after it, then every access
             // that races with the earlier access also races with this access.
@@ -398,7 +404,7 @@ impl Engine {
 
     /// Handles two accesses that are not known to be ordered.
     #[cold]
-    fn meet_race(&mut self, earlier: Touch, later: Touch, number: usize) {
+    fn handle_race(&mut self, earlier: Touch, later: Touch, number: usize) {
         let both = earlier.bytes & later.bytes;
         let address = number * GRANULE + both.trailing_zeros() as usize;
         if self
@@ -500,7 +506,7 @@ impl Engine {
         }
         self.guests
             .recorder
-            .note_race(earlier.recorded, later.recorded);
+            .record_race(earlier.recorded, later.recorded);
         self.guests.failures.push(shown);
     }
 }

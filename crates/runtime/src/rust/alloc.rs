@@ -15,7 +15,7 @@ use std::panic::Location;
 #[track_caller]
 pub unsafe fn alloc(layout: Layout) -> *mut u8 {
     // SAFETY: as promised by the caller.
-    noted(unsafe { std::alloc::alloc(layout) })
+    recorded(unsafe { std::alloc::alloc(layout) })
 }
 
 /// Allocates like `std::alloc::alloc_zeroed`. Records that [`dealloc`] must free the memory.
@@ -26,7 +26,7 @@ pub unsafe fn alloc(layout: Layout) -> *mut u8 {
 #[track_caller]
 pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
     // SAFETY: as promised by the caller.
-    noted(unsafe { std::alloc::alloc_zeroed(layout) })
+    recorded(unsafe { std::alloc::alloc_zeroed(layout) })
 }
 
 /// Frees memory of [`alloc`] or [`alloc_zeroed`] like `std::alloc::dealloc`. Freeing other memory,
@@ -56,7 +56,7 @@ pub unsafe fn dealloc(pointer: *mut u8, layout: Layout) {
 }
 
 #[track_caller]
-fn noted(pointer: *mut u8) -> *mut u8 {
+fn recorded(pointer: *mut u8) -> *mut u8 {
     outside!(pointer);
     let location = Location::caller();
     silently(|engine| {

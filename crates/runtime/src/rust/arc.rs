@@ -95,7 +95,9 @@ impl<T> Arc<T> {
         }));
         let is_only = this.counter.take_last();
         match is_only {
-            true => Ok(Shared::try_unwrap(this.into_shared()).unwrap_or_else(|_| torn())),
+            true => {
+                Ok(Shared::try_unwrap(this.into_shared()).unwrap_or_else(|_| halt_in_tear_down()))
+            }
             false => Err(this),
         }
     }
@@ -139,15 +141,14 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn strong_count(this: &Arc<T>) -> usize {
         outside!(event(OpKind::Load, || Shared::strong_count(&this.value)));
-        this.counter.look()
+        this.counter.read_shares()
     }
 
     /// Returns the number of weak references.
     #[track_caller]
     pub fn weak_count(this: &Arc<T>) -> usize {
         outside!(event(OpKind::Load, || Shared::weak_count(&this.value)));
-        this.counter
-            .look_at_weak(|| Shared::weak_count(&this.value))
+        this.counter.read_weak(|| Shared::weak_count(&this.value))
     }
 
     /// Creates a reference that does not keep the value alive.
@@ -165,7 +166,7 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn get_mut(this: &mut Arc<T>) -> Option<&mut T> {
         outside!(event(OpKind::Load, || Shared::get_mut(&mut this.value)));
-        this.counter.look_if_unique();
+        this.counter.check_unique();
         Shared::get_mut(&mut this.value)
     }
 
@@ -182,7 +183,7 @@ impl<T: Clone> Arc<T> {
         if Arc::get_mut(this).is_none() {
             *this = Arc::new((**this).clone());
         }
-        Shared::get_mut(&mut this.value).unwrap_or_else(|| torn())
+        Shared::get_mut(&mut this.value).unwrap_or_else(|| halt_in_tear_down())
     }
 }
 
@@ -225,7 +226,7 @@ impl<T: ?Sized> Deref for Arc<T> {
 
 /// Never returns. The counter and the `Arc` of `std` disagree only while an execution is torn down,
 /// because operations then return results that do not hold. `assume(false)` ends the thread.
-fn torn() -> ! {
+fn halt_in_tear_down() -> ! {
     loop {
         crate::assume(false);
     }

@@ -222,7 +222,7 @@ impl<V: Value> Atomic<V> {
         let order_of_load = memory_order(order);
         perform_ordered(load, order_of_load, Location::caller(), |engine| {
             let value = engine.value_read(atomic.own());
-            engine.note(value.token(), value.token());
+            engine.record_value_ids(value.token(), value.token());
             if engine.watch.is_on() {
                 loaded(engine, value, order);
             }
@@ -239,7 +239,7 @@ impl<V: Value> Atomic<V> {
         let store = op(OpKind::Store, Access::Write, atomic.object());
         let order_of_store = memory_order(order);
         perform_ordered(store, order_of_store, Location::caller(), |engine| {
-            engine.note(atomic.own().token(), value.token());
+            engine.record_value_ids(atomic.own().token(), value.token());
             atomic.write(engine, value);
             if engine.watch.is_on() {
                 stored(engine, value, order);
@@ -259,7 +259,7 @@ impl<V: Value> Atomic<V> {
         perform_ordered(modify, both, Location::caller(), |engine| {
             let old = engine.value_read(atomic.own());
             let new = change(old);
-            engine.note(old.token(), new.token());
+            engine.record_value_ids(old.token(), new.token());
             atomic.write(engine, new);
             if engine.watch.is_on() {
                 modified(engine, name, old, new, order);
@@ -292,14 +292,14 @@ impl<V: Value> Atomic<V> {
                 ..Request::plain(op)
             };
             request.op.access = request.access_at(atomic.own().token());
-            engine.meet_ordering(&mut request, Some(location));
+            engine.process_ordering(&mut request, Some(location));
             engine.announce_conditional(request, DependsOn::Value, location);
         };
         visible(announce, |engine| {
             let old = engine.value_read(atomic.own());
             let is_equal = old.token() == expects;
             let after = if is_equal { new } else { old };
-            engine.note(old.token(), after.token());
+            engine.record_value_ids(old.token(), after.token());
             if is_equal {
                 engine.op.access = Access::Write;
                 atomic.write(engine, new);

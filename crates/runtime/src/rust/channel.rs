@@ -153,7 +153,7 @@ impl<T> Channel<T> {
     #[track_caller]
     pub fn send_timed(&self, message: T) -> Result<(), SendError<T>> {
         if self.capacity.is_rendezvous() {
-            self.note_try();
+            self.record_try();
         }
         let result = self.send_by_try(message, Location::caller());
         if let Err(SendError::Full(_)) = result {
@@ -164,7 +164,7 @@ impl<T> Channel<T> {
 
     /// Tries to send at a rendezvous, in one event.
     fn try_rendezvous(&self, message: T, location: Place) -> Result<(), SendError<T>> {
-        self.note_try();
+        self.record_try();
         let shown = self.text_of(&message);
         let mut message = Some(message);
         let sent = perform(
@@ -177,7 +177,7 @@ impl<T> Channel<T> {
                     self.put(ticket, message.take());
                     self.left_message(engine);
                 }
-                self.note_sent(
+                self.record_send_result(
                     engine,
                     sent.map_or_else(|failed| failed, |_| Sent::Accepted),
                     &shown,
@@ -211,7 +211,7 @@ impl<T> Channel<T> {
         let result = Order::send_try_result(self.capacity).on(self.object);
         let sent = perform(result, location, |engine| {
             let sent = self.order(engine).resolve_send(ticket);
-            self.note_sent(engine, sent, &shown);
+            self.record_send_result(engine, sent, &shown);
             sent
         });
         match sent {
@@ -233,7 +233,7 @@ impl<T> Channel<T> {
         engine.may_grant(engine.event());
     }
 
-    fn note_sent(&self, engine: &mut Engine, sent: Sent, shown: &str) {
+    fn record_send_result(&self, engine: &mut Engine, sent: Sent, shown: &str) {
         match sent {
             Sent::Accepted => engine.take_effect(),
             Sent::Full | Sent::Disconnected => engine.see(Seen::NoRoom(self.number)),
@@ -262,7 +262,7 @@ impl<T> Channel<T> {
     pub fn try_receive(&self) -> Result<T, ReceiveError> {
         outside!(self.real().try_receive().map_err(ReceiveError::of));
         let location = Location::caller();
-        let was_hung_up = self.look_for_senders(location);
+        let was_hung_up = self.check_senders(location);
         match self.capacity.is_rendezvous() {
             true => self.try_receive_rendezvous(was_hung_up, location),
             false => self.receive_by_try(was_hung_up, location),
@@ -280,7 +280,7 @@ impl<T> Channel<T> {
             received.map_err(ReceiveError::of)
         });
         let location = Location::caller();
-        let was_hung_up = self.look_for_senders(location);
+        let was_hung_up = self.check_senders(location);
         let result = self.receive_by_try(was_hung_up, location);
         if let Err(ReceiveError::Empty) = result {
             expire();
@@ -290,8 +290,8 @@ impl<T> Channel<T> {
 
     /// Checks whether all senders are gone. This check comes first, because a later check could
     /// miss a message that is sent before the last sender is dropped.
-    fn look_for_senders(&self, location: Place) -> bool {
-        self.note_try();
+    fn check_senders(&self, location: Place) -> bool {
+        self.record_try();
         perform(Order::CLOSED_CHECK.on(self.object), location, |engine| {
             self.order(engine).is_hung_up()
         })
@@ -303,7 +303,7 @@ impl<T> Channel<T> {
             let event = engine.event();
             let order = self.order(engine);
             let received = order.try_receive(event, was_hung_up);
-            self.note_received(engine, None, received);
+            self.record_receive_result(engine, None, received);
             received
         });
         self.result(received)
@@ -324,13 +324,18 @@ impl<T> Channel<T> {
         let received = perform(result, location, |engine| {
             let order = self.order(engine);
             let received = order.resolve_receive(ticket, was_hung_up);
-            self.note_received(engine, Some(ticket), received);
+            self.record_receive_result(engine, Some(ticket), received);
             received
         });
         self.result(received)
     }
 
-    fn note_received(&self, engine: &mut Engine, ticket: Option<Ticket>, received: Received) {
+    fn record_receive_result(
+        &self,
+        engine: &mut Engine,
+        ticket: Option<Ticket>,
+        received: Received,
+    ) {
         match received {
             Received::Message(_) => engine.take_effect(),
             Received::Empty => engine.see(Seen::NoMessage(self.number)),
@@ -416,7 +421,7 @@ impl<T> Channel<T> {
     /// Records that the channel is used with try operations. If this was unknown, the exploration
     /// starts again. Then the drop of a sender is an access, and the operations at a rendezvous are
     /// ordered with each other.
-    fn note_try(&self) {
+    fn record_try(&self) {
         if !self.is_tried {
             silently(|engine| engine.coarsen_object(self.object, Coarsening::Tried));
         }

@@ -85,7 +85,7 @@ impl Condvar {
         perform(Order::RESOLVE.on(self.object), location, |engine| {
             let is_signalled = self.order(engine).resolve(ticket);
             if !is_signalled {
-                engine.note_end_of_wait(self.number);
+                engine.record_end_of_wait(self.number);
             }
             engine.record(|name| match is_signalled {
                 true => format!("{name}: signalled in time"),

@@ -100,7 +100,7 @@ impl<T: 'static> Lazy<T> {
             let value = value.and_then(<dyn Any>::downcast_ref);
             value.map(|value| &raw const *value)
         })
-        .unwrap_or_else(|| torn());
+        .unwrap_or_else(|| halt_in_tear_down());
         // SAFETY: the value is in a box that is dropped when the threads of the execution have
         // ended. Statics and threads of other executions could reach it by safe code only if they
         // kept this reference, which is forbidden.
@@ -119,7 +119,7 @@ impl Drop for Fails<'_> {
 
 /// Never returns. The value is missing only while the execution is torn down, because no other
 /// thread creates it then. `assume(false)` ends the thread.
-fn torn() -> ! {
+fn halt_in_tear_down() -> ! {
     loop {
         crate::assume(false);
     }

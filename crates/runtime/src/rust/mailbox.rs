@@ -50,7 +50,7 @@ impl State {
 
 impl Engine {
     /// Handles a possible mistake of a thread as the policy demands.
-    fn notice(&mut self, policy: Policy, kind: FailureKind, message: String) {
+    fn apply_policy(&mut self, policy: Policy, kind: FailureKind, message: String) {
         match policy {
             Policy::Allow => {}
             Policy::Warn => self.warn(message),
@@ -152,7 +152,7 @@ impl Mailbox {
 
     /// Applies the policy, because the letter that the current event delivered came too late.
     pub fn came_too_late(&self, policy: Policy, message: impl FnOnce() -> String) {
-        silently(|engine| engine.notice(policy, FailureKind::DeadLetter, message()));
+        silently(|engine| engine.apply_policy(policy, FailureKind::DeadLetter, message()));
     }
 
     /// Sends a letter that arrives at once. Returns its position, or `None` if the mailbox is
@@ -172,7 +172,7 @@ impl Mailbox {
             }
             engine.record(|_| text());
             if let Some(to) = engine.life.objects.mailboxes.get(self.number).thread {
-                engine.guests.recorder.note_arrival(to);
+                engine.guests.recorder.record_arrival(to);
             }
             let order = &mut engine.life.objects.mailboxes.get_mut(self.number).order;
             (!order.is_closed()).then(|| order.arrive(event))
@@ -189,8 +189,8 @@ impl Mailbox {
 
     /// Returns the number of letters that have arrived so far.
     #[track_caller]
-    pub fn look(&self) -> usize {
-        perform(Order::LOOK.on(self.object), Location::caller(), |engine| {
+    pub fn count(&self) -> usize {
+        perform(Order::COUNT.on(self.object), Location::caller(), |engine| {
             let count = engine.life.objects.mailboxes.get(self.number).order.count();
             engine.see(Seen::Letters(self.number, count));
             count
@@ -205,7 +205,7 @@ impl Mailbox {
             order.receive(position);
             order.edges(position, &mut edges);
             for &arrival in &edges {
-                engine.guests.recorder.note_receipt(arrival);
+                engine.guests.recorder.record_receipt(arrival);
             }
             engine.synchronize_with(&edges);
             engine.take_effect();
@@ -318,7 +318,7 @@ impl Posted {
             engine.record(|_| text());
             let event = engine.event();
             if engine.watch.records {
-                engine.guests.recorder.note_send(self.key(), event);
+                engine.guests.recorder.record_send(self.key(), event);
             }
         });
     }
@@ -340,7 +340,7 @@ impl Posted {
     #[track_caller]
     pub fn deliver(&self, to: &Mailbox, text: impl FnOnce() -> String) -> Option<usize> {
         let position = to.arrive(Order::DELIVER, text);
-        silently(|engine| engine.guests.recorder.note_delivery(self.key()));
+        silently(|engine| engine.guests.recorder.record_delivery(self.key()));
         self.arrived();
         position
     }
@@ -360,7 +360,7 @@ impl Posted {
     pub fn received(&self) {
         self.network
             .with(|letters, process| letters.receive(process, self.ticket));
-        silently(|engine| engine.guests.recorder.note_origin(self.key()));
+        silently(|engine| engine.guests.recorder.record_origin(self.key()));
     }
 
     /// Returns the identity of the letter, if it matters after the arrival: see [`Letters::name`].

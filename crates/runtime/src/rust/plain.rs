@@ -147,7 +147,7 @@ impl Plain {
     pub(crate) fn called(kind: &str, location: Place) -> Plain {
         outside!(Plain::outside());
         silently(|engine| {
-            engine.look_for_races();
+            engine.search_for_races();
             let number = engine.guests.plain.add(State::clear, State::default);
             engine.name_memory(number, kind, location);
             engine.write_plain(number, location);
@@ -258,11 +258,11 @@ impl<T> fmt::Debug for PlainCell<T> {
 
 impl Engine {
     /// Searches for data races from now on. The exploration restarts if it may have missed a race.
-    pub(crate) fn look_for_races(&mut self) {
+    pub(crate) fn search_for_races(&mut self) {
         if self.watch.races {
             return;
         }
-        self.names.meet_plain_memory();
+        self.names.record_plain_memory();
         self.watch.races = true;
         self.guests.happens_before.clear();
         for &thread in &self.life.started {
@@ -275,7 +275,7 @@ impl Engine {
 
     fn read_plain(&mut self, number: u32, location: Place) {
         let touch = self.touch(number, location, Kind::Read);
-        self.look_at_lasting(number, touch);
+        self.check_lasting(number, touch);
         let thread = touch.epoch.thread;
         let state = self.guests.plain.get_mut(number);
         match state
@@ -287,13 +287,13 @@ impl Engine {
             None => state.reads.push(touch),
         }
         if let Some(write) = state.write {
-            self.look_at_order(write, touch);
+            self.check_order(write, touch);
         }
     }
 
     fn write_plain(&mut self, number: u32, location: Place) {
         let touch = self.touch(number, location, Kind::Write);
-        self.look_at_lasting(number, touch);
+        self.check_lasting(number, touch);
         self.write_by(number, touch);
     }
 
@@ -302,7 +302,7 @@ impl Engine {
         let write = state.write.replace(touch);
         let mut reads = std::mem::take(&mut state.reads);
         for &earlier in write.iter().chain(&reads) {
-            self.look_at_order(earlier, touch);
+            self.check_order(earlier, touch);
         }
         reads.clear();
         self.guests.plain.get_mut(number).reads = reads;
@@ -366,7 +366,7 @@ impl Engine {
 
     /// Checks an access against the accesses in progress.
     #[inline]
-    fn look_at_lasting(&mut self, number: u32, touch: Touch) {
+    fn check_lasting(&mut self, number: u32, touch: Touch) {
         let lasting = &self.guests.plain.get_mut(number).lasting;
         let is_write = |kind| matches!(kind, Kind::Write);
         let conflicts = |other: &Touch| is_write(touch.kind) || is_write(other.kind);
@@ -393,7 +393,7 @@ impl Engine {
     }
 
     #[inline]
-    fn look_at_order(&mut self, earlier: Touch, later: Touch) {
+    fn check_order(&mut self, earlier: Touch, later: Touch) {
         if !self
             .guests
             .happens_before
@@ -428,7 +428,7 @@ impl Engine {
         let [_, (location, ..)] = accesses;
         self.guests
             .recorder
-            .note_race(earlier.recorded, later.recorded);
+            .record_race(earlier.recorded, later.recorded);
         self.guests.failures.push(Shown {
             kind: FailureKind::DataRace,
             message: format!("data race: {first} and {second} are not ordered"),

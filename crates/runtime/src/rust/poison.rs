@@ -80,7 +80,7 @@ impl Poison {
 
     /// Checks whether the lock is poisoned. The calling thread need not hold the lock.
     #[track_caller]
-    pub fn look(&self) -> bool {
+    pub fn check(&self) -> bool {
         outside!({
             crate::rust::outside::refuse(POLLED);
             self.flag.peek()

@@ -136,7 +136,7 @@ impl RwLock {
     #[inline(never)]
     #[track_caller]
     pub fn try_read(&self) -> Option<Place> {
-        self.note_try();
+        self.record_try();
         perform(
             Order::try_read_form(self.prefers_readers).on(self.object),
             Location::caller(),
@@ -155,7 +155,7 @@ impl RwLock {
     #[inline(never)]
     #[track_caller]
     pub fn try_write(&self) -> Option<Place> {
-        self.note_try();
+        self.record_try();
         perform(
             Order::TRY_WRITE.on(self.object),
             Location::caller(),
@@ -212,7 +212,7 @@ impl RwLock {
 
     /// Records that the lock is used with try operations. If this was unknown, the exploration
     /// starts again. Then a release is an access.
-    fn note_try(&self) {
+    fn record_try(&self) {
         if !self.is_tried {
             silently(|engine| engine.coarsen_object(self.object, Coarsening::Tried));
         }

@@ -52,13 +52,13 @@ impl<T> State<T> {
 
     /// Reads the value in one event. `text` describes the result for users.
     #[track_caller]
-    pub fn read<R>(&self, look: impl FnOnce(&T) -> R, text: impl FnOnce(&R) -> String) -> R {
+    pub fn read<R>(&self, inspect: impl FnOnce(&T) -> R, text: impl FnOnce(&R) -> String) -> R {
         let location = place(Location::caller());
         perform(self.op(Access::Read), location, |engine| {
             let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
-            let result = look(&value.0);
+            let result = inspect(&value.0);
             let token = ValueId(value.1);
-            engine.note(token, token);
+            engine.record_value_ids(token, token);
             engine.see(Seen::Value(self.object, token));
             if engine.watch.races {
                 let thread = engine.running;
@@ -80,7 +80,7 @@ impl<T> State<T> {
             let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
             let result = change(&mut value.0);
             value.1 += 1;
-            engine.note(ValueId(value.1 - 1), ValueId(value.1));
+            engine.record_value_ids(ValueId(value.1 - 1), ValueId(value.1));
             if engine.watch.races {
                 let thread = engine.running;
                 engine

@@ -51,7 +51,7 @@ pub(crate) struct Strengthening {
     /// The weakest ordering that each site may have. Other sites have `SeqCst`.
     least: BTreeMap<Site, MemoryOrder>,
     /// The orderings of the program weaker than `SeqCst` that executions have used.
-    met: BTreeMap<Site, Written>,
+    used: BTreeMap<Site, Written>,
 }
 
 impl Strengthening {
@@ -61,13 +61,13 @@ impl Strengthening {
         order.at_least(least.unwrap_or(MemoryOrder::SeqCst))
     }
 
-    fn meet(&mut self, site: Site, kind: OpKind, order: &mut MemoryOrder) {
+    fn record_and_strengthen(&mut self, site: Site, kind: OpKind, order: &mut MemoryOrder) {
         if order.is_weaker() {
             let written = Written {
                 kind,
                 order: *order,
             };
-            self.met.entry(site).or_insert(written);
+            self.used.entry(site).or_insert(written);
         }
         *order = self.strengthened(site, *order);
     }
@@ -84,9 +84,9 @@ impl Engine {
             is_of_failure,
         };
         let kind = request.op.kind;
-        strengthening.meet(site(false), kind, &mut request.order);
+        strengthening.record_and_strengthen(site(false), kind, &mut request.order);
         if kind == OpKind::CompareExchange {
-            strengthening.meet(site(true), OpKind::Load, &mut request.on_failure);
+            strengthening.record_and_strengthen(site(true), OpKind::Load, &mut request.on_failure);
         }
     }
 
@@ -130,12 +130,12 @@ impl Model {
     /// have used since the first call of [`strengthen`](Model::strengthen).
     pub fn stop_strengthening(&mut self) -> BTreeMap<Site, Written> {
         let strengthening = self.engine_mut().guests.strengthening.take();
-        strengthening.map_or_else(BTreeMap::new, |own| own.met)
+        strengthening.map_or_else(BTreeMap::new, |own| own.used)
     }
 
     /// Returns the orderings weaker than `SeqCst` that executions have used so far.
     pub fn weak_orderings(&self) -> BTreeMap<Site, Written> {
         let strengthening = self.engine().guests.strengthening.as_ref();
-        strengthening.map_or_else(BTreeMap::new, |own| own.met.clone())
+        strengthening.map_or_else(BTreeMap::new, |own| own.used.clone())
     }
 }

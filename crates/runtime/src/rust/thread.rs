@@ -58,7 +58,7 @@ pub fn call_at(
         engine.record_thread(child, |name| format!("call {name}"));
         if engine.watch.records {
             let event = engine.event();
-            engine.guests.recorder.note_call(child, event);
+            engine.guests.recorder.record_call_of(child, event);
         }
     });
     child
@@ -120,7 +120,7 @@ pub fn await_end(location: &'static Location<'static>, thread: ThreadId) {
     perform::wait(op, Wait::Return(thread), location, |engine| {
         engine.record_thread(thread, |name| format!("await {name}"));
         if engine.watch.records {
-            engine.guests.recorder.note_return(thread);
+            engine.guests.recorder.record_return_of(thread);
         }
     });
 }

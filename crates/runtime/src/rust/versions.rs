@@ -253,14 +253,14 @@ impl Engine {
     /// choice of the memory model depends on it, and strengthens it during the search for a repair.
     /// A `place` of `None` stands for the current place of the thread.
     #[inline(always)]
-    pub(crate) fn meet_ordering(&mut self, request: &mut Request, place: Option<Place>) {
+    pub(crate) fn process_ordering(&mut self, request: &mut Request, place: Option<Place>) {
         if request.order.is_weaker() || request.on_failure.is_weaker() {
-            self.meet_weak_ordering(request, place);
+            self.process_weak_ordering(request, place);
         }
     }
 
     #[cold]
-    fn meet_weak_ordering(&mut self, request: &mut Request, place: Option<Place>) {
+    fn process_weak_ordering(&mut self, request: &mut Request, place: Option<Place>) {
         let chooses = self.config.conditions.memory == MemoryModel::Auto && request.op.is_access();
         if !chooses && self.guests.strengthening.is_none() {
             return;

@@ -185,11 +185,11 @@ impl Engine {
             .iter()
             .filter(|&&other| other != id && is_unwrapped);
         others.find_map(|&other| {
-            let noticed = self.threads[other.index()].noticed.as_ref()?;
+            let caught_panic = self.threads[other.index()].caught_panic.as_ref()?;
             let name = self.thread_name(other);
             Some(format!(
                 "{name} panicked at {}: {}",
-                noticed.location, noticed.message
+                caught_panic.location, caught_panic.message
             ))
         })
     }
@@ -229,9 +229,9 @@ impl Engine {
         self.guests.recorder.mark_failed();
         let name = self.thread_name(id);
         let why = self.threads[id.index()]
-            .noticed
+            .caught_panic
             .as_ref()
-            .map(|noticed| noticed.message.clone());
+            .map(|caught_panic| caught_panic.message.clone());
         let (kind, message, why) = match why.as_deref() {
             Some(EXIT_AGAIN) => (FailureKind::Misuse, EXIT.to_owned(), None),
             Some(_) | None => (kind, message, why),
@@ -284,8 +284,11 @@ impl Engine {
 
     fn panic_of(&self, id: ThreadId, panic: Option<&Panic>) -> Shown {
         let thread = &self.threads[id.index()];
-        let (message, location) = match &thread.noticed {
-            Some(noticed) => (noticed.message.clone(), Some(noticed.location.clone())),
+        let (message, location) = match &thread.caught_panic {
+            Some(caught_panic) => (
+                caught_panic.message.clone(),
+                Some(caught_panic.location.clone()),
+            ),
             None => (panic.map_or_else(String::new, payload_text), None),
         };
         Shown {
@@ -315,7 +318,7 @@ impl Engine {
         if self.is_quiet() {
             return self.completed();
         }
-        let outcome = match Outcome::of(&self.life.pending, |thread| self.goes_on(thread)) {
+        let outcome = match Outcome::of(&self.life.pending, |thread| self.could_continue(thread)) {
             // Threads that stopped at a condition of an object do not spin. They wait for each
             // other.
             Outcome::Stuck if !self.spins() => Outcome::Deadlock,
@@ -353,9 +356,9 @@ impl Engine {
     /// Returns the outcome of an execution without other failures. It is completed unless letters
     /// (messages in mailboxes) or undropped values remain that are failures.
     fn completed(&self) -> Outcome {
-        let goes_on = |pending: &Pending| pending.enabled().is_some();
+        let is_enabled = |pending: &Pending| pending.enabled().is_some();
         if (self.life.objects.mailboxes.is_empty() && self.guests.owned.is_empty())
-            || self.life.pending.iter().any(goes_on)
+            || self.life.pending.iter().any(is_enabled)
         {
             return Outcome::Completed;
         }

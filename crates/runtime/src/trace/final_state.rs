@@ -27,7 +27,7 @@ impl Engine {
                 format!("stopped at a bound: {}", report::bound_name(*bound))
             }
             Pending::Failed => "failed".to_owned(),
-            Pending::Finished if self.threads[id.index()].noticed.is_some() => {
+            Pending::Finished if self.threads[id.index()].caught_panic.is_some() => {
                 "panicked".to_owned()
             }
             Pending::Finished => String::new(),

@@ -112,14 +112,14 @@ impl Recorder {
     }
 
     /// Records that the current event, whose id is `call`, calls the thread `callee`.
-    pub(crate) fn note_call(&mut self, callee: ThreadId, call: EventId) {
-        self.note_arrival(callee);
+    pub(crate) fn record_call_of(&mut self, callee: ThreadId, call: EventId) {
+        self.record_arrival(callee);
         self.calls.insert(callee, call);
     }
 
     /// Records that the current event gets the result of `callee`. The last event of `callee` is
     /// shown as the one that sent the result.
-    pub(crate) fn note_return(&mut self, callee: ThreadId) {
+    pub(crate) fn record_return_of(&mut self, callee: ThreadId) {
         let awaiting = self.thread.map(|(thread, _)| thread);
         let last = self
             .events
@@ -133,29 +133,29 @@ impl Recorder {
     }
 
     /// Records that the current event delivers a message to the thread.
-    pub(crate) fn note_arrival(&mut self, to: ThreadId) {
+    pub(crate) fn record_arrival(&mut self, to: ThreadId) {
         self.sent_to = Some(to);
     }
 
     /// Records that the current event receives a message that the event `arrival` delivered.
-    pub(crate) fn note_receipt(&mut self, arrival: EventId) {
+    pub(crate) fn record_receipt(&mut self, arrival: EventId) {
         self.sent_in = Some(arrival);
     }
 
     /// Records that the event `send` sends a letter through a network.
-    pub(crate) fn note_send(&mut self, letter: (u32, Ticket), send: EventId) {
+    pub(crate) fn record_send(&mut self, letter: (u32, Ticket), send: EventId) {
         self.sends.insert(letter, send);
     }
 
     /// Records that the current event delivers this letter.
-    pub(crate) fn note_delivery(&mut self, letter: (u32, Ticket)) {
+    pub(crate) fn record_delivery(&mut self, letter: (u32, Ticket)) {
         if let Some(send) = self.sends.get(&letter) {
             self.events[send.index()].sent_to = self.sent_to;
         }
     }
 
     /// Records that the current event receives this letter, which a network delivered.
-    pub(crate) fn note_origin(&mut self, letter: (u32, Ticket)) {
+    pub(crate) fn record_origin(&mut self, letter: (u32, Ticket)) {
         if let Some(&send) = self.sends.get(&letter) {
             self.sent_in = Some(send);
         }
@@ -217,7 +217,7 @@ impl Recorder {
     }
 
     /// Records the first two touches that race. Ignores later races.
-    pub(crate) fn note_race(&mut self, earlier: u32, later: u32) {
+    pub(crate) fn record_race(&mut self, earlier: u32, later: u32) {
         if let (None, Some((_, later_one))) = (self.race, self.touches.get_mut(later as usize)) {
             later_one.failed = true;
             self.race = Some([earlier, later]);
@@ -404,7 +404,7 @@ impl Engine {
     /// Names an object that was created.
     #[inline]
     pub(crate) fn name_object(&mut self, object: ObjectId, kind: &str, location: Place) {
-        if self.watch.notes {
+        if self.watch.records_or_samples {
             self.add_name(object, kind, location);
         }
     }
@@ -457,7 +457,7 @@ impl Engine {
     #[cold]
     fn add_name(&mut self, object: ObjectId, kind: &str, location: Place) {
         if self.watch.samples {
-            self.note_object(object, location);
+            self.sample_object(object, location);
         }
         if !self.watch.records {
             return;

@@ -52,13 +52,13 @@ impl Model {
         self.step_through(refined, ThreadId::MAIN)?;
         // For each step of `schedule`, its position in `refined`. Steps name the write that they
         // read from by its position.
-        let mut places: Vec<EventId> = Vec::new();
+        let mut positions: Vec<EventId> = Vec::new();
         for &step in schedule {
             let source = step.reads_from.event();
-            let source = source.and_then(|write| places.get(write.index()));
+            let source = source.and_then(|write| positions.get(write.index()));
             let reads_from = source.map_or(step.reads_from, |&write| ReadsFrom::from(write));
             let step = Step { reads_from, ..step };
-            places.push(EventId::at(refined.len()));
+            positions.push(EventId::at(refined.len()));
             self.step(step)?;
             refined.push(step);
             self.step_through(refined, step.thread)?;
@@ -68,11 +68,11 @@ impl Model {
 
     /// Checks whether the current execution had a data race.
     pub fn has_raced(&self) -> bool {
-        self.has_met(FailureKind::DataRace)
+        self.has_failure(FailureKind::DataRace)
     }
 
     /// Checks whether the current execution had a failure of this kind.
-    pub fn has_met(&self, kind: FailureKind) -> bool {
+    pub fn has_failure(&self, kind: FailureKind) -> bool {
         let mut failures = self.failures().into_iter();
         failures.any(|shown| shown.kind == kind)
     }

@@ -176,7 +176,7 @@ impl Model {
     }
 
     /// Replaces the goals with those known from earlier executions of another model.
-    pub fn met(&mut self, goals: Vec<Goal>) {
+    pub fn set_goals(&mut self, goals: Vec<Goal>) {
         self.engine_mut().guests.goals = goals;
     }
 

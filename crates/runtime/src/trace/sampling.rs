@@ -60,12 +60,12 @@ impl Sample<'_> {
 
 impl Engine {
     #[cold]
-    pub(crate) fn note_event(&mut self, spot: Spot) {
+    pub(crate) fn sample_event(&mut self, spot: Spot) {
         self.guests.sampled.spots.push(spot);
     }
 
     #[cold]
-    pub(crate) fn note_object(&mut self, object: ObjectId, place: Place) {
+    pub(crate) fn sample_object(&mut self, object: ObjectId, place: Place) {
         self.guests.sampled.made.push((object, place));
     }
 

@@ -42,10 +42,10 @@ impl Engine {
     /// Records the place of the event that begins.
     #[cold]
     #[inline(never)]
-    pub(crate) fn note_begin(&mut self, thread: ThreadId) {
+    pub(crate) fn record_begin(&mut self, thread: ThreadId) {
         let spot = self.own_spot();
         if self.watch.samples {
-            self.note_event(spot);
+            self.sample_event(spot);
         }
         if self.watch.records {
             self.guests.recorder.begin_event(thread, spot);

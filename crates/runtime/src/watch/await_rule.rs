@@ -88,15 +88,15 @@ impl Engine {
             return;
         }
         if self.life.is_in_event && self.config.native.is_none() {
-            self.note_effect(self.running);
+            self.record_effect(self.running);
         }
         self.begin_segment();
     }
 
     /// Records whether the event of the thread changed anything, once for each event.
-    pub(crate) fn note_effect(&mut self, thread: ThreadId) {
-        if !self.guests.is_effect_noted {
-            self.guests.is_effect_noted = true;
+    pub(crate) fn record_effect(&mut self, thread: ThreadId) {
+        if !self.guests.is_effect_recorded {
+            self.guests.is_effect_recorded = true;
             self.watch_effect(thread);
         }
     }
@@ -113,8 +113,8 @@ impl Engine {
         if !self.undoes() {
             return;
         }
-        self.note_access(thread);
-        self.note_publication(thread);
+        self.record_access(thread);
+        self.record_publication(thread);
         let may_change_nothing = match op.kind {
             OpKind::Load
             | OpKind::Fence
@@ -136,7 +136,7 @@ impl Engine {
             | OpKind::ObjectRead => true,
             OpKind::CompareExchange | OpKind::Store | OpKind::ReadModifyWrite => {
                 if self.before != self.after {
-                    self.note_write(thread);
+                    self.record_write(thread);
                 }
                 true
             }
@@ -156,7 +156,7 @@ impl Engine {
 
     /// Checks whether a thread that the await rule halted could continue now: its condition holds,
     /// or the thread would observe a different value in its round.
-    pub(crate) fn goes_on(&self, id: ThreadId) -> bool {
+    pub(crate) fn could_continue(&self, id: ThreadId) -> bool {
         let thread = &self.threads[id.index()];
         if let Some(condition) = thread.life.guests.condition {
             return condition.holds;

@@ -46,7 +46,7 @@ clone_in_place!(Clock { entries });
 clone_in_place!(Known {
     now,
     released,
-    met,
+    acquirable,
     unparked
 });
 clone_in_place!(Sequence {
@@ -120,7 +120,7 @@ struct Known {
     /// The clock that a relaxed store publishes, which is the clock of the last release fence.
     released: Clock,
     /// The clock that the next acquire fence joins: the join of the clocks that relaxed loads read.
-    met: Clock,
+    acquirable: Clock,
     /// The join of the clocks of the threads that unparked this thread.
     unparked: Clock,
 }
@@ -204,7 +204,7 @@ impl HappensBefore {
         for known in &mut self.threads {
             known.now.clear();
             known.released.clear();
-            known.met.clear();
+            known.acquirable.clear();
             known.unparked.clear();
         }
     }
@@ -347,7 +347,7 @@ impl HappensBefore {
         self.for_each(thread, variable.into(), |known, sequence| {
             match acquires(order) {
                 true => known.now.join(&sequence.clock),
-                false => known.met.join(&sequence.clock),
+                false => known.acquirable.join(&sequence.clock),
             };
         });
     }
@@ -393,10 +393,13 @@ impl HappensBefore {
     pub(crate) fn fence(&mut self, thread: ThreadId, order: Ordering) {
         let order = self.effective(order);
         let Known {
-            now, released, met, ..
+            now,
+            released,
+            acquirable,
+            ..
         } = self.known(thread);
         if acquires(order) {
-            now.join(met);
+            now.join(acquirable);
         }
         if releases(order) {
             released.clone_from(now);

@@ -307,7 +307,7 @@ impl Engine {
 
     /// Orders the current event, which belongs to the thread and has had its effect.
     fn order_event(&mut self, thread: ThreadId) {
-        let has_event = self.life.is_in_event && !self.is_torn();
+        let has_event = self.life.is_in_event && !self.is_ending();
         if has_event && self.guests.hidden.order.events() == self.life.events as usize {
             self.guests.hidden.order.event(thread, self.op, &self.edges);
         }
@@ -315,7 +315,7 @@ impl Engine {
 
     /// Returns whether the threads may be in states that the program cannot reach, because the
     /// execution is being ended.
-    fn is_torn(&self) -> bool {
+    fn is_ending(&self) -> bool {
         self.is_tearing_down || self.is_run_out || self.guests.ending.is_some()
     }
 
@@ -323,7 +323,7 @@ impl Engine {
     /// `on_stack` is the start of the used stack of the running thread, or `None` if all threads
     /// are suspended.
     fn compare(&mut self, thread: ThreadId, reports: bool, on_stack: Option<usize>) {
-        if self.is_torn() {
+        if self.is_ending() {
             return;
         }
         let mut hidden = std::mem::take(&mut self.guests.hidden);
@@ -335,7 +335,7 @@ impl Engine {
             before: self.threads[thread.index()].life.location,
         };
         let mut changes = Vec::new();
-        self.look_for_changes(&mut hidden.copy, on_stack, |change| changes.push(change));
+        self.find_changes(&mut hidden.copy, on_stack, |change| changes.push(change));
         let conflicts = match reports {
             true => hidden.write_all(by, &changes),
             false => Vec::new(),
@@ -353,7 +353,7 @@ impl Engine {
     }
 
     /// Passes all changes in memory that threads may share to `report`.
-    fn look_for_changes(
+    fn find_changes(
         &self,
         copy: &mut Copy,
         on_stack: Option<usize>,
@@ -365,7 +365,7 @@ impl Engine {
             self.threads[id.index()]
                 .guests
                 .heap
-                .look_at_objects(&mut spans);
+                .add_object_spans(&mut spans);
         }
         spans.extend(self.guests.residents.copied());
         for span in spans {

@@ -34,7 +34,7 @@ life! {
         /// Locks that were taken and released, and changes of variables that were undone.
         released: Vec<Hold>,
         /// The number of effects that other threads observed before they were undone.
-        noticed: u32,
+        observed: u32,
         /// The first event that might expose changed memory to another thread: a write, or the
         /// release of a lock.
         published: Option<EventId>,
@@ -62,13 +62,13 @@ impl Effects {
     }
 
     /// Returns the number of effects that other threads observed before they were undone.
-    pub(crate) fn noticed(&self) -> u32 {
-        self.noticed
+    pub(crate) fn observed(&self) -> u32 {
+        self.observed
     }
 
     /// Records that another thread has observed an effect.
-    pub(crate) fn notice(&mut self) {
-        self.noticed += 1;
+    pub(crate) fn record_observed(&mut self) {
+        self.observed += 1;
     }
 
     /// Discards the first `count` releases.
@@ -113,7 +113,7 @@ impl History {
     }
 
     /// Checks whether another thread has accessed the object since the event.
-    fn is_noticed(&self, thread: ThreadId, object: ObjectId, since: EventId) -> bool {
+    fn is_observed(&self, thread: ThreadId, object: ObjectId, since: EventId) -> bool {
         let mut events = self.since(since).iter();
         events.any(|event| event.object == object && event.thread != thread)
     }
@@ -193,7 +193,7 @@ impl Engine {
     }
 
     /// Records the current event.
-    pub(crate) fn note_access(&mut self, thread: ThreadId) {
+    pub(crate) fn record_access(&mut self, thread: ThreadId) {
         let event = self.event();
         let history = &mut self.guests.history;
         if history.events.is_empty() {
@@ -210,7 +210,7 @@ impl Engine {
     }
 
     /// Records that the thread has changed a variable's value, and may undo this change.
-    pub(crate) fn note_write(&mut self, thread: ThreadId) {
+    pub(crate) fn record_write(&mut self, thread: ThreadId) {
         let (object, before, after) = (self.op.object, self.before, self.after);
         let event = self.event();
         let effects = &self.threads[thread.index()].life.guests.round.effects;
@@ -233,19 +233,19 @@ impl Engine {
         if effects.written[index].before == after {
             effects.written.swap_remove(index);
         }
-        if self.guests.history.is_noticed(thread, object, since) {
+        if self.guests.history.is_observed(thread, object, since) {
             self.threads[thread.index()]
                 .life
                 .guests
                 .round
                 .effects
-                .notice();
+                .record_observed();
         }
     }
 
     /// Records that the thread has performed an event while it has changed memory and not restored
     /// it.
-    pub(crate) fn note_publication(&mut self, thread: ThreadId) {
+    pub(crate) fn record_publication(&mut self, thread: ThreadId) {
         let event = self.event();
         let round = &mut self.threads[thread.index()].life.guests.round;
         if round.at_hints.has_changed_heap() {
@@ -284,11 +284,21 @@ impl Engine {
         if !self.undoes() {
             return;
         }
-        let is_noticed = match hold {
-            Hold::Mutex(number, place) => self.life.objects.mutexes.get(number).is_noticed(place),
-            Hold::RwLock(number, place) => self.life.objects.rwlocks.get(number).is_noticed(place),
+        let is_observed = match hold {
+            Hold::Mutex(number, place) => self
+                .life
+                .objects
+                .mutexes
+                .get(number)
+                .has_made_try_fail(place),
+            Hold::RwLock(number, place) => self
+                .life
+                .objects
+                .rwlocks
+                .get(number)
+                .has_made_try_fail(place),
             Hold::Variable(object, event) => {
-                self.guests.history.is_noticed(self.running, object, event)
+                self.guests.history.is_observed(self.running, object, event)
             }
         };
         let round = &mut self.thread().life.guests.round;
@@ -297,7 +307,7 @@ impl Engine {
             Some(index) => {
                 round.effects.held.swap_remove(index);
                 round.effects.released.push(hold);
-                round.effects.noticed += u32::from(is_noticed);
+                round.effects.observed += u32::from(is_observed);
             }
             None => round.take_effect(),
         }

@@ -33,11 +33,11 @@ pub struct Behaviour {
 pub fn behaviour(program: &CProgram, most: usize, spurious: u8) -> Option<Behaviour> {
     let code = Code::of(program);
     let mut found = Behaviour::default();
-    let look = |state: &State, ends: Ends| {
+    let visit = |state: &State, ends: Ends| {
         found.has_race |= code.races(state);
         found.has_race_of_objects |= code.renews && code.has_race_of_objects(state);
         match ends {
-            Ends::GoesOn => {}
+            Ends::Continues => {}
             Ends::WaitsForTime => found.waits_for_time = true,
             Ends::Done => {
                 found.outcomes.insert(state.outcome());
@@ -49,7 +49,7 @@ pub fn behaviour(program: &CProgram, most: usize, spurious: u8) -> Option<Behavi
     for thread in &mut start.threads {
         thread.spurious = spurious;
     }
-    found.states = explore(&code, start, most, look)?;
+    found.states = explore(&code, start, most, visit)?;
     Some(found)
 }
 
@@ -61,26 +61,26 @@ pub fn has_unordered_accesses(program: &CProgram, only_objects: bool, most: usiz
     let order = Order::new(program.threads.len(), program.regions.len() * REGION);
     let mut found = false;
     let races = |order: &Order| order.has_race_of_objects || order.has_race && !only_objects;
-    let look = |state: &State, _| found |= state.order.as_deref().is_some_and(races);
-    let states = explore(&code, code.start_with(Some(order)), most, look);
+    let visit = |state: &State, _| found |= state.order.as_deref().is_some_and(races);
+    let states = explore(&code, code.start_with(Some(order)), most, visit);
     (found || states.is_some()).then_some(found)
 }
 
 /// How an execution continues from a state.
 enum Ends {
-    GoesOn,
+    Continues,
     WaitsForTime,
     Stuck,
     Done,
 }
 
-/// Passes each reachable state to `look` once. Returns the number of states, or `None` if it
+/// Passes each reachable state to `visit` once. Returns the number of states, or `None` if it
 /// exceeds `most`.
 fn explore(
     code: &Code,
     start: State,
     most: usize,
-    mut look: impl FnMut(&State, Ends),
+    mut visit: impl FnMut(&State, Ends),
 ) -> Option<usize> {
     let mut seen = HashSet::from([start.clone()]);
     let mut rest = vec![start];
@@ -102,13 +102,13 @@ fn explore(
             }
         }
         let is_over = |thread: &ThreadState| thread.phase != Phase::Runs;
-        look(
+        visit(
             &state,
             match (is_stuck, is_late) {
                 (true, _) if state.threads.iter().all(is_over) => Ends::Done,
                 (true, _) => Ends::Stuck,
                 (false, true) => Ends::WaitsForTime,
-                (false, false) => Ends::GoesOn,
+                (false, false) => Ends::Continues,
             },
         );
     }

@@ -145,7 +145,7 @@ impl<'a> Moves<'a> {
     }
 
     /// Adds a step within the action.
-    fn goes_on(&mut self, stage: Stage, change: impl FnOnce(&mut State)) {
+    fn continues(&mut self, stage: Stage, change: impl FnOnce(&mut State)) {
         let mut state = self.from.clone();
         change(&mut state);
         state.threads[self.number].stage = stage;
@@ -178,8 +178,8 @@ impl<'a> Moves<'a> {
             | Stage::Relocking
             | Stage::Arrived(..)
             | Stage::Initialising(_) => {
-                self.goes_on(Stage::Genuine, |_| {});
-                self.goes_on(Stage::Spurious, |_| {});
+                self.continues(Stage::Genuine, |_| {});
+                self.continues(Stage::Spurious, |_| {});
             }
         }
     }
@@ -243,7 +243,7 @@ impl<'a> Moves<'a> {
         match self.thread().stage {
             Stage::Waiting if patience == Patience::Expires => {
                 let action = self.action;
-                self.goes_on(Stage::Relocking, |state| {
+                self.continues(Stage::Relocking, |state| {
                     state.waiters[condvar].remove(&number);
                     state.threads[number]
                         .local
@@ -251,14 +251,14 @@ impl<'a> Moves<'a> {
                 });
             }
             Stage::Waiting if is_waiting => {}
-            Stage::Waiting => self.goes_on(Stage::Relocking, |_| {}),
+            Stage::Waiting => self.continues(Stage::Relocking, |_| {}),
             Stage::Relocking if self.from.mutexes[mutex].is_some() => {}
             Stage::Relocking => self.ends(|state| state.take_mutex(number, mutex)),
             Stage::Start
             | Stage::Arrived(..)
             | Stage::Initialising(_)
             | Stage::Spurious
-            | Stage::Genuine => self.goes_on(Stage::Waiting, |state| {
+            | Stage::Genuine => self.continues(Stage::Waiting, |state| {
                 state.waiters[condvar].insert(number);
                 state.free_mutex(number, mutex);
             }),
@@ -296,7 +296,7 @@ impl<'a> Moves<'a> {
         let places = self.plan.barriers[barrier].places.max(1);
         let arrived = self.from.arrivals[barrier] + 1;
         let needed = arrived.div_ceil(places) * places;
-        self.goes_on(Stage::Arrived(needed, arrived == needed), |state| {
+        self.continues(Stage::Arrived(needed, arrived == needed), |state| {
             state.arrivals[barrier] = arrived;
         });
     }
@@ -307,7 +307,7 @@ impl<'a> Moves<'a> {
             Stage::Initialising(true) => self.ends(|state| state.onces[once] = OnceState::Done),
             Stage::Initialising(false) => {
                 let (variable, value) = (self.action.object(Sort::Variable), self.value(0));
-                self.goes_on(Stage::Initialising(true), |state| {
+                self.continues(Stage::Initialising(true), |state| {
                     state.variables[variable] = value;
                 });
             }
@@ -336,7 +336,7 @@ impl<'a> Moves<'a> {
     fn enter_once(&mut self) {
         let once = self.object();
         match self.from.onces[once] {
-            OnceState::New => self.goes_on(Stage::Initialising(false), |state| {
+            OnceState::New => self.continues(Stage::Initialising(false), |state| {
                 state.onces[once] = OnceState::Running;
             }),
             OnceState::Running => {}
@@ -390,7 +390,7 @@ impl<'a> Moves<'a> {
         let is_waiting = self.thread().stage == Stage::Waiting;
         match patience {
             Patience::Waits | Patience::Expires if !is_waiting => {
-                self.goes_on(Stage::Waiting, |_| {});
+                self.continues(Stage::Waiting, |_| {});
             }
             Patience::Waits => {}
             Patience::Expires => self.ends_with(FULL, |_| {}),
@@ -412,7 +412,7 @@ impl<'a> Moves<'a> {
     fn accept(&mut self, patience: Patience) {
         let is_waiting = self.thread().stage == Stage::Waiting;
         if patience != Patience::Tries && !is_waiting {
-            return self.goes_on(Stage::Waiting, |_| {});
+            return self.continues(Stage::Waiting, |_| {});
         }
         let plan = self.plan;
         let senders = self.waiting(&[Verb::Send, Verb::TimedSend]);

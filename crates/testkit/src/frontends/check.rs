@@ -157,7 +157,7 @@ impl Tools<'_> {
     }
 
     /// Checks one program.
-    pub fn check(&self, compiled: &Compiled, place: usize, way: &Way) -> Result<Checked, String> {
+    pub fn check(&self, compiled: &Compiled, index: usize, way: &Way) -> Result<Checked, String> {
         let mut command = Command::new("timeout");
         command
             .args(["-s", "KILL", "120"])
@@ -171,7 +171,7 @@ impl Tools<'_> {
         let output = command
             .args(way.arguments())
             .arg(&compiled.checked)
-            .arg(place.to_string())
+            .arg(index.to_string())
             .output();
         let output = output.map_err(|error| error.to_string())?;
         let report: Value = serde_json::from_slice(&output.stdout).map_err(|_| {
@@ -197,13 +197,13 @@ impl Tools<'_> {
     pub fn run(
         &self,
         compiled: &Compiled,
-        places: &[usize],
+        indices: &[usize],
         runs: u32,
         seed: u64,
     ) -> Result<Vec<BTreeSet<String>>, String> {
         let mut command = Command::new(&compiled.real);
-        for place in places {
-            command.args([place.to_string(), runs.to_string(), seed.to_string()]);
+        for index in indices {
+            command.args([index.to_string(), runs.to_string(), seed.to_string()]);
         }
         let output = succeed(&mut command)?;
         let mut outcomes: Vec<BTreeSet<String>> = Vec::new();
@@ -215,12 +215,12 @@ impl Tools<'_> {
                 _ => outcomes.push(BTreeSet::new()),
             }
         }
-        match outcomes.len() == places.len() {
+        match outcomes.len() == indices.len() {
             true => Ok(outcomes),
             false => Err(format!(
                 "real runs ended after {} of {} programs",
                 outcomes.len(),
-                places.len()
+                indices.len()
             )),
         }
     }

@@ -65,23 +65,23 @@ impl Laws<'_> {
             preemptions: Some(Preemptions::From(0)),
             ..Options::default()
         };
-        let mut met = Met {
+        let mut first_bounds = FirstBounds {
             order: self.order,
             bound: 0,
             traces: BTreeMap::new(),
             left: 1 + random.below(2 * self.expected.traces.len() as u64 + 1),
         };
         let mut strategy = algorithm.strategy(options);
-        if self.explore(&mut strategy, &mut met)? == End::Stopped {
-            met.left = u64::MAX;
+        if self.explore(&mut strategy, &mut first_bounds)? == End::Stopped {
+            first_bounds.left = u64::MAX;
             strategy = resumed(algorithm, options, &strategy.save())?;
-            self.explore(&mut strategy, &mut met)?;
+            self.explore(&mut strategy, &mut first_bounds)?;
         }
-        if met.traces.len() != self.expected.traces.len() {
-            let (found, all) = (met.traces.len(), self.expected.traces.len());
+        if first_bounds.traces.len() != self.expected.traces.len() {
+            let (found, all) = (first_bounds.traces.len(), self.expected.traces.len());
             return Err(format!("{found} of {all} traces with a bound that grows"));
         }
-        for (trace, &bound) in &met.traces {
+        for (trace, &bound) in &first_bounds.traces {
             let mut allowed = within.iter().map(|traces| traces.contains(trace));
             let smallest = allowed.position(|is_allowed| is_allowed);
             if smallest.unwrap_or(within.len()) != bound.min(within.len()) {
@@ -95,7 +95,7 @@ impl Laws<'_> {
 }
 
 /// The bound at which the search first found each trace.
-struct Met<'a> {
+struct FirstBounds<'a> {
     order: &'a [usize],
     bound: usize,
     traces: BTreeMap<Key, usize>,
@@ -103,7 +103,7 @@ struct Met<'a> {
     left: u64,
 }
 
-impl Observer for Met<'_> {
+impl Observer for FirstBounds<'_> {
     fn ended(&mut self, _: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
         let key = Key::of(&records(strategy.execution(), self.order));
         self.traces.entry(key).or_insert(self.bound);

@@ -181,7 +181,7 @@ impl Runs {
         if !self.visited.insert(Key::of(machine.records())) {
             return;
         }
-        let (mut is_maximal, mut goes_on) = (true, false);
+        let (mut is_maximal, mut continues) = (true, false);
         for (index, pending) in machine.pending().iter().enumerate() {
             let Some(request) = pending.enabled() else {
                 continue;
@@ -196,7 +196,7 @@ impl Runs {
             let Some(only) = may_go(machine, Point { thread, index }) else {
                 continue;
             };
-            goes_on = true;
+            continues = true;
             let any = 0..request.alternatives;
             for choice in only.map_or(any, |only| only..only + 1) {
                 let mut next = machine.clone();
@@ -208,6 +208,6 @@ impl Runs {
         if is_maximal {
             self.ends.insert(Key::of(machine.records()));
         }
-        self.is_deadlocked |= !is_maximal && !goes_on;
+        self.is_deadlocked |= !is_maximal && !continues;
     }
 }

@@ -185,8 +185,8 @@ impl<'a> Parser<'a> {
         self.words.expect("(")?;
         if verb != Verb::Fence {
             let variables = &self.variables;
-            let place = |word| variables.iter().position(|&own| own == word);
-            action.objects = vec![self.words.read("a variable", place)?];
+            let position = |word| variables.iter().position(|&own| own == word);
+            action.objects = vec![self.words.read("a variable", position)?];
         }
         for _ in 0..verb.signature().values {
             self.words.expect(",")?;
@@ -325,10 +325,10 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Returns the place of a name, which is added if it is new.
+/// Returns the position of a name, which is added if it is new.
 fn number<'a>(names: &mut Vec<&'a str>, name: &'a str) -> usize {
-    let place = names.iter().position(|&own| own == name);
-    place.unwrap_or_else(|| {
+    let position = names.iter().position(|&own| own == name);
+    position.unwrap_or_else(|| {
         names.push(name);
         names.len() - 1
     })

@@ -313,7 +313,7 @@ impl State {
             Statement::Receive { .. } => unreachable!("a receive was performed above"),
             Statement::ReceiveWithin { odd, .. } => {
                 return vec![self.receive(index, odd).unwrap_or_else(|| {
-                    state.note(index, "nothing");
+                    state.add_note(index, "nothing");
                     state
                 })];
             }
@@ -347,16 +347,16 @@ impl State {
             },
             Statement::IsAlive(to) => {
                 let note = format!("alive {}", !state.processes[to].has_ended);
-                state.note(index, &note);
+                state.add_note(index, &note);
             }
             Statement::Register => state.register(index),
             Statement::Unregister => {
                 let note = format!("unregister {}", state.name.take().is_some());
-                state.note(index, &note);
+                state.add_note(index, &note);
             }
             Statement::WhereIs => {
                 let note = format!("whereis {:?}", state.name);
-                state.note(index, &note);
+                state.add_note(index, &note);
             }
             Statement::Insert(..)
             | Statement::InsertNew(..)
@@ -365,13 +365,13 @@ impl State {
             | Statement::Delete(_)
             | Statement::Scan => {
                 let note = state.use_table(statement);
-                state.note(index, &note);
+                state.add_note(index, &note);
             }
         }
         vec![state]
     }
 
-    fn note(&mut self, index: usize, note: &str) {
+    fn add_note(&mut self, index: usize, note: &str) {
         self.processes[index].notes.push(note.to_owned());
     }
 
@@ -456,7 +456,7 @@ impl State {
                 "registered"
             }
         };
-        self.note(index, result);
+        self.add_note(index, result);
     }
 
     fn use_table(&mut self, statement: Statement) -> String {

@@ -31,8 +31,8 @@ pub(super) struct Candidate<'a> {
     pub(super) events: &'a [Event],
     /// For each event, the write that it reads from.
     pub(super) sources: &'a [Option<usize>],
-    /// For each event that is a write, its place in coherence order, from 1.
-    pub(super) places: &'a [usize],
+    /// For each event that is a write, its position in coherence order, from 1.
+    pub(super) positions: &'a [usize],
 }
 
 /// Checks whether the candidate is consistent. The caller must check atomicity ([`is_atomic`]).
@@ -47,12 +47,12 @@ pub(super) fn holds(candidate: &Candidate<'_>, memory: MemoryModel, is_c11: bool
     let po = Relation::of(size, |a, b| a < b && events[a].thread == events[b].thread);
     let rf = Relation::of(size, |a, b| is_read(b) && candidate.sources[b] == Some(a));
     let co = Relation::of(size, |a, b| {
-        is_write(a) && is_write(b) && same(a, b) && candidate.places[a] < candidate.places[b]
+        is_write(a) && is_write(b) && same(a, b) && candidate.positions[a] < candidate.positions[b]
     });
-    let place_read =
-        |read: usize| candidate.sources[read].map_or(0, |write| candidate.places[write]);
+    let position_read =
+        |read: usize| candidate.sources[read].map_or(0, |write| candidate.positions[write]);
     let rb = Relation::of(size, |a, b| {
-        is_read(a) && is_write(b) && same(a, b) && place_read(a) < candidate.places[b]
+        is_read(a) && is_write(b) && same(a, b) && position_read(a) < candidate.positions[b]
     });
     let within = Relation::of(size, same);
     let communication = rf.or(&co).or(&rb);
@@ -154,8 +154,8 @@ pub(super) fn is_atomic(candidate: &Candidate<'_>) -> bool {
         let is_write = event.kind == Kind::Write && event.is_rmw;
         !is_write || {
             let source = candidate.sources[index - 1];
-            let before = source.map_or(0, |write| candidate.places[write]);
-            candidate.places[index] == before + 1
+            let before = source.map_or(0, |write| candidate.positions[write]);
+            candidate.positions[index] == before + 1
         }
     })
 }

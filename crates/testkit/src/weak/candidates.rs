@@ -252,13 +252,13 @@ fn judge(runs: &[&Run], found: &mut Consistent) -> Option<()> {
         return Some(());
     }
     let orders: Vec<Vec<Vec<usize>>> = writes.iter().map(|own| permutations(own)).collect();
-    let mut places = vec![0; size];
+    let mut positions = vec![0; size];
     let mut chosen = vec![None; size];
     let mut order = vec![0; variables];
     loop {
         for (variable, &index) in order.iter().enumerate() {
-            for (place, &write) in orders[variable][index].iter().enumerate() {
-                places[write] = place + 1;
+            for (position, &write) in orders[variable][index].iter().enumerate() {
+                positions[write] = position + 1;
             }
         }
         let mut source = vec![0; reads.len()];
@@ -273,7 +273,7 @@ fn judge(runs: &[&Run], found: &mut Consistent) -> Option<()> {
             let candidate = Candidate {
                 events: &all.events,
                 sources: &chosen,
-                places: &places,
+                positions: &positions,
             };
             if axioms::is_atomic(&candidate) && axioms::holds(&candidate, memory, is_c11) {
                 found

@@ -192,7 +192,7 @@ impl Names {
     }
 
     /// Records that a thread returned to this address of code without an effect in between.
-    pub(crate) fn meet_loop(&mut self, code: u64) {
+    pub(crate) fn record_loop(&mut self, code: u64) {
         self.addresses.loops.insert(code);
     }
 
@@ -202,7 +202,7 @@ impl Names {
     }
 
     /// Records that a thread returned to this address of code in the same state.
-    pub(crate) fn meet_spin(&mut self, code: u64) {
+    pub(crate) fn record_spin(&mut self, code: u64) {
         self.addresses.spins.insert(code);
     }
 

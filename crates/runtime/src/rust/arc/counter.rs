@@ -180,7 +180,7 @@ impl Counter {
 
     /// Returns the number of shares. This creates no synchronization edge, as in `std`.
     #[track_caller]
-    pub fn look(self) -> usize {
+    pub fn read_shares(self) -> usize {
         self.coarsen(Coarsening::Polled);
         self.read("strong_count", |engine| self.see_shares(engine))
     }
@@ -188,7 +188,7 @@ impl Counter {
     /// Records a check for exactly one owner and no weak reference. Orders the check after the ends
     /// of the other shares.
     #[track_caller]
-    pub fn look_if_unique(self) {
+    pub fn check_unique(self) {
         self.coarsen(Coarsening::Polled);
         self.coarsen(Coarsening::Scanned);
         self.read("get_mut", |engine| {
@@ -200,7 +200,7 @@ impl Counter {
 
     /// Returns the number of weak references, which `count` reads.
     #[track_caller]
-    pub fn look_at_weak(self, count: impl Fn() -> usize) -> usize {
+    pub fn read_weak(self, count: impl Fn() -> usize) -> usize {
         self.coarsen(Coarsening::Scanned);
         self.read("weak_count", |engine| {
             self.see_weak_shares(engine);

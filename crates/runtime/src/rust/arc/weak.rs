@@ -52,7 +52,7 @@ impl<T: ?Sized> Weak<T> {
         outside!(self.counter.map_or(0, |_| event(OpKind::Load, || {
             WeakShared::strong_count(&self.value)
         })));
-        self.counter.map_or(0, Counter::look)
+        self.counter.map_or(0, Counter::read_shares)
     }
 
     /// Returns the number of weak references, or 0 if the value is not alive.
@@ -60,8 +60,7 @@ impl<T: ?Sized> Weak<T> {
     pub fn weak_count(&self) -> usize {
         let count = || WeakShared::weak_count(&self.value);
         outside!(self.counter.map_or(0, |_| event(OpKind::Load, count)));
-        self.counter
-            .map_or(0, |counter| counter.look_at_weak(count))
+        self.counter.map_or(0, |counter| counter.read_weak(count))
     }
 
     /// Checks whether both references are to the same value.

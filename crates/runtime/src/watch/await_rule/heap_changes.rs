@@ -25,7 +25,7 @@ impl Engine {
         let heap = &mut segment.heap;
         heap.spans.clear();
         heap.large = self.guests.residents.large_objects().count();
-        heap.live = self.look_at_heap(&mut heap.spans);
+        heap.live = self.add_heap_spans(&mut heap.spans);
         for &(start, length) in &heap.spans {
             // SAFETY: the span is in use in this execution, and only this thread runs.
             let bytes = unsafe { slice::from_raw_parts(start as *const u8, length) };
@@ -34,9 +34,9 @@ impl Engine {
     }
 
     /// Records the changes of the heap in this segment.
-    pub(super) fn note_changes_of_heap(&mut self) {
+    pub(super) fn record_changes_of_heap(&mut self) {
         let mut spans = Vec::new();
-        let live = self.look_at_heap(&mut spans);
+        let live = self.add_heap_spans(&mut spans);
         let segment = std::mem::take(&mut self.guests.segment);
         let heap = &segment.heap;
         let round = &mut self.thread().life.guests.round;
@@ -69,17 +69,17 @@ impl Engine {
         let is_restored = !round.at_hints.has_changed_heap();
         self.guests.segment = segment;
         if is_restored && self.was_published() {
-            self.thread().life.guests.round.effects.notice();
+            self.thread().life.guests.round.effects.record_observed();
         }
     }
 
     /// Adds the parts of the heap in use. Returns the number of objects that are not freed.
-    fn look_at_heap(&self, spans: &mut Vec<Span>) -> u32 {
+    fn add_heap_spans(&self, spans: &mut Vec<Span>) -> u32 {
         let large = self.guests.residents.large_objects();
         spans.extend(large);
         let mut live = spans.len() as u32;
         for &id in self.started() {
-            live = live.wrapping_add(self.threads[id.index()].guests.heap.look(spans));
+            live = live.wrapping_add(self.threads[id.index()].guests.heap.add_spans(spans));
         }
         live
     }

@@ -92,11 +92,11 @@ impl Round {
         at_hints.changed.clear();
         at_hints.live = 0;
         self.forget_before_effect();
-        let noticed = self.effects.noticed();
+        let observed = self.effects.observed();
         let mark = mark_of(stack);
         if let Some(index) = self.find(pointer, mark, stack) {
             let visit = self.visits[index];
-            if visit.noticed == noticed {
+            if visit.observed == observed {
                 self.effects.forget_releases(visit.released as usize);
                 self.keep_round(index);
                 return RoundResult::NoProgress;
@@ -115,7 +115,7 @@ impl Round {
         let visit = Visit {
             place: pointer,
             mark,
-            noticed,
+            observed,
             released: self.effects.released().len() as u32,
             ..Visit::default()
         };
@@ -142,9 +142,9 @@ impl Engine {
         if stack.is_empty() {
             return RoundResult::Changed;
         }
-        self.look_at_reads();
+        self.watch_reads();
         self.end_segment();
-        let most = self.config.conditions.noticed_rounds();
+        let most = self.config.conditions.observed_rounds();
         let result = self.thread().life.guests.round.arrive(pointer, stack, most);
         if matches!(result, RoundResult::NoProgress) {
             self.made_no_progress();
@@ -155,9 +155,9 @@ impl Engine {
 
     /// From now on, the stacks of threads begin clean and observations are recorded. Neither was
     /// the case in executions so far, so the exploration starts again.
-    fn look_at_reads(&mut self) {
+    fn watch_reads(&mut self) {
         if !self.watch.stacks {
-            self.names.meet_hint();
+            self.names.record_hint();
             self.watch.reads = true;
             self.watch.stacks = true;
             self.coarsen(Restart::Hint);
@@ -174,8 +174,8 @@ impl Engine {
         let is_alone =
             self.life.live == 1 && self.guests.native.life.joined + 1 >= self.started().len();
         let at_hints = &mut self.thread().life.guests.round.at_hints;
-        let goes_on = is_alone && at_hints.alone < most;
-        at_hints.alone += u32::from(goes_on);
-        goes_on
+        let continues = is_alone && at_hints.alone < most;
+        at_hints.alone += u32::from(continues);
+        continues
     }
 }

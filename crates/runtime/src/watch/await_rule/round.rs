@@ -52,7 +52,7 @@ pub(crate) struct Visit {
     /// The number of observations made before the visit.
     pub(crate) seen: u32,
     /// At a hint, the number of effects that other threads had observed by then.
-    pub(crate) noticed: u32,
+    pub(crate) observed: u32,
     /// At a hint, the number of locks that the thread had released by then.
     pub(crate) released: u32,
     /// Whether the dead parts of the kept state have not been cleared yet.

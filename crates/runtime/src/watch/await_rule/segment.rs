@@ -61,19 +61,19 @@ impl Engine {
             true => self.thread().life.guests.round.take_effect(),
             // If no segment is known, there is nothing to compare: the thread is not watched, or it
             // has not run since it reached its present place.
-            false => self.note_changes(),
+            false => self.record_changes(),
         }
         self.guests.segment.forget();
     }
 
     /// Records the changes that the running thread has made in this segment, if it is known.
-    pub(crate) fn note_changes(&mut self) {
+    pub(crate) fn record_changes(&mut self) {
         if !self.guests.segment.is_known {
             return;
         }
         match self.config.native {
-            None => self.note_changes_of_heap(),
-            Some(_) => self.note_changes_of_memory(),
+            None => self.record_changes_of_heap(),
+            Some(_) => self.record_changes_of_memory(),
         }
     }
 }

@@ -53,13 +53,13 @@ impl Model {
         self.engine_mut().late = None;
         self.engine_mut().children_go_first = false;
         let mut pending = self.pending().iter();
-        let goes_on = pending.position(|pending| pending.enabled().is_some());
+        let enabled = pending.position(|pending| pending.enabled().is_some());
         let thread_does = |at, thread| Difference {
-            what: self.goes_on_otherwise(thread),
+            what: self.continues_differently(thread),
             at,
         };
         let all = order.len();
-        Ok(match (course?, goes_on) {
+        Ok(match (course?, enabled) {
             (Course::Unknown, _) => None,
             (Course::Otherwise(at, thread), _) => Some(thread_does(at, thread)),
             (Course::Same, Some(index)) => Some(thread_does(all, ThreadId(index as u16))),
@@ -130,7 +130,7 @@ impl Model {
         true
     }
 
-    fn goes_on_otherwise(&self, thread: ThreadId) -> String {
+    fn continues_differently(&self, thread: ThreadId) -> String {
         let engine = self.engine();
         let name = engine.thread_name(thread);
         match engine.shown_place_of(thread) {

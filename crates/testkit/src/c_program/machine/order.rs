@@ -57,7 +57,7 @@ impl Order {
     }
 
     /// Records that the thread performs an instruction in this state.
-    pub(super) fn note(&mut self, code: &Code, state: &State, thread: usize, does: &Instruction) {
+    pub(super) fn record(&mut self, code: &Code, state: &State, thread: usize, does: &Instruction) {
         use Instruction::*;
         for object in Code::uses(does).into_iter().flatten() {
             self.live(object, thread, 0);

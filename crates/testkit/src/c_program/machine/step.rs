@@ -126,7 +126,7 @@ impl Code {
         next.threads[thread].at += 1;
         let instruction = self.next(state, thread);
         if let Some(order) = &mut next.order {
-            order.note(self, state, thread, instruction);
+            order.record(self, state, thread, instruction);
         }
         if let &Instruction::Signal(condvar, is_broadcast) = instruction {
             return signal(next, condvar, is_broadcast);
