@@ -211,7 +211,7 @@ pub struct CheckOptions {
     #[arg(long, value_name = "N")]
     pub extra: Option<u64>,
     /// Kinds of unexplored behaviour to accept, so that they do not keep the program from being
-    /// verified: unseen, asm, libraries, inputs, reuse
+    /// verified: unseen, asm, libraries, inputs, reuse, memory
     #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]
     pub accept: Vec<Omission>,
     /// Kinds of findings not to report: race, leak, exit-status, deadlock, …
@@ -275,7 +275,7 @@ pub struct VerifyOptions {
     #[command(flatten)]
     pub conditions: SharedConditions,
     /// Kinds of unexplored behaviour to accept, so that they do not keep the program from being
-    /// verified: unseen, asm, libraries, inputs, reuse
+    /// verified: unseen, asm, libraries, inputs, reuse, memory
     #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]
     pub accept: Vec<Omission>,
     /// Output format

@@ -20,6 +20,8 @@ pub enum Omission {
     Reuse,
     /// Synchronization in Rust programs by types other than those of the checker.
     Hidden,
+    /// Failures under a weak memory model that the search has given up.
+    Memory,
 }
 
 /// A known omission.
@@ -33,13 +35,14 @@ pub struct LeftOut {
 
 impl Omission {
     /// Every kind.
-    pub const ALL: [Omission; 6] = [
+    pub const ALL: [Omission; 7] = [
         Omission::Unseen,
         Omission::Asm,
         Omission::Libraries,
         Omission::Inputs,
         Omission::Reuse,
         Omission::Hidden,
+        Omission::Memory,
     ];
 
     /// Returns its name on the command line.
@@ -51,6 +54,7 @@ impl Omission {
             Omission::Inputs => "inputs",
             Omission::Reuse => "reuse",
             Omission::Hidden => "hidden",
+            Omission::Memory => "memory",
         }
     }
 }
@@ -96,7 +100,8 @@ impl Display for LeftOut {
             | Omission::Asm
             | Omission::Libraries
             | Omission::Inputs
-            | Omission::Reuse => write!(formatter, "{what}; accept this with --accept {kind}"),
+            | Omission::Reuse
+            | Omission::Memory => write!(formatter, "{what}; accept this with --accept {kind}"),
         }
     }
 }

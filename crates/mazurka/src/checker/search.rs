@@ -385,21 +385,8 @@ impl Search {
                 return self.broken_off(Interrupt::Coarsened);
             }
             Interrupt::Coarsened => {
-                let was_weak = self.settings.is_weak();
                 let why = self.model.restart().unwrap_or(Restart::FirstExecution);
-                self.adopt_memory();
-                let mut sightings = self.failures.sightings.clone();
-                sightings.retain_mut(|sighting| refit(sighting, &mut self.model));
-                let loses_bugs = sightings.len() < self.failures.sightings.len();
-                // These bugs exist only under the weaker memory model, and the search cannot be
-                // completed under that model. So the search ends with these bugs.
-                if was_weak && !self.settings.is_weak() && loses_bugs {
-                    self.model.return_to_rc11();
-                    self.adopt_memory();
-                    self.is_broken_off = true;
-                    return Ok(false);
-                }
-                self.failures.sightings = sightings;
+                self.refit_failures();
                 self.strategy = self.settings.algorithm.strategy(self.settings.options());
                 self.restart(Some(why));
                 return Ok(true);
@@ -422,8 +409,8 @@ impl Search {
                 self.is_broken_off = true;
                 self.sight(self.strategy.execution().schedule());
             }
-            // Another order of the same graph may change what threads do that synchronize outside
-            // the model.
+            // Threads that synchronize outside the model may behave differently in another order of
+            // the same graph.
             Interrupt::Diverged(divergence) if let Some(place) = self.weak_by_choice() => {
                 let divergence = describe_divergence(&divergence);
                 self.model
@@ -447,10 +434,21 @@ impl Search {
         chosen.map(|(_, place)| place.to_owned())
     }
 
-    /// Adopts the memory model that the search has chosen.
-    fn adopt_memory(&mut self) {
-        self.settings.adopt(self.model.names());
-        self.model.set_memory(self.settings.memory_of_model());
+    /// Adopts the memory model that the search has chosen, and keeps the failures that repeat.
+    fn refit_failures(&mut self) {
+        loop {
+            self.settings.adopt(self.model.names());
+            self.model.set_memory(self.settings.memory_of_model());
+            let mut sightings = self.failures.sightings.clone();
+            sightings.retain_mut(|sighting| refit(sighting, &mut self.model));
+            // The repetition itself may show that the program needs sequential consistency.
+            let is_weak = self.settings.is_weak();
+            self.settings.adopt(self.model.names());
+            if self.settings.is_weak() == is_weak {
+                self.failures.sightings = sightings;
+                return;
+            }
+        }
     }
 
     /// Starts the search again, with coarser objects or because the strategy requires it. Keeps the

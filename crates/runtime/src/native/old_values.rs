@@ -68,6 +68,9 @@ impl Engine {
     /// the model itself, it starts again under sequential consistency, with a warning.
     #[cold]
     pub(super) fn needs_sc(&mut self, what: &str) {
+        if !self.is_weak() {
+            return;
+        }
         let Some((_, place)) = self.names.chosen_memory() else {
             let memory = self.config.conditions.memory;
             return self.refuse_event(format!(

@@ -343,14 +343,9 @@ impl Model {
         self.set_memory(MemoryModel::Sc);
     }
 
-    /// Chooses RC11 again after a fallback to sequential consistency.
-    pub fn return_to_rc11(&mut self) {
-        let engine = self.engine_mut();
-        if let Some((_, place)) = engine.names.chosen_memory() {
-            let place = place.to_owned();
-            engine.names.choose_memory(MemoryModel::Rc11, place);
-        }
-        self.set_memory(MemoryModel::Rc11);
+    /// Checks whether reads may return old values.
+    pub fn is_weak(&self) -> bool {
+        self.engine().is_weak()
     }
 
     /// Sets the memory model of the next executions.
