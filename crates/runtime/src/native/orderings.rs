@@ -18,7 +18,8 @@ impl Engine {
     #[inline(always)]
     pub(super) fn ordered(&mut self, op: Op, orders: [Ordering; 2], code: usize) -> Request {
         self.thread().life.code = code;
-        match self.guests.native.has_orderings {
+        let is_weak = orders != [Ordering::SeqCst; 2];
+        match is_weak && self.guests.native.has_orderings {
             true => self.with_orders(op, orders),
             false => Request::plain(op),
         }
