@@ -18,7 +18,7 @@ pub(crate) use op::access_at;
 pub use op::{Access, MemoryOrder, Op, OpKind, ReadsFrom, Request, Schedule, Step};
 pub use performed::Performed;
 pub use prefix::{Accesses, Constraint, Point};
-pub(crate) use tail::Tail;
+pub(crate) use tail::{Renumbering, Tail};
 pub use waiting::Waiting;
 
 use clock::Clocks;
@@ -390,7 +390,9 @@ impl Execution {
     #[cold]
     fn make_room(&mut self, thread: ThreadId) {
         self.positions.resize_with(thread.index() + 1, Vec::new);
-        self.clocks.widen(thread.index() + 1);
+        if !self.is_weak {
+            self.clocks.widen(thread.index() + 1);
+        }
     }
 
     /// Removes all events from position `len` on.
@@ -420,59 +422,6 @@ impl Execution {
         let next = self.next_edges[known..].iter();
         let own = next.filter(move |next| next.0 == thread);
         own.map(|&(_, edge)| edge)
-    }
-
-    /// Removes events of a weak execution. Returns the original execution. `new_positions[i]` is
-    /// the new position of event i, or `None` if the event is removed. An event that stays must not
-    /// have an edge from a removed event or read from it. Edges and sources (`reads_from`) are
-    /// renumbered.
-    pub(crate) fn retain(&mut self, new_positions: &[Option<EventId>]) -> Execution {
-        debug_assert!(
-            self.is_weak,
-            "only weak executions lose events in the middle"
-        );
-        let old = std::mem::replace(self, Execution::weak());
-        let moved = |event: EventId| {
-            new_positions[event.index()].expect("an edge is from an event that stays")
-        };
-        // The search will add about as many events as it removes here.
-        self.events.reserve(old.events.capacity());
-        self.edges.reserve(old.edges.capacity());
-        self.next_edges.reserve(old.next_edges.capacity());
-        let positions = old.positions.iter();
-        self.positions = positions
-            .map(|own| Vec::with_capacity(own.capacity()))
-            .collect();
-        for (id, event) in old.events() {
-            if new_positions[id.index()].is_none() {
-                continue;
-            }
-            let (start, next_start) = old.ends_of_edges(id.index());
-            let edges = &old.edges[start..event.edges_end as usize];
-            self.edges.extend(edges.iter().map(|&edge| moved(edge)));
-            let next = &old.next_edges[next_start..event.next_edges_end as usize];
-            // An edge from a removed event is dropped: its target does not stay either.
-            let next = next.iter();
-            let next =
-                next.filter_map(|&(thread, edge)| Some((thread, new_positions[edge.index()]?)));
-            self.next_edges.extend(next);
-            let own = &mut self.positions[event.thread().index()];
-            own.push(EventId::at(self.events.len()));
-            self.events.push(Event {
-                step: Step {
-                    reads_from: event
-                        .step
-                        .reads_from
-                        .event()
-                        .map_or(event.step.reads_from, |write| ReadsFrom::from(moved(write))),
-                    ..event.step
-                },
-                edges_end: self.edges.len() as u32,
-                next_edges_end: self.next_edges.len() as u32,
-                ..*event
-            });
-        }
-        old
     }
 
     /// Sets `reads_from` of an event in a weak execution.

@@ -1,7 +1,7 @@
 //! Suffixes of executions that are cut off while other suffixes are explored, and then restored.
 
 use super::clock::Lanes;
-use super::{Event, EventId, Execution, Race, ThreadId};
+use super::{Event, EventId, Execution, Race, ReadsFrom, Step, ThreadId};
 use serde::{Deserialize, Serialize};
 
 /// The suffix of an execution, cut off to be restored later.
@@ -36,7 +36,115 @@ impl Tail {
     }
 }
 
+/// The new positions of the events of an execution when some of them are removed.
+pub(crate) struct Renumbering {
+    /// The position of the first event that is removed.
+    first: usize,
+    /// The new position of each event from `first` on, or `None` if the event is removed.
+    positions: Vec<Option<EventId>>,
+}
+
+impl Renumbering {
+    /// Returns the new positions of `len` events. `stays` decides which of them stay.
+    pub(crate) fn new(len: usize, stays: impl Fn(usize) -> bool) -> Renumbering {
+        let first = (0..len).find(|&position| !stays(position)).unwrap_or(len);
+        let mut next = first;
+        let new_position = |position| {
+            let stays = stays(position);
+            next += usize::from(stays);
+            stays.then(|| EventId::at(next - 1))
+        };
+        let positions = (first..len).map(new_position).collect();
+        Renumbering { first, positions }
+    }
+
+    /// Returns the position of the first event that is removed.
+    pub(crate) fn first(&self) -> usize {
+        self.first
+    }
+
+    /// Returns whether each event from the first removed one on stays.
+    pub(crate) fn stays(&self) -> impl DoubleEndedIterator<Item = bool> + ExactSizeIterator + '_ {
+        self.positions.iter().map(Option::is_some)
+    }
+
+    /// Returns the new position of an event, or `None` if it is removed.
+    fn of(&self, event: EventId) -> Option<EventId> {
+        match event.index().checked_sub(self.first) {
+            Some(offset) => self.positions[offset],
+            None => Some(event),
+        }
+    }
+
+    /// Returns the new position of an event on which another event depends that stays.
+    fn of_source(&self, event: EventId) -> EventId {
+        self.of(event)
+            .expect("an event depends only on events that stay")
+    }
+}
+
 impl Execution {
+    /// Removes events of a weak execution. Returns the events from the first removed one on, as
+    /// they were. An event that stays must not have an edge from a removed event or read from it.
+    /// Edges and sources (`reads_from`) are renumbered.
+    pub(crate) fn remove(&mut self, new: &Renumbering) -> Tail {
+        debug_assert!(
+            self.is_weak,
+            "only weak executions lose events in the middle"
+        );
+        let mut tail = Tail::default();
+        let (start, next_start) = self.ends_of_edges(new.first);
+        self.split_off(new.first, &mut tail);
+        let (mut edges, mut next_edges) = (0, 0);
+        for (event, position) in tail.events.iter().zip(&new.positions) {
+            let own = edges..event.edges_end as usize - start;
+            let next = next_edges..event.next_edges_end as usize - next_start;
+            (edges, next_edges) = (own.end, next.end);
+            let Some(id) = *position else {
+                continue;
+            };
+            let own = tail.edges[own].iter();
+            self.edges.extend(own.map(|&edge| new.of_source(edge)));
+            // An edge from a removed event is dropped: its target does not stay either.
+            let next = tail.next_edges[next].iter();
+            let next = next.filter_map(|&(thread, edge)| Some((thread, new.of(edge)?)));
+            self.next_edges.extend(next);
+            self.positions[event.thread().index()].push(id);
+            let source = event.step.reads_from;
+            let moved = source
+                .event()
+                .map(|write| ReadsFrom::from(new.of_source(write)));
+            self.events.push(Event {
+                step: Step {
+                    reads_from: moved.unwrap_or(source),
+                    ..event.step
+                },
+                edges_end: self.edges.len() as u32,
+                next_edges_end: self.next_edges.len() as u32,
+                ..*event
+            });
+        }
+        tail
+    }
+
+    /// Undoes `remove`, which removed events from position `len` on.
+    pub(crate) fn put_back(&mut self, len: usize, tail: &Tail) {
+        self.truncate(len);
+        self.append(tail);
+    }
+
+    /// Checks whether a suffix from a file can be appended at position `len`.
+    pub(crate) fn fits(&self, len: usize, tail: &Tail) -> bool {
+        let has_room = |event: &Event| {
+            event.thread().index() < self.positions.len()
+                && (self.is_weak || event.op.object.index() < self.last.len())
+        };
+        len <= self.len()
+            && tail.stride == self.clocks.stride()
+            && tail.clocks.len() == tail.events.len() * tail.stride
+            && tail.events.iter().all(has_room)
+    }
+
     /// Cuts off all events from position `len` on and keeps them in `tail`.
     pub(crate) fn split_off(&mut self, len: usize, tail: &mut Tail) {
         let (edges, next_edges) = self.ends_of_edges(len);
@@ -59,7 +167,7 @@ impl Execution {
         for event in &tail.events {
             let id = EventId::at(self.events.len());
             self.positions[event.thread().index()].push(id);
-            if event.op.is_access() {
+            if event.op.is_access() && !self.is_weak {
                 // The object exists in `last`, because the event was in this execution before.
                 self.last[event.op.object.index()] = event.previous.then(id, event.op.access);
             }

@@ -51,21 +51,14 @@ impl GraphSearch {
             Left::Write {
                 write,
                 positions,
-                reads: None,
+                reads: reads @ None,
             } => {
-                let write = write.clone();
                 if let Some(position) = positions.pop() {
+                    let write = write.clone();
                     return self.place_after(&write, position);
                 }
-                let prefix = self.graph.prefix(&write);
-                let found = self.graph.revisitable(write.operation.object, &prefix);
-                if let Some(Frame {
-                    left: Left::Write { reads, .. },
-                    ..
-                }) = self.frames.last_mut()
-                {
-                    *reads = Some(found);
-                }
+                let prefix = self.graph.prefix(write);
+                *reads = Some(self.graph.revisitable(write.operation.object, &prefix));
                 false
             }
             Left::Write {
@@ -73,15 +66,15 @@ impl GraphSearch {
                 reads: Some(reads),
                 ..
             } => {
-                let read = reads.pop();
+                let Some(read) = reads.pop() else {
+                    let next = write.next_alternative(&self.graph);
+                    let is_there = next.is_some();
+                    self.forced.extend(next);
+                    self.frames.pop();
+                    return is_there;
+                };
                 let write = write.clone();
-                match read {
-                    Some(read) => self.revisit(write, read),
-                    None => {
-                        self.frames.pop();
-                        return self.choose_next(write);
-                    }
-                }
+                self.revisit(write, read);
                 false
             }
             Left::Revisit {
@@ -227,20 +220,6 @@ impl GraphSearch {
         is_permitted
     }
 
-    /// Prepares the next alternative of the write's operation. Returns false if there is none.
-    fn choose_next(&mut self, write: Written) -> bool {
-        let is_there = write.has_next_alternative();
-        if is_there {
-            self.forced.push_back(Added {
-                choice: write.choice + 1,
-                rf: write.rf,
-                position: self.graph.object(write.operation.object).co.len(),
-                ..Added::by(write.thread)
-            });
-        }
-        is_there
-    }
-
     /// Prepares the backward revisit in which `read` reads from `write`: removes events from the
     /// graph and adds a frame. Does nothing if the revisit is not permitted.
     fn revisit(&mut self, write: Written, read: At) {
@@ -268,7 +247,7 @@ impl GraphSearch {
             self.graph.restore(cut);
             return;
         }
-        let execution = self.execution.retain(&new_positions);
+        let tail = self.execution.remove(&new_positions);
         if cut.has_writes() {
             self.renew_sources();
         }
@@ -279,7 +258,7 @@ impl GraphSearch {
             positions,
             position: None,
             alternatives: 1,
-            removed: Box::new(Removed { cut, execution }),
+            removed: Box::new(Removed { cut, tail }),
         };
         self.frames.push(Frame::new(self.graph.steps.len(), left));
     }
@@ -338,8 +317,8 @@ impl GraphSearch {
         else {
             unreachable!("the last frame is a revisit");
         };
+        self.execution.put_back(removed.cut.first, &removed.tail);
         self.graph.restore(removed.cut);
-        self.execution = removed.execution;
     }
 
     /// Computes again the source of each store (`NEWEST` or `OVERWRITTEN`), because writes were

@@ -4,27 +4,42 @@ use super::events::{At, Graph, Node, Part, Shape};
 use super::frame::Written;
 use crate::execution::{MemoryOrder, ObjectId, ThreadId};
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
-/// A vector clock: for each thread, how many of its first events the clock contains (*knows*). A
-/// missing number stands for 0.
-#[derive(PartialEq, Default, Debug, Serialize, Deserialize)]
-pub(super) struct Clock(SmallVec<[u32; 6]>);
-
-impl Clone for Clock {
-    fn clone(&self) -> Clock {
-        // Unlike `SmallVec::clone`, this copies all numbers at once.
-        Clock(SmallVec::from_slice(&self.0))
-    }
+/// A vector clock: for each thread, how many of its first events the clock contains (*knows*).
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Clock {
+    /// The numbers of the first threads. They are in an array, because most programs have no other
+    /// threads, and an array is copied fast.
+    first: [u32; FIRST],
+    /// The numbers of the other threads. A missing number stands for 0.
+    #[expect(clippy::box_collection, reason = "a pointer keeps clocks small")]
+    others: Option<Box<Vec<u32>>>,
 }
+
+const FIRST: usize = 8;
 
 impl Clock {
     /// Returns a clock that knows the events of one thread before this event.
     pub(super) fn of_thread(at: At) -> Clock {
         let mut clock = Clock::default();
-        clock.0.resize(at.thread.index() + 1, 0);
-        clock.0[at.thread.index()] = at.index;
+        *clock.of_mut(at.thread) = at.index;
         clock
+    }
+
+    /// Checks whether the clock knows no event.
+    fn is_empty(&self) -> bool {
+        self.first == [0; FIRST] && self.others.is_none()
+    }
+
+    fn of_mut(&mut self, thread: ThreadId) -> &mut u32 {
+        let Some(other) = thread.index().checked_sub(FIRST) else {
+            return &mut self.first[thread.index()];
+        };
+        let others = self.others.get_or_insert_default();
+        if others.len() <= other {
+            others.resize(other + 1, 0);
+        }
+        &mut others[other]
     }
 }
 
@@ -64,11 +79,17 @@ impl Clocks {
 
 /// Adds all events that `other` knows to `clock`.
 pub(super) fn join(clock: &mut Clock, other: &Clock) {
-    if clock.0.len() < other.0.len() {
-        clock.0.resize(other.0.len(), 0);
-    }
-    for (own, &other) in clock.0.iter_mut().zip(&other.0) {
+    for (own, &other) in clock.first.iter_mut().zip(&other.first) {
         *own = (*own).max(other);
+    }
+    if let Some(others) = &other.others {
+        let own = clock.others.get_or_insert_default();
+        if own.len() < others.len() {
+            own.resize(others.len(), 0);
+        }
+        for (own, &other) in own.iter_mut().zip(others.iter()) {
+            *own = (*own).max(other);
+        }
     }
 }
 
@@ -79,14 +100,11 @@ pub(super) fn knows(clock: &Clock, at: At) -> bool {
 
 /// Returns the number of events of the thread that the clock knows.
 pub(super) fn known_of(clock: &Clock, thread: ThreadId) -> u32 {
-    clock.0.get(thread.index()).copied().unwrap_or(0)
-}
-
-fn set(clock: &mut Clock, at: At) {
-    if clock.0.len() <= at.thread.index() {
-        clock.0.resize(at.thread.index() + 1, 0);
-    }
-    clock.0[at.thread.index()] = at.index + 1;
+    let known = match thread.index().checked_sub(FIRST) {
+        Some(other) => clock.others.as_ref().and_then(|others| others.get(other)),
+        None => clock.first.get(thread.index()),
+    };
+    known.copied().unwrap_or(0)
 }
 
 impl Graph {
@@ -115,8 +133,8 @@ impl Graph {
         {
             join(&mut clocks.hb, &acquirable);
         }
-        set(&mut clocks.hb, at);
-        set(&mut clocks.porf, at);
+        *clocks.hb.of_mut(at.thread) = at.index + 1;
+        *clocks.porf.of_mut(at.thread) = at.index + 1;
         if is_fence && node.order.releases() {
             clocks.releases.get_or_insert_default().fence = clocks.hb.clone();
         }
@@ -204,7 +222,7 @@ impl Graph {
         {
             join(&mut message, other);
         }
-        if !message.0.is_empty() {
+        if !message.is_empty() {
             let releases = clocks.releases.get_or_insert_default();
             (releases.released, releases.message) = (released, message);
         }

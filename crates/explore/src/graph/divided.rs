@@ -100,16 +100,16 @@ impl GraphSearch {
     fn part_at(&self, position: usize) -> GraphSearch {
         let frame = &self.frames[position];
         // A later revisit may have removed events from the graph in which the frame was created.
-        let (mut graph, mut execution) = (self.graph.clone(), &self.execution);
+        let (mut graph, mut execution) = (self.graph.clone(), self.execution.clone());
         let later = self.frames[position + 1..].iter().rev();
         for (steps, removed) in later.filter_map(Frame::revisit) {
             graph.truncate(steps);
+            execution.put_back(removed.cut.first, &removed.tail);
             graph.restore(removed.cut.clone());
-            execution = &removed.execution;
         }
         let mut part = GraphSearch {
             graph,
-            execution: execution.clone(),
+            execution,
             frames: vec![frame.clone()],
             forced: VecDeque::new(),
             current: None,

@@ -1,8 +1,8 @@
 //! The branches that the search still has to explore.
 
-use super::events::{At, Edges, Node, Operation};
+use super::events::{At, Edges, Graph, Node, Operation};
 use super::revisit::Cut;
-use crate::execution::{Execution, ThreadId, ValueId};
+use crate::execution::{Tail, ThreadId, ValueId};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -131,8 +131,8 @@ pub(super) enum Left {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Removed {
     pub(super) cut: Cut,
-    /// The execution before the revisit.
-    pub(super) execution: Execution,
+    /// The execution before the revisit, from the first removed step on.
+    pub(super) tail: Tail,
 }
 
 /// A write that is added as the last event of a graph.
@@ -154,5 +154,15 @@ impl Written {
     /// Checks whether the next alternative of the write's operation is explored after this one.
     pub(super) fn has_next_alternative(&self) -> bool {
         !self.is_half_done && self.choice + 1 < self.alternatives
+    }
+
+    /// Returns the step with the next alternative of the write's operation, if there is one.
+    pub(super) fn next_alternative(&self, graph: &Graph) -> Option<Added> {
+        self.has_next_alternative().then(|| Added {
+            choice: self.choice + 1,
+            rf: self.rf,
+            position: graph.object(self.operation.object).co.len(),
+            ..Added::by(self.thread)
+        })
     }
 }

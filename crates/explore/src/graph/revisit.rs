@@ -6,7 +6,7 @@
 
 use super::clocks::{Clock, known_of, knows};
 use super::events::{At, Event, Graph, Node, Part};
-use crate::execution::{EventId, ObjectId, ThreadId};
+use crate::execution::{ObjectId, Renumbering, ThreadId};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -16,7 +16,9 @@ pub(super) struct Cut {
     /// The events in the order of their removal, each with its position in the order of the reads
     /// or writes of its object.
     events: Vec<(ThreadId, Event, Option<usize>)>,
-    /// All steps of the graph before the cut.
+    /// The position of the first step that was removed.
+    pub(super) first: usize,
+    /// The steps from `first` on before the cut.
     steps: Vec<At>,
 }
 
@@ -32,10 +34,6 @@ impl Cut {
 #[derive(Debug)]
 pub(super) struct NotFromHere;
 
-fn is_without_position((_, position): &(&At, &Option<EventId>)) -> bool {
-    position.is_none()
-}
-
 impl Graph {
     /// Returns the reads of the object that can be changed to read from a new write with this
     /// prefix: the write does not depend on them, and all events that are removed would be added in
@@ -48,17 +46,14 @@ impl Graph {
             .collect()
     }
 
-    /// Returns the new position of each step in the graph in which `read` reads from a new write
-    /// with this prefix. The position is `None` if the step is removed.
-    pub(super) fn positions_after(&self, read: At, prefix: &Clock) -> Vec<Option<EventId>> {
+    /// Returns the new positions of the steps in the graph in which `read` reads from a new write
+    /// with this prefix.
+    pub(super) fn positions_after(&self, read: At, prefix: &Clock) -> Renumbering {
         let stamp = self.node(read).stamp;
-        let mut next = 0;
-        let position = |&step: &At| {
-            let stays = self.node(step).stamp < stamp || knows(prefix, step);
-            next += usize::from(stays);
-            stays.then(|| EventId::at(next - 1))
-        };
-        self.steps.iter().map(position).collect()
+        Renumbering::new(self.steps.len(), |step| {
+            let step = self.steps[step];
+            self.node(step).stamp < stamp || knows(prefix, step)
+        })
     }
 
     /// Checks whether all events that are removed if `read` reads from a new write with this prefix
@@ -80,31 +75,25 @@ impl Graph {
         })
     }
 
-    /// Removes the steps that have no position.
-    pub(super) fn cut(&mut self, positions: &[Option<EventId>]) -> Cut {
-        let steps = std::mem::take(&mut self.steps);
-        let removed = positions
-            .iter()
-            .filter(|position| position.is_none())
-            .count();
-        let mut events = Vec::with_capacity(2 * removed);
-        for (&At { thread, index }, _) in steps
-            .iter()
-            .zip(positions)
-            .rev()
-            .filter(is_without_position)
-        {
-            while self.threads[thread.index()].len() > index as usize {
+    /// Removes the steps that do not stay.
+    pub(super) fn cut(&mut self, new_positions: &Renumbering) -> Cut {
+        let first = new_positions.first();
+        let steps = self.steps.split_off(first);
+        let mut events = Vec::with_capacity(2 * steps.len());
+        for (&At { thread, index }, stays) in steps.iter().zip(new_positions.stays()).rev() {
+            while !stays && self.threads[thread.index()].len() > index as usize {
                 let (event, position) = self.pop(thread);
                 events.push((thread, event, position));
             }
         }
-        let stays = steps
-            .iter()
-            .zip(positions)
-            .filter(|of| !is_without_position(of));
-        self.steps = stays.map(|(&step, _)| step).collect();
-        Cut { events, steps }
+        let stay = steps.iter().zip(new_positions.stays());
+        let stay = stay.filter_map(|(&step, stays)| stays.then_some(step));
+        self.steps.extend(stay);
+        Cut {
+            events,
+            first,
+            steps,
+        }
     }
 
     /// Undoes the cut.
@@ -117,7 +106,8 @@ impl Graph {
         for (thread, event, position) in cut.events.into_iter().rev() {
             self.put_back(thread, event, position).ok_or(NotFromHere)?;
         }
-        self.steps = cut.steps;
+        self.steps.truncate(cut.first);
+        self.steps.extend(cut.steps);
         Ok(())
     }
 

@@ -332,13 +332,17 @@ impl Strategy for GraphSearch {
         };
         let (threads, objects) = (self.graph.threads.len(), self.graph.objects.len());
         let mut frames = self.frames.iter();
-        let mut graph = self.graph.clone();
+        let (mut graph, mut execution) = (self.graph.clone(), self.execution.clone());
         let mut revisits = self.frames.iter().rev().filter_map(Frame::revisit);
-        fits(&graph, &self.execution)
+        fits(&graph, &execution)
             && frames.all(|frame| frame.fits(threads, objects))
-            && revisits.all(|(steps, Removed { cut, execution })| {
-                graph.truncate(steps);
-                graph.paste(cut.clone()).is_ok() && fits(&graph, execution)
+            && revisits.all(|(steps, Removed { cut, tail })| {
+                let fits_here = execution.fits(cut.first, tail) && cut.first <= steps;
+                fits_here && {
+                    graph.truncate(steps);
+                    execution.put_back(cut.first, tail);
+                    graph.paste(cut.clone()).is_ok() && fits(&graph, &execution)
+                }
             })
     }
 
