@@ -183,8 +183,8 @@ impl Channel {
             return Sent::Accepted;
         }
         self.sends.leave(ticket);
-        // The result conflicts with the receiver's drop only at a rendezvous. In other channels, it
-        // must not depend on the drop.
+        // At a rendezvous, this event conflicts with the drop of the receiver. In other channels it
+        // does not, so the result must not depend on the drop.
         match self.capacity.is_rendezvous() && self.receiver_drop.is_some() {
             true => Sent::Disconnected,
             false => Sent::Full,
