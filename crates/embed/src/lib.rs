@@ -9,9 +9,8 @@ use proc_macro::TokenStream;
 use std::env::consts::DLL_EXTENSION;
 use std::path::Path;
 
-/// Expands to the bytes of the `cdylib` of the dependency `name`, as `Some`
-/// (`Option<&'static [u8]>`). Expands to `None` if nothing is linked (`cargo check`) and on
-/// targets without shared libraries.
+/// Expands to an `Option<&'static [u8]>`: the bytes of the `cdylib` of the dependency `name`. It is
+/// `None` if nothing is linked (`cargo check`) and on targets without shared libraries.
 #[proc_macro]
 pub fn shared_library(name: TokenStream) -> TokenStream {
     let name = name.to_string();
@@ -33,7 +32,7 @@ pub fn shared_library(name: TokenStream) -> TokenStream {
         .expect("the generated expression consists of valid tokens")
 }
 
-/// Returns the library of a dependency from the compiler's arguments (`--extern NAME=PATH`), or
+/// Returns the path that the compiler's arguments give for a dependency (`--extern NAME=PATH`), or
 /// `None` if no argument names the dependency.
 fn dependency<'a>(name: &str, arguments: &'a [String]) -> Option<&'a Path> {
     let pairs = arguments.iter().zip(arguments.iter().skip(1));

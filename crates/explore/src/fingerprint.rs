@@ -7,11 +7,11 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 /// The full state of a program, or a part of it ([`Footprint`](crate::Footprint)). The full state
-/// is the position of each thread with its local state and pending operation, and every object. The
-/// contents are opaque to the core, except that they can be compared for equality.
+/// consists of the position, local state and pending operation of each thread, and the state of
+/// each object. The core can only compare states for equality.
 ///
 /// Equality is exact. The digest has 128 bits and is the same in every process. Different states
-/// have different digests except by coincidence.
+/// have different digests, except for hash collisions.
 ///
 /// ```
 /// use explore::Fingerprint;

@@ -182,8 +182,8 @@ impl Parsimonious {
     }
 
     /// Returns a search whose first execution prefers the thread `guide[i]` for event i. Executions
-    /// that share a longer prefix with the first execution come earlier. Each deferred child takes
-    /// memory.
+    /// that share a longer prefix with the first execution come earlier. The search keeps deferred
+    /// children in memory.
     pub fn guided(guide: Vec<ThreadId>) -> Parsimonious {
         Parsimonious {
             guide,

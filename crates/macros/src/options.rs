@@ -155,7 +155,7 @@ fn failure(name: &Ident, input: ParseStream) -> Result<TokenStream> {
     let text: LitStr = value(name, input, "a part of the failure, such as \"deadlock\"")?;
     if text.value().is_empty() {
         let message =
-            "every message contains the empty text; write only `fails` to accept any failure";
+            "every message contains the empty string; write only `fails` to accept any failure";
         return Err(Error::new(text.span(), message));
     }
     Ok(quote!(.#name(#text)))

@@ -78,10 +78,10 @@ pub fn program(body: impl Fn() + 'static) {
 /// trace from its beginning. A program that was verified once can therefore run many times in one
 /// process.
 ///
-/// Call this function in the main thread, with all other threads joined (otherwise the process ends
-/// with a message) and shared data as at the beginning. If the run is recorded, only the part after
-/// the last call is written. The function does nothing in a model, or in a run without a safe
-/// trace.
+/// Call this function in the main thread, after all other threads have ended. Otherwise the process
+/// ends with a message. The program must reset its shared data itself. If the run is recorded, only
+/// the part after the last call is written. The function does nothing in a model, or in a run
+/// without a safe trace.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -99,7 +99,7 @@ pub fn program(body: impl Fn() + 'static) {
 ///
 /// fn main() {
 ///     mazurka::program(|| {
-///         // Verified is one time.
+///         // The verification runs without TIMES.
 ///         let times = std::env::var("TIMES").map_or(1, |times| times.parse().unwrap());
 ///         for _ in 0..times {
 ///             mazurka::again();

@@ -39,7 +39,7 @@ const UNSET: &str = "unset the variable to check all interleavings";
 ///     .max_executions(10)
 ///     .run(|| assert!(mazurka::choose(2) < 2));
 /// ```
-#[must_use = "the model is checked by `run`"]
+#[must_use = "call `run` to check the model"]
 pub struct TestCase {
     checker: Checker,
     runner: Runner,

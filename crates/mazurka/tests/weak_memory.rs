@@ -718,8 +718,9 @@ fn a_random_walk_is_divided_after_it_has_chosen_the_model() {
     assert!(report.executions > 0, "{report}");
 }
 
-/// For a repair, the program is searched with other orderings. Such a search starts again if it
-/// finds loops, or if objects become coarser (more of their operations count as dependent).
+/// To find a repair, the checker searches the program with other orderings. Such a search starts
+/// again if it finds loops, or if objects become coarser (more of their operations count as
+/// dependent).
 #[test]
 fn the_orderings_of_a_spin_lock_are_found() {
     let found = repair(|| {

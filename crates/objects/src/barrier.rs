@@ -21,8 +21,8 @@ impl Barrier {
     /// Waits until the generation is complete.
     pub const WAIT: Form = Form::none(OpKind::BarrierWait);
 
-    /// Returns the form of [`arrive`](Barrier::arrive). `ordered` is true if more threads than
-    /// places use the barrier, or a thread queries the leader.
+    /// Returns the form of [`arrive`](Barrier::arrive). `ordered` is true if more threads use the
+    /// barrier than it has places, or if a thread queries the leader.
     pub const fn arrive_form(ordered: bool) -> Form {
         if ordered {
             Form::write(OpKind::BarrierArrive, 0)
@@ -40,7 +40,8 @@ impl Barrier {
         Ticket::at(self.arrivals.len() - 1)
     }
 
-    /// Checks whether more threads than places have arrived. Then arrivals must be ordered.
+    /// Checks whether more threads have arrived than the barrier has places. If so, arrivals must
+    /// be ordered.
     pub fn is_crowded(&self) -> bool {
         self.users.len() > self.places
     }

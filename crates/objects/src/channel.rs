@@ -146,7 +146,8 @@ impl Channel {
         }
     }
 
-    /// Takes a place for any send, by the event `at`. Returns `None` if the receiver is dropped.
+    /// Takes a place for a send of any kind, by the event `at`. Returns `None` if the receiver is
+    /// dropped.
     pub fn send_request(&mut self, at: EventId) -> Option<Ticket> {
         self.receiver_drop.is_none().then(|| self.sends.push(at))
     }
@@ -183,8 +184,8 @@ impl Channel {
             return Sent::Accepted;
         }
         self.sends.leave(ticket);
-        // The result conflicts with the receiver's drop only at a rendezvous. In other channels, it
-        // must not depend on the drop.
+        // At a rendezvous, this event conflicts with the drop of the receiver. In other channels it
+        // does not, so the result must not depend on the drop.
         match self.capacity.is_rendezvous() && self.receiver_drop.is_some() {
             true => Sent::Disconnected,
             false => Sent::Full,
@@ -196,7 +197,7 @@ impl Channel {
     pub fn try_send(&mut self, at: EventId) -> Result<Ticket, Sent> {
         debug_assert!(
             self.capacity.is_rendezvous(),
-            "without a rendezvous, a try has two steps"
+            "a try is one event only at a rendezvous"
         );
         if self.receiver_drop.is_some() {
             return Err(Sent::Disconnected);
@@ -207,7 +208,7 @@ impl Channel {
         Ok(self.sends.push(at))
     }
 
-    /// Takes a place for any receive, by the event `at`.
+    /// Takes a place for a receive of any kind, by the event `at`.
     pub fn receive_request(&mut self, at: EventId) -> Ticket {
         self.receives.push(at)
     }
@@ -250,7 +251,7 @@ impl Channel {
     pub fn try_receive(&mut self, at: EventId, was_hung_up: bool) -> Received {
         debug_assert!(
             self.capacity.is_rendezvous(),
-            "without a rendezvous, a try has two steps"
+            "a try is one event only at a rendezvous"
         );
         let ticket = self.receives.push(at);
         self.resolve_receive(ticket, was_hung_up)

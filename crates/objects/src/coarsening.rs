@@ -7,17 +7,18 @@
 /// these operations conflict. It restarts the exploration (`Interrupt::Coarsened`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Coarsening {
-    /// A reader-writer lock or a channel is used with a try or timed operation, or the number of
-    /// permits of a semaphore matters.
+    /// A thread performs a try or timed operation on a reader-writer lock or a channel, reads the
+    /// number of permits of a semaphore, or may raise this number to its limit.
     Tried,
-    /// A thread queries the leader of a barrier, a barrier is used by more threads than it has
-    /// places, or the destructor of a shared value performs operations.
+    /// A thread queries the leader of a barrier, more threads use a barrier than it has places, or
+    /// the destructor of a shared value performs operations.
     Ordered,
-    /// A thread polls whether a thread has ended, without waiting for the end, whether a lock is
-    /// poisoned, without holding it, or how many shares an `Arc` has.
+    /// A thread checks whether a thread has ended (without waiting for it), whether a lock is
+    /// poisoned (without holding it), or how many shares an `Arc` has.
     Polled,
-    /// Another process sends signals to a process or observes its end, or another thread of a
-    /// native program accesses a thread's stack.
+    /// Another process sends signals to a process or observes its end. In a native program, another
+    /// thread accesses a thread's stack, or blocks of one size are both freed and allocated while
+    /// several threads run.
     Shared,
     /// A process has a registered name, which its end frees.
     Registered,

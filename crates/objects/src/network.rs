@@ -67,10 +67,11 @@ struct Letter {
 /// The part of a network's state that determines its future.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Routes {
-    /// Letters in transit: the letters that must be delivered before them, and the pasts of their
-    /// senders.
+    /// For each letter in transit: the letters that must be delivered before it, and the past of
+    /// its sender.
     under_way: BTreeMap<Name, (BTreeSet<Name>, BTreeSet<Name>)>,
-    /// Delivered letters that are not received: the pasts of their senders, if delivery is causal.
+    /// If delivery is causal: the past of the sender of each letter that is delivered but not
+    /// received.
     unreceived: BTreeMap<Name, BTreeSet<Name>>,
     /// The past of each thread.
     known: BTreeMap<ThreadId, BTreeSet<Name>>,

@@ -44,8 +44,8 @@ impl<R> Default for Signals<R> {
 }
 
 impl<R> Signals<R> {
-    /// Sets whether the process gets letters about signals, except [`Strength::Kill`], instead of
-    /// ending.
+    /// Sets whether the process traps exits. If it does, signals other than [`Strength::Kill`] do
+    /// not end it, but become letters.
     pub fn trap_exits(&mut self, traps: bool) {
         self.traps_exits = traps;
     }

@@ -104,8 +104,8 @@ fn take_minimum(clock: &mut Vec<u32>, other: &[u32]) {
 
 impl Execution {
     /// Returns the constraints of the prefix with the given number of events. `accesses` must have
-    /// recorded all executions with this prefix. Omits orders that other constraints or
-    /// synchronization edges imply.
+    /// recorded all executions with this prefix. Omits constraints that program order,
+    /// synchronization edges and other constraints imply.
     pub fn constraints(&self, length: usize, accesses: &Accesses) -> BTreeSet<Constraint> {
         let prefix = Prefix {
             execution: self,

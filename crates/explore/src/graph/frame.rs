@@ -120,8 +120,9 @@ pub(super) enum Left {
         positions: Positions,
         /// The place of the write in the current graph.
         position: Option<usize>,
-        /// The number of alternatives of the write's operation. It is learned only for a half-done
-        /// write, whose operation is first performed here.
+        /// The number of alternatives of the write's operation that the frame explores. It is 1
+        /// unless the write is half-done, because only then the frame is the first to perform the
+        /// operation.
         alternatives: u32,
         removed: Box<Removed>,
     },

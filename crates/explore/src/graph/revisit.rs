@@ -36,9 +36,8 @@ pub(super) struct NotFromHere;
 
 impl Graph {
     /// Returns the reads of the object that can be changed to read from a new write with this
-    /// prefix: the write does not depend on them, and all events that are removed would be added in
-    /// the same way again. If they would not, the search reaches the resulting graph in another
-    /// way.
+    /// prefix: the write does not depend on the read, and all events that are removed are maximal.
+    /// If they are not, the search reaches the resulting graph in another way.
     pub(super) fn revisitable(&self, object: ObjectId, prefix: &Clock) -> SmallVec<[At; 4]> {
         let reads = self.object(object).reads.iter().copied();
         reads
@@ -57,7 +56,7 @@ impl Graph {
     }
 
     /// Checks whether all events that are removed if `read` reads from a new write with this prefix
-    /// would be added in the same way again.
+    /// are maximal.
     fn may_revisit(&self, read: At, prefix: &Clock) -> bool {
         let stamp = self.node(read).stamp;
         (0..self.threads.len()).all(|thread| {
@@ -111,8 +110,10 @@ impl Graph {
         Ok(())
     }
 
-    /// Checks whether the event would be added in the same way again if the graph already contained
-    /// this prefix.
+    /// Checks whether the event is maximal (as in TruSt). Consider only the events that were added
+    /// before it and the prefix. A read must read from the last write in coherence order. A write
+    /// must be last in coherence order, and no read may read from it. A choice must be the first
+    /// alternative.
     fn is_maximal(&self, at: At, node: &Node, prefix: &Clock) -> bool {
         let is_previous = |other: At| self.node(other).stamp <= node.stamp || knows(prefix, other);
         let object = self.object(node.operation.object);

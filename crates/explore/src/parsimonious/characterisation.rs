@@ -56,9 +56,8 @@ pub(super) fn of(race: Race, record: &Record, is_compared: bool) -> Vec<Expressi
     characterisation
 }
 
-/// Advances an inherited expression over the events of the new schedule that lie between `head`,
-/// the head of the inherited schedule, and the race's second event. Returns `None` if nothing is
-/// left.
+/// Advances an inherited expression over the events of the new schedule between the head of the
+/// inherited schedule (`head`) and the race's second event. Returns `None` if nothing is left.
 fn advance(
     inner: &Expression,
     head: EventId,

@@ -1,11 +1,11 @@
 //! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
 //!
 //! Every thread has a random priority, and the thread with the highest priority runs. At d − 1
-//! random steps, the priority of the running thread falls below all initial priorities. An
-//! execution finds a bug that needs d orderings among n threads in k steps with probability at
-//! least 1/(n·k^(d−1)).
+//! random steps, the priority of the running thread falls below all initial priorities. In a
+//! program with n threads and k steps, an execution finds a bug of depth d (a bug that needs d
+//! ordering constraints) with probability at least 1/(n·k^(d−1)).
 //!
-//! Deviation: k is the length of the longest of the first [`LEARNING`] executions so far.
+//! Deviation: k is the length of the longest execution so far, among the first [`LEARNING`] ones.
 
 use super::generator::Generator;
 use crate::execution::Performed;
@@ -15,7 +15,7 @@ use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, LEARNING, Strategy};
 use serde::{Deserialize, Serialize};
 
-/// The number of orderings that a bug may need (d).
+/// The depth d of the bugs to find.
 const DEPTH: usize = 3;
 
 /// An endless sequence of executions by random priorities.

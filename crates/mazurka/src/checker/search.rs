@@ -584,7 +584,7 @@ pub(super) fn symptom_of(model: &Model) -> Symptom {
     )
 }
 
-/// Converts an interrupt that occurs when an execution of this process is repeated to an error.
+/// Returns the error for an interrupt that occurs while this process repeats one of its executions.
 pub(super) fn diverged(interrupt: Interrupt) -> CheckError {
     match interrupt {
         Interrupt::Diverged(divergence) => CheckError::Nondeterministic(divergence),

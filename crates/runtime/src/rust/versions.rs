@@ -225,7 +225,7 @@ impl Engine {
         object
     }
 
-    /// Returns `before` followed by the ordering as a report shows it. Returns an empty text if
+    /// Returns `before` followed by the ordering as a report shows it. Returns an empty string if
     /// nothing is recorded or the memory model does not distinguish orderings.
     pub(crate) fn shown_order(&self, order: Ordering, before: &str) -> String {
         if !self.watch.records || !self.config.conditions.memory.is_weak() {

@@ -181,7 +181,7 @@ impl Recorder {
     }
 
     /// Records where a lock is taken. For the release of a lock, returns a text with the line where
-    /// the lock was taken. Returns an empty text if the line is not known, and for other
+    /// the lock was taken. Returns an empty string if the line is not known, and for other
     /// operations.
     fn taken_in(&mut self, op: Op, thread: ThreadId, location: Spot) -> String {
         use OpKind::{

@@ -188,8 +188,8 @@ impl Model {
             let request = match self.pending().get(step.thread.index()) {
                 Some(Pending::Enabled(request)) => *request,
                 // In the execution that the schedule comes from, a thread polls for the end of this
-                // thread, so the end is a step of the schedule. In this execution the end is no
-                // step, so it is skipped.
+                // thread, so the end is a step. In this execution it is not, so the step is
+                // skipped.
                 Some(Pending::Finished) => continue,
                 _ => break,
             };

@@ -14,7 +14,7 @@ pub(crate) struct Unseen {
 }
 
 /// Returns the source of a read: `Some(Some(write))`, or `Some(None)` for the initial value.
-/// Returns `None` if the event is no access or does not name its source.
+/// Returns `None` if the event is not an access or does not name its source.
 fn source(execution: &Execution, read: EventId) -> Option<Option<EventId>> {
     let event = execution.event(read);
     match event.step.reads_from {

@@ -299,7 +299,8 @@ impl Engine {
         }
     }
 
-    /// Checks whether all created objects report their state, and no other objects are in use.
+    /// Checks whether all objects in use report their state. Settled objects, the tokens of `park`
+    /// and plain memory never do.
     fn all_objects_report(&self) -> bool {
         let threads = || self.life.started.iter().map(|thread| thread.index());
         let created: u32 = threads().map(|thread| self.threads[thread].named().1).sum();

@@ -132,7 +132,7 @@ impl History {
 
     /// Checks whether a chain of conflicts and synchronization edges leads from the thread, at
     /// `since` or later, to another thread and back to an event up to `last`. `pending` are the
-    /// synchronization edges to the thread's next event.
+    /// sources of the synchronization edges to the thread's next event.
     fn comes_back(
         &self,
         thread: ThreadId,

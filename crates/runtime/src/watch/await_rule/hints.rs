@@ -43,8 +43,8 @@ life! {
         hints: u32,
         /// The number of times that the state recurred after other threads had observed an effect.
         returns: u32,
-        /// The number of rounds without progress after which the thread continued because it was
-        /// alone.
+        /// The number of times that the thread continued after a round without progress, because it
+        /// was alone.
         alone: u32,
         /// The bytes of the heap that the thread has changed since the last hint, with their values
         /// before and after.
