@@ -129,8 +129,8 @@ impl Images {
         names.waiting(returns_to - base, base, code, around)
     }
 
-    /// Returns the places of a function's variables, relative to the end of its frame, if the
-    /// function has a frame pointer and each variable has only one place.
+    /// Returns the places of a function's variables, relative to its canonical frame address, if
+    /// the function has a frame pointer and each variable has only one place.
     pub fn frame_variables(&self, function: u64) -> Option<Vec<Range<i64>>> {
         let (names, base) = self.at(function)?;
         names.frame_variables(function - base)
