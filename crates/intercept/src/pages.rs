@@ -216,8 +216,8 @@ fn is_written(address: usize) -> bool {
     })
 }
 
-/// Records that the page with this address is written. Returns true if the page is tracked and this
-/// was not known before.
+/// Records that the page with this address is written. Returns true if the page is tracked and was
+/// not recorded as written before.
 fn record_written(address: usize) -> bool {
     for (index, tracked) in TRACKED.get().iter_mut().enumerate() {
         let page = address.wrapping_sub(tracked.start) / PAGE;
