@@ -34,7 +34,7 @@ pub struct Activation {
     pub frames: Vec<Frame>,
     /// Its current instruction, as an address in the process.
     pub instruction: u64,
-    /// The end of its frame: the stack pointer before the function was called.
+    /// Its canonical frame address: the stack pointer before the function was called.
     pub end: u64,
 }
 
@@ -156,7 +156,7 @@ impl Images {
     }
 
     /// Visits frames from the innermost outwards until `visit` returns false. `visit` receives the
-    /// registers, with addresses in the process, and the end of the frame.
+    /// registers, with addresses in the process, and the canonical frame address.
     fn walk(
         &self,
         registers: &Registers,
