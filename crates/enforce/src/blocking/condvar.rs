@@ -17,7 +17,7 @@ pub struct Condvar {
 
 // SAFETY: the queue is used only under the latch.
 unsafe impl Sync for Condvar {}
-// SAFETY: a waiting thread borrows the condition variable, so that it cannot move meanwhile.
+// SAFETY: waiting threads borrow the condition variable, so it does not move while they wait.
 unsafe impl Send for Condvar {}
 
 impl RefUnwindSafe for Condvar {}

@@ -26,7 +26,7 @@ const WRITER: usize = 1;
 // SAFETY: the fields are used only under the latch, with one exception: a holder of the lock reads
 // `is_written`, which no other thread changes meanwhile.
 unsafe impl Sync for RwLock {}
-// SAFETY: a waiting thread borrows the lock, so that it cannot move meanwhile.
+// SAFETY: waiting threads borrow the lock, so it does not move while they wait.
 unsafe impl Send for RwLock {}
 
 impl RefUnwindSafe for RwLock {}
