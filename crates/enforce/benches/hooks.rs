@@ -26,9 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 const TIMES: usize = 1_000;
 
-/// Returns a prefix. Every fourth event of the main thread waits for the first event of the child.
-/// The second event of the child waits for each event of the main thread that comes two events
-/// after one of these.
+/// Returns a prefix. Events 1, 5, 9, … of the main thread wait for the first event of the child.
+/// The second event of the child waits for events 3, 7, 11, … of the main thread.
 fn prefix() -> SafeTrace {
     let point = |thread, index| Point { thread, index };
     let last = TIMES as u32;

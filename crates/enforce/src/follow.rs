@@ -1,6 +1,7 @@
 //! An additional thread, the follower. It loads new versions of the safe trace that have fewer
-//! constraints (*relaxed* versions), and reports a lack of progress. The follower is started as
-//! soon as a thread waits in a program that has run for a moment.
+//! constraints (*relaxed* versions), and reports a lack of progress. The first thread that waits or
+//! starts the program again after [`SHORT`] starts the follower. If the run is recorded or delayed,
+//! the follower starts at once.
 
 use crate::thread::{self, Thread};
 use crate::{Order, Plan, enforcement, failure, internally, threads};

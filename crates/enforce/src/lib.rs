@@ -10,8 +10,7 @@
 //! taken its place before the thread waits. So enforcement adds no deadlock: other threads wait for
 //! a thread only until it has taken its place.
 //!
-//! * `order`: the instructions of the command to the process. `plan`: where threads stop, from the
-//!   file.
+//! * `order`: what the command tells the process. `plan`: where threads stop, from the file.
 //! * `own`: a thread's counters, in thread-local memory that hooks reach with three instructions.
 //! * `gate`: the progress of each thread, and waits for this progress. `thread`: a thread from its
 //!   start to its end. `threads`: all threads. `path`: their names.

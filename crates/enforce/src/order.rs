@@ -1,5 +1,5 @@
-//! The instructions of the command to the process that becomes the program: one JSON object in the
-//! environment.
+//! What the command tells the process that becomes the program: one JSON object in an environment
+//! variable.
 
 use report::Inputs;
 use serde::{Deserialize, Serialize};

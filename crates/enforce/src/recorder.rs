@@ -27,8 +27,8 @@ static KEPT: Latched<Vec<&'static Thread>> = Latched::new(Vec::new());
 static IS_ON: AtomicBool = AtomicBool::new(false);
 static CLOCK: AtomicU64 = AtomicU64::new(1);
 
-/// Greatest number of events of a thread. With more events, the vector would be reallocated,
-/// possibly while another thread reads it at the end of the process.
+/// Greatest number of events of a thread that can be recorded. More events would require a larger
+/// vector, but another thread may read the vector at the end of the process.
 const MOST: usize = 1 << 20;
 
 pub(crate) fn begin(is_on: bool) {

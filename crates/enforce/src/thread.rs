@@ -70,7 +70,8 @@ unsafe impl Sync for Thread {}
 
 impl RefUnwindSafe for Thread {}
 
-/// Returns the number of events that all threads have begun, as far as other threads can see.
+/// Returns the total number of events that the running threads have begun. The latest events may be
+/// missing.
 pub(crate) fn progress() -> u64 {
     let progress = |thread: &&Thread| {
         // SAFETY: a number that its thread may change meanwhile. Any value is acceptable.

@@ -47,7 +47,7 @@ pub fn dot(interleaving: &Interleaving) -> String {
             ));
         }
     }
-    // Time runs downwards: each event is below the previous event, even of another thread.
+    // Time runs downwards: each event is below all earlier events, whatever their threads.
     for number in 1..interleaving.rows.len() {
         add(format_args!("e{} -> e{number} [style=invis];", number - 1));
     }

@@ -1,5 +1,6 @@
-//! Formats a report as SARIF 2.1.0, for code scanning: a result for each bug, with the interleaving
-//! as its code flow, or for each goal that a complete search did not reach.
+//! Formats a report as SARIF 2.1.0, for code scanning. Each failure is a result whose code flow is
+//! the interleaving. If there are no failures, each goal that a complete search did not reach is a
+//! result.
 
 use report::{Failure, FailureKind, Interleaving, Report, Row, Verdict, harmless, parts};
 use serde_json::{Map, Value, json};

@@ -43,9 +43,9 @@ pub(crate) fn save(uses_thread_state: bool) {
 }
 
 /// Finds the words of the C library's thread descriptor that must be restored: the state of
-/// `strerror` and `strsignal`, and the address of the table of thread-local memory. The offsets
-/// depend on the version of the C library. So the functions are called, and the words that they
-/// change are recorded.
+/// `strerror` and `strsignal`, and the address of the dynamic thread vector. The offsets of the
+/// state depend on the version of the C library. So this function calls `strerror` and `strsignal`,
+/// and finds the words that they change.
 fn in_description() -> Vec<Block> {
     const NO_ERROR: c_int = 54_321;
     unsafe extern "C" {
@@ -99,12 +99,12 @@ fn restartable() -> std::ops::Range<usize> {
     start..start + SIZE
 }
 
-/// Offset in the thread descriptor of the address of the thread's table of thread-local memory, by
-/// the ABI of x86-64.
+/// Offset of a word in the thread descriptor, by the ABI of x86-64. The word contains the address
+/// of the thread's *table*: its dynamic thread vector (DTV).
 const TABLE: usize = 8;
 
-/// The tables of the thread-local memory of sleeping threads, as they were at the start of these
-/// threads: thread pointer, address and content.
+/// The tables of the sleeping threads, as they were when these threads started: thread pointer,
+/// address and content.
 static TABLES: Own<Vec<(usize, usize, Vec<u8>)>> = Own::new(Vec::new());
 
 /// Checks whether the program has thread-local memory or uses state per thread other than `errno`.
@@ -228,8 +228,8 @@ pub(crate) fn end(pointer: usize, code: usize) {
     }
 }
 
-/// Returns the thread pointer of the sleeping thread for this thread of the program, which has none
-/// yet.
+/// Provides a sleeping thread for this thread of the program, which does not have one yet. Returns
+/// the thread pointer of the sleeping thread.
 pub(crate) fn take_parked(thread: usize) -> usize {
     let spare = SPARE.get();
     match spare.iter().position(|&(number, _)| number == thread) {

@@ -314,8 +314,8 @@ fn block_of(address: usize) -> Option<usize> {
     None
 }
 
-/// Returns the start and size of the block at an address, or of the last block before it, and the
-/// code that allocated the block.
+/// Finds the block that contains the address, or the last block before the address. Returns its
+/// start, its size, and the code that allocated it.
 pub(crate) fn block(address: usize) -> Option<(usize, usize, usize)> {
     let start = contains(address).then(|| block_of(address)).flatten()?;
     // SAFETY: every block has a header.
@@ -323,9 +323,8 @@ pub(crate) fn block(address: usize) -> Option<(usize, usize, usize)> {
     Some((start, header.size as usize, header.site))
 }
 
-/// Checks whether a freed block begins with the address of the code that freed it. A block at the
-/// start of a page does not if it contains the whole page, because the program may have protected
-/// the page.
+/// Checks whether a freed block begins with the address of the code that freed it. A block that
+/// begins with a whole page does not, because the program may have protected the page.
 fn remembers_end(block: usize, size: usize) -> bool {
     const PAGE: usize = 4096;
     !block.is_multiple_of(PAGE) || size < PAGE

@@ -123,7 +123,8 @@ impl Callee {
         }
     }
 
-    /// Returns the values on which the call depends: arguments, or the memory that it accesses.
+    /// Returns the values on which the call depends: its arguments, or the ranges of memory that it
+    /// accesses.
     fn given(&self, arguments: &Arguments) -> [u128; 3] {
         let mut given = [0; 3];
         if let Some(effects) = self.effects {

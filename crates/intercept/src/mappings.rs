@@ -37,8 +37,8 @@ pub(crate) fn read(address: u64) -> Option<u64> {
     Some(u64::from_le_bytes(unsafe { place.read_volatile() }))
 }
 
-/// Parses `7f12a000-7f12c000 rw-p 00000000 00:00 0`, unless the memory may be unreadable
-/// (`[vvar]`).
+/// Parses a line of `/proc/self/maps`, such as `7f12a000-7f12c000 rw-p 00000000 00:00 0`. Returns
+/// `None` if the memory may be unreadable, like that of `[vvar]`.
 fn readable(line: &str) -> Option<Range<u64>> {
     if line.ends_with(']') && !line.ends_with("[heap]") && !line.ends_with("[stack]") {
         return None;

@@ -27,8 +27,8 @@ pub(crate) fn begin() {
     MESSAGE.store(found.cast(), Relaxed);
 }
 
-/// Handles the signal of an abort of the checker's code, in the thread that runs the program
-/// (`is_runner`) or in another thread.
+/// Handles a `SIGABRT` that the checker's own code has caused. `is_runner` is true in the thread
+/// that runs the program.
 pub(crate) fn aborted(is_runner: bool) -> ! {
     // A further failure ends the process: an abort at once, a deadlock at the timer's next signal
     // (`watch`).

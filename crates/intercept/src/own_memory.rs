@@ -212,7 +212,8 @@ pub(crate) extern "C" fn free(block: *mut c_void) {
     if !contains(block.addr()) {
         return;
     }
-    // SAFETY: every block has a header; the header of an aligned block leads to its whole block.
+    // SAFETY: every block has a header. Its offset leads to the block before alignment, which has a
+    // header, too.
     unsafe {
         let block = block.sub(header(block).offset - HEADER);
         let class = header(block).class;

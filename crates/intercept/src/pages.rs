@@ -216,8 +216,8 @@ fn is_written(address: usize) -> bool {
     })
 }
 
-/// Records that the page with this address is written. Returns true if the page is tracked and this
-/// was not known before.
+/// Records that the page with this address is written. Returns true if the page is tracked and was
+/// not recorded as written before.
 fn record_written(address: usize) -> bool {
     for (index, tracked) in TRACKED.get().iter_mut().enumerate() {
         let page = address.wrapping_sub(tracked.start) / PAGE;
@@ -278,9 +278,9 @@ fn changed() -> impl Iterator<Item = &'static Piece<'static>> {
     PIECES.get().iter().filter(|piece| piece.is_changed())
 }
 
-/// Returns the pieces that the current execution has changed so far. If only the pages of the
-/// thread-local memory were written, there are none: the dynamic linker changes its data there only
-/// together with other data.
+/// Returns the pieces that the current execution has changed so far. Returns nothing if no pages
+/// except those of [`OWN_BLOCK`] were written. The dynamic linker has data in these pages, but
+/// changes it only together with data in other pages.
 fn changed_so_far() -> impl Iterator<Item = &'static Piece<'static>> {
     let may_differ = WRITTEN.get().len() > OWN_PAGES.load(Relaxed);
     may_differ.then(changed).into_iter().flatten()

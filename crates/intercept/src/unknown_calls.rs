@@ -5,9 +5,9 @@
 //! changes: positions in files, state of the C library, signal masks. So a call to a function of
 //! the system's libraries counts as an effect unless it is known not to have one. An image calls
 //! functions of other images through *slots*: words that contain the addresses of the functions.
-//! The slots for the functions above get the address of a *step* instead: a few instructions that
-//! record the call and jump to the function. Accesses are reported only if the calling code has
-//! hooks.
+//! If calls to a function are redirected, its slot gets the address of a *step* instead: a few
+//! instructions that record the call and jump to the function. Accesses are reported only if the
+//! calling code has hooks.
 
 use crate::image;
 use crate::library_calls::{self, Callee, Name};
@@ -151,14 +151,14 @@ pub(crate) fn behind(address: usize) -> usize {
     }
 }
 
-/// Starts recording and reporting the calls that are described above, for a check. The loader has
-/// already filled all slots.
+/// Redirects calls for a check, and starts to record and report them. The loader has already filled
+/// all slots.
 pub(crate) fn record_calls(are_events: bool) -> Result<(), String> {
     redirect(true, are_events)
 }
 
-/// Starts reporting calls for a run under a safe trace. The loader may not have filled all slots
-/// yet. Fails if the program locks streams.
+/// Redirects calls for a run under a safe trace, and starts to report them. The loader may not have
+/// filled all slots yet. Fails if the program locks streams.
 pub(crate) fn report_events(are_accesses: bool) -> Result<(), String> {
     redirect(false, are_accesses)?;
     match stream_locks::are_taken() {

@@ -32,8 +32,8 @@ const LARGEST_FRAME: i64 = 4096;
 const MOST_INSTRUCTIONS: usize = 8_000;
 /// The red zone: bytes below the stack pointer that a function may use.
 const RED_ZONE: i64 = 128;
-/// The offset of the return address. All offsets are relative to the end of the frame, which is the
-/// stack pointer before the function was called.
+/// The offset of the return address. All offsets are relative to the canonical frame address, which
+/// is the stack pointer before the function was called.
 const RETURN_ADDRESS: i64 = -8;
 
 /// The function to analyse.
@@ -213,8 +213,8 @@ impl Analysis {
         Some(())
     }
 
-    /// Checks whether the targets of an instruction are known. After removing its frame, a function
-    /// may end with a jump to another function.
+    /// Checks whether the targets of an instruction are known. The target of a tail call need not
+    /// be known: a function that has removed its frame may jump to another function.
     fn can_be_followed(&self, instruction: &Instruction, at: Pointers) -> bool {
         let is_over = at.stack == RETURN_ADDRESS && at.frame.is_none();
         match instruction.flow_control() {

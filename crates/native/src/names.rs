@@ -86,14 +86,14 @@ pub struct Variable {
     kind: Option<Kind>,
 }
 
-/// A function that waits for a call to return. Offsets are relative to the end of its frame, which
-/// is the stack pointer before the function was called.
+/// A function that waits for a call to return. Offsets are relative to its canonical frame address
+/// (CFA), which is the stack pointer before the function was called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Whether the end of the frame is given relative to the frame pointer (`rbp`), instead of the
-    /// stack pointer.
+    /// Whether the CFA is given relative to the frame pointer (`rbp`), instead of the stack
+    /// pointer.
     pub is_by_frame: bool,
-    /// The number of bytes from that pointer up to the end.
+    /// The number of bytes from that pointer up to the CFA.
     pub distance: i64,
     /// The places where the registers `r15`, `r14`, `r13`, `r12`, `rbp` and `rbx` of the caller are
     /// saved; `None` for a register that is not saved.
@@ -292,7 +292,7 @@ impl Names {
     }
 
     /// Returns the places of a function's variables, given the distance from the frame pointer to
-    /// the end of the frame.
+    /// the canonical frame address.
     fn places(&self, instruction: u64, above_frame: i64) -> Option<Vec<Range<i64>>> {
         const END: u64 = 1 << 40;
         let information = self.information.as_ref()?;

@@ -70,8 +70,8 @@ pub trait Surroundings {
     /// Checks whether the function's compiler omits hooks of stack variables that other threads may
     /// access.
     fn omits_hooks(&self, function: u64) -> bool;
-    /// Returns the places of a function's variables relative to the end of its frame, or `None` if
-    /// they are unknown.
+    /// Returns the places of a function's variables relative to its canonical frame address
+    /// (DWARF), or `None` if they are unknown.
     fn frame_variables(&self, function: u64) -> Option<Vec<Range<i64>>>;
 }
 

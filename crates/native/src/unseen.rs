@@ -162,8 +162,8 @@ pub(crate) fn is_known(library: &Path) -> bool {
 /// The number of places of assembly that are shown.
 const SHOWN: usize = 3;
 
-/// Returns the places of inline assembly that the build has noted in an image, and those of atomic
-/// instructions outside them.
+/// Returns the inline assembly whose places the build has recorded in an image, and the functions
+/// whose first atomic instruction is elsewhere.
 fn assembly(image: &Path) -> Result<Vec<Unseen>, NamesError> {
     let places = recorded_places(image).unwrap_or_default();
     let is_recorded = |unseen: &Unseen| match unseen {
@@ -196,7 +196,7 @@ fn recorded_places(image: &Path) -> Option<BTreeSet<String>> {
     Some(assembly::places_in(section.data().ok()?))
 }
 
-/// Prefixes of functions with which threads synchronize.
+/// Prefixes of the names of functions with which threads synchronize.
 const SYNCHRONISING: [&str; 13] = [
     "pthread_mutex_",
     "pthread_cond_",

@@ -21,7 +21,8 @@ pub struct Worker {
     /// The file in which the process records its progress.
     trail: File,
     answers: Option<PipeReader>,
-    /// The worker reopens the pipe for each answer, because the program may close any descriptor.
+    /// The other end of the pipe. The worker opens it anew for each answer, because the program may
+    /// close any descriptor.
     output: Option<PipeWriter>,
     errands: Option<Channel>,
 }
@@ -110,7 +111,7 @@ impl Worker {
     ///
     /// # Errors
     /// Returns an error if the worker was not [started for errands](Worker::start_for_errands), or
-    /// if memory is short.
+    /// if there is not enough memory.
     pub fn assign(&mut self, words: &[u8]) -> io::Result<()> {
         let channel = self.errands.as_mut().ok_or(io::ErrorKind::Unsupported)?;
         channel.words.set_len(0)?;

@@ -57,8 +57,8 @@ pub struct Row {
     /// The row that wrote the value that this row reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<usize>,
-    /// The rows that precede this row in every schedule, such as the unlock before a lock or the
-    /// start of its thread.
+    /// The rows that synchronize with this row, such as the unlock before a lock or the start of
+    /// its thread. They precede this row in every schedule of the trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<usize>,
     /// Whether its thread waits from here to its next event.

@@ -1,5 +1,5 @@
-//! Compiles a thread's statements to a list with jumps, and performs local steps between two
-//! actions.
+//! Compiles a thread's statements to a list of instructions, and runs the local instructions
+//! between two actions.
 
 use crate::program::{Action, Condition, REGISTERS, Statement, Value, Verb};
 

@@ -10,7 +10,7 @@ use explore::{
 #[derive(Clone, Debug)]
 pub struct Renamed {
     machine: Machine,
-    /// `original[t]` is the number in the program of the thread that has the number t here.
+    /// `original[t]` is the number that thread t has in the original program.
     original: Vec<usize>,
     pending: Vec<Pending>,
     next_edges: Vec<(ThreadId, EventId)>,

@@ -98,8 +98,8 @@ fn plain_increments_race_and_lose_updates() {
 
 #[test]
 fn a_store_orders_nothing_before_it_and_a_read_modify_write_does() {
-    // The compare-exchange writes only if it comes first, so the read is never adjacent to the
-    // write.
+    // The compare-exchange writes only if it precedes the first statement of the other thread. So
+    // that statement always separates its write from the read.
     let exchange = Statement::CompareExchange {
         place: Place { size: 16, ..WORD },
         expected: Expected::Register(0),

@@ -45,7 +45,7 @@ impl Barrier {
     ///
     /// The memory holds a barrier of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o Barrier {
-        // SAFETY: as promised by the caller; the object of the C library is at least as large.
+        // SAFETY: as promised by the caller. `pthread_barrier_t` is at least as large as this type.
         unsafe { &*object.cast() }
     }
 

@@ -17,7 +17,7 @@ pub struct Condvar {
 
 // SAFETY: the queue is used only under the latch.
 unsafe impl Sync for Condvar {}
-// SAFETY: a waiting thread borrows the condition variable, so that it cannot move meanwhile.
+// SAFETY: waiting threads borrow the condition variable, so it does not move while they wait.
 unsafe impl Send for Condvar {}
 
 impl RefUnwindSafe for Condvar {}
@@ -38,7 +38,7 @@ impl Condvar {
     ///
     /// The memory holds a condition variable of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o Condvar {
-        // SAFETY: as promised by the caller; the object of the C library is at least as large.
+        // SAFETY: as promised by the caller. `pthread_cond_t` is at least as large as this type.
         unsafe { &*object.cast() }
     }
 

@@ -52,7 +52,7 @@ impl Mutex {
     ///
     /// The memory holds a mutex of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o Mutex {
-        // SAFETY: as promised by the caller; the object of the C library is at least as large.
+        // SAFETY: as promised by the caller. `pthread_mutex_t` is at least as large as this type.
         unsafe { &*object.cast() }
     }
 
@@ -81,8 +81,8 @@ impl Mutex {
     /// Waits for the mutex and takes it.
     ///
     /// # Errors
-    /// Returns an error if the calling thread holds the mutex and the kind of the mutex reports
-    /// this, or if a mutex of this kind cannot be enforced.
+    /// Returns an error if the mutex is error-checking and the calling thread holds it, or if a
+    /// mutex of this kind cannot be enforced.
     #[inline]
     pub fn lock(&self) -> Result<(), Refused> {
         let thread = own().system();
@@ -134,8 +134,8 @@ impl Mutex {
     /// Takes the mutex if it is free or, with a deadline, if it becomes free in time.
     ///
     /// # Errors
-    /// Returns an error in three cases: if the mutex does not become free, if the calling thread
-    /// holds the mutex and its kind reports this, and if a mutex of this kind cannot be enforced.
+    /// Returns an error if the mutex does not become free, if it is error-checking and the calling
+    /// thread holds it, or if a mutex of this kind cannot be enforced.
     pub fn try_lock(&self, deadline: Option<Deadline>) -> Result<(), Refused> {
         let thread = own().system();
         match self.is_held_again(thread) {

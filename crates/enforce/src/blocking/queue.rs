@@ -16,7 +16,7 @@ use std::sync::atomic::{
 /// A waiting thread.
 pub(crate) struct Waiter {
     next: Cell<*const Waiter>,
-    /// Once the state is not `WAITS`, the thread may leave and its memory may be gone.
+    /// Once the state is `WOKEN`, the thread may go on, and this memory may be gone.
     state: AtomicU32,
     /// What the thread waits for: a number that only the owner of the queue interprets.
     pub(crate) what: usize,

@@ -23,9 +23,10 @@ pub struct RwLock {
 const READER: usize = 0;
 const WRITER: usize = 1;
 
-// SAFETY: the fields are used only under the latch.
+// SAFETY: the fields are used only under the latch, with one exception: a holder of the lock reads
+// `is_written`, which no other thread changes meanwhile.
 unsafe impl Sync for RwLock {}
-// SAFETY: a waiting thread borrows the lock, so that it cannot move meanwhile.
+// SAFETY: waiting threads borrow the lock, so it does not move while they wait.
 unsafe impl Send for RwLock {}
 
 impl RefUnwindSafe for RwLock {}
@@ -47,7 +48,7 @@ impl RwLock {
     ///
     /// The memory holds a reader-writer lock of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o RwLock {
-        // SAFETY: as promised by the caller; the object of the C library is at least as large.
+        // SAFETY: as promised by the caller. `pthread_rwlock_t` is at least as large as this type.
         unsafe { &*object.cast() }
     }
 

@@ -38,7 +38,7 @@ impl Semaphore {
     ///
     /// The memory holds a semaphore of the C library that is used through this type only.
     pub unsafe fn at<'o, T>(object: *mut T) -> &'o Semaphore {
-        // SAFETY: as promised by the caller; the object of the C library is at least as large.
+        // SAFETY: as promised by the caller. `sem_t` is at least as large as this type.
         unsafe { &*object.cast() }
     }
 

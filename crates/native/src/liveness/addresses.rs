@@ -6,7 +6,8 @@ use iced_x86::{
     FlowControl, Instruction, InstructionInfo, Mnemonic, OpAccess, OpKind, Register, UsedRegister,
 };
 
-/// The values of the two pointers before an instruction, as offsets from the end of the frame.
+/// The values of the two pointers before an instruction, as offsets from the canonical frame
+/// address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pointers {
     pub stack: i64,

@@ -34,7 +34,7 @@ pub struct Activation {
     pub frames: Vec<Frame>,
     /// Its current instruction, as an address in the process.
     pub instruction: u64,
-    /// The end of its frame: the stack pointer before the function was called.
+    /// Its canonical frame address: the stack pointer before the function was called.
     pub end: u64,
 }
 
@@ -129,8 +129,8 @@ impl Images {
         names.waiting(returns_to - base, base, code, around)
     }
 
-    /// Returns the places of a function's variables, relative to the end of its frame, if the
-    /// function has a frame pointer and each variable has only one place.
+    /// Returns the places of a function's variables, relative to its canonical frame address, if
+    /// the function has a frame pointer and each variable has only one place.
     pub fn frame_variables(&self, function: u64) -> Option<Vec<Range<i64>>> {
         let (names, base) = self.at(function)?;
         names.frame_variables(function - base)
@@ -156,7 +156,7 @@ impl Images {
     }
 
     /// Visits frames from the innermost outwards until `visit` returns false. `visit` receives the
-    /// registers, with addresses in the process, and the end of the frame.
+    /// registers, with addresses in the process, and the canonical frame address.
     fn walk(
         &self,
         registers: &Registers,

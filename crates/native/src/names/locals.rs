@@ -69,8 +69,8 @@ impl Locals<'_> {
         found
     }
 
-    /// Returns the places of all variables, relative to the end of the frame, if each has one place
-    /// in the whole function, as in code that is not optimized.
+    /// Returns the places of all variables, relative to the canonical frame address, if each has
+    /// one place in the whole function, as in code that is not optimized.
     pub fn places(&self, machine: &Machine<'_>) -> Option<Vec<Range<i64>>> {
         let id = self.function.entry;
         let unit = self.information.unit(id);

@@ -17,19 +17,19 @@ pub struct Unwinding {
 
 /// An unwound frame. Code addresses are those of the image, stack addresses those of the process.
 pub struct Unwound {
-    /// The stack pointer before the call that created this frame: the end of the frame.
+    /// The canonical frame address (CFA): the stack pointer before the call that created this
+    /// frame.
     pub canonical_address: u64,
     /// The caller's registers, with the return address minus one as the current instruction. `None`
     /// for the outermost frame.
     pub caller: Option<Registers>,
 }
 
-/// The layout of a function's frame while a call runs. Offsets are relative to the end of the
-/// frame.
+/// The layout of a function's frame while a call runs. Offsets are relative to the CFA.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub function: Range<u64>,
-    /// A register, and the distance from its value to the end of the frame.
+    /// A register, and the distance from its value to the CFA.
     pub end: (u16, i64),
     /// The registers of the caller that are saved, and their places.
     pub saved: Vec<(u16, i64)>,

@@ -197,7 +197,8 @@ impl Function<'_> {
         jump.into_iter().chain(following).collect()
     }
 
-    /// Follows a block. In the last pass, with `records`, records the accesses that are found.
+    /// Returns the state after a block. `records` is true in the last pass, which records the
+    /// accesses that no hook announces.
     fn run(&mut self, block: usize, mut known: Known, records: bool) -> Known {
         for index in self.range(block) {
             let instruction = self.instructions[index];

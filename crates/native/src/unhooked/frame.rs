@@ -1,5 +1,5 @@
-//! Finds variables in a function's frame that other threads may access without hooks, because clang
-//! omits the hooks.
+//! Finds the variables in a function's frame that other threads may access although clang omits
+//! hooks for them.
 //!
 //! Clang omits the hook of an access whose address does not escape. For a member or an element,
 //! clang considers only its own address, not the address of the whole variable (LLVM 14). This
@@ -14,7 +14,8 @@ use std::ops::Range;
 
 /// The registers of the first arguments of a call.
 const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
-/// The distance from the stack pointer at a function's entry to the end of its frame.
+/// The distance from the stack pointer at a function's entry to the function's canonical frame
+/// address (DWARF).
 const RETURN_ADDRESS: i64 = 8;
 
 /// The addresses of a frame that escape.

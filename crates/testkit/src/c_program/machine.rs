@@ -53,9 +53,10 @@ pub fn behaviour(program: &CProgram, most: usize, spurious: u8) -> Option<Behavi
     Some(found)
 }
 
-/// Checks whether an execution has accesses that race by C11's happens-before, adjacent or not.
-/// With `only_objects`, counts only races with the destruction or initialisation of objects.
-/// Returns `None` if there are more than `most` states and no such accesses are found among them.
+/// Checks whether an execution has conflicting accesses that C11's happens-before does not order,
+/// even if they are not adjacent. With `only_objects`, counts only races with the destruction or
+/// initialisation of objects. Returns `None` if there are more than `most` states and no such
+/// accesses are found among them.
 pub fn has_unordered_accesses(program: &CProgram, only_objects: bool, most: usize) -> Option<bool> {
     let code = Code::of(program);
     let order = Order::new(program.threads.len(), program.regions.len() * REGION);

@@ -12,7 +12,8 @@ pub struct System {
     pub losses: u32,
     /// Number of messages of each process that may be duplicated.
     pub duplicates: u32,
-    /// Whether the first process owns the table, so that the table is gone when this process ends.
+    /// Whether the first process owns the table that all processes share. If so, the table is gone
+    /// when this process ends.
     pub is_owned: bool,
     /// The statements of each process.
     pub processes: Vec<Body>,

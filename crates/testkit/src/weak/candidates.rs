@@ -46,7 +46,8 @@ pub(super) fn consistent(program: &Program, model: Model, most: u64) -> Option<C
     let mut values = vec![BTreeSet::from([0]); variables];
     let writes = program.actions().len();
     let mut runs: Vec<Vec<Run>> = Vec::new();
-    // A value may depend on values that other writes store, so there are as many rounds as writes.
+    // A value may depend on values that other writes store. So as many rounds as writes find all
+    // possible values, and the last round finds the runs with these values.
     for _ in 0..=writes {
         runs = codes.iter().map(|code| runs_of(code, &values)).collect();
         let before = values.clone();

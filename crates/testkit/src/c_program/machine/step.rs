@@ -352,8 +352,8 @@ impl Code {
     }
 }
 
-/// Returns the results of a signal: one state for each waiting thread, or one state for a
-/// broadcast.
+/// Returns the states to which a signal can lead: one for each thread that it may wake, or the
+/// unchanged state if no thread waits. A broadcast leads to one state.
 fn signal(mut state: State, condvar: usize, is_broadcast: bool) -> Vec<State> {
     let waiting = state.condvars[condvar].clone();
     if is_broadcast || waiting.is_empty() {
