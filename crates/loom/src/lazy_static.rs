@@ -1,4 +1,4 @@
-//! Mirrors `loom::lazy_static`: the expansion of loom's [`lazy_static!`](crate::lazy_static!).
+//! Mirrors `loom::lazy_static`: the items that loom's [`lazy_static!`](crate::lazy_static!) uses.
 
 use std::fmt;
 use std::marker::PhantomData;
