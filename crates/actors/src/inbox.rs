@@ -89,20 +89,20 @@ struct Letters<M> {
 }
 
 impl Control {
-    /// Checks whether other processes send signals to this process in any execution so far. `learn`
-    /// records that they do.
+    /// Checks whether the search has found that other processes may send signals to this process.
+    /// If `learn` is true, records that they may.
     pub(crate) fn is_signalled(&self, learn: bool) -> bool {
         self.signals.is_coarse(Coarsening::Shared, learn)
     }
 
-    /// Checks whether other processes link to this process or monitor it in any execution so far.
-    /// `learn` records that they do.
+    /// Checks whether the search has found that other processes may link to this process or monitor
+    /// it. If `learn` is true, records that they may.
     pub(crate) fn is_related(&self, learn: bool) -> bool {
         self.relations.is_coarse(Coarsening::Shared, learn)
     }
 
-    /// Checks whether this process has a registered name in any execution so far. `learn` records
-    /// that it has.
+    /// Checks whether the search has found that this process may have a registered name. If `learn`
+    /// is true, records that it may.
     pub(crate) fn is_registered(&self, learn: bool) -> bool {
         self.relations.is_coarse(Coarsening::Registered, learn)
     }

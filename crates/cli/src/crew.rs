@@ -262,8 +262,8 @@ impl Crew<'_> {
     }
 }
 
-/// The report. The error is the limit that ended the process before its report, and whether that
-/// process was killed.
+/// The report of a process. If the process ended without a report: the limit that stopped it
+/// (`Interrupted` if nothing did), and whether the command killed it.
 type Ended = Result<Report, (Limit, bool)>;
 
 /// Makes the process write the report.
@@ -274,7 +274,7 @@ fn conclude(
     is_over: impl Fn() -> bool,
 ) -> Result<Ended, Refusal> {
     guard.assign(words)?;
-    // A search that was ended early still gets this time for its report.
+    // If the search was ended early, the process still gets `GRACE` for the report.
     let began = Instant::now();
     let grace = if is_over() { GRACE } else { Duration::ZERO };
     loop {

@@ -39,7 +39,7 @@ use tokio::time::timeout;
 
 /// The time for which operations are retried while the server is away.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The pause between two attempts, and between two looks at the flag `stop`.
+/// The pause between two attempts, and between two checks of the flag `stop`.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The time that a running operation still gets after the command has been asked to end.
@@ -227,8 +227,9 @@ impl Cluster {
     }
 }
 
-/// Returns the subjects of all matching messages in a stream. The client's functions that list keys
-/// and files read the messages themselves. They wait forever if a message is replaced meanwhile.
+/// Returns the subjects of all matching messages in a stream. Does not use the functions of
+/// `async_nats` that list keys and files: they read the messages themselves, and wait forever if a
+/// message is replaced meanwhile.
 async fn subjects(stream: &Stream, filter: &str) -> Result<Vec<String>, String> {
     let found = stream.info_with_subjects(filter).await.map_err(said)?;
     let found = found.map(|subject| subject.map(|(subject, _)| subject));

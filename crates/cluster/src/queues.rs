@@ -73,8 +73,8 @@ impl Place {
 }
 
 impl Cluster {
-    /// Puts messages, each with its name, into a place of the job. If a message of this name was
-    /// put there in the last two minutes, the new message counts as the same one and is dropped.
+    /// Sends messages, each with its name, to a [`Place`] of the job. The server drops a message if
+    /// a message of this name was sent to the place in the last two minutes.
     ///
     /// # Errors
     /// Returns an error if the server refuses a message.

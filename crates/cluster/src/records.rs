@@ -92,8 +92,8 @@ impl Cluster {
     }
 }
 
-/// Describes the stream of a key-value bucket. The client's own function for this requires
-/// information that servers before 2.10 do not provide.
+/// Returns the configuration of the stream behind the key-value bucket. The function of
+/// `async_nats` that creates a bucket requires information that servers before 2.10 do not provide.
 pub(crate) fn bucket_of_records() -> stream::Config {
     stream::Config {
         name: format!("KV_{RECORDS}"),

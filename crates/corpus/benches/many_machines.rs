@@ -4,12 +4,12 @@
 //!
 //! `cargo bench -p mazurka-corpus --bench many_machines`; `MAZURKA_PLOT=FILE` draws a plot.
 //!
-//! A search that takes a core-hour or a core-month is simulated by the measured tree with slower
-//! executions. The first slice takes a second: in it, the strategy learns its heuristics, and no
-//! parts are given away. The other slices run as in `mazurka worker`: a worker delivers a result,
-//! waits until the server has the result, and asks for the next slice. The leader takes many
-//! results and gives out many slices at once. Slices are so long that this work takes a quarter of
-//! the leader's time.
+//! The simulation replays the measured slices with slower executions, so that the search takes a
+//! core-hour or a core-month. The first slice takes a second, in which the strategy learns its
+//! heuristics. Only then are parts given away. The other slices run as in `mazurka worker`: a
+//! worker delivers a result, waits until the server has the result, and asks for the next slice.
+//! The leader takes many results and gives out many slices at once. Slices are so long that this
+//! work takes a quarter of the leader's time.
 
 use mazurka::{Checker, Measured};
 use plotters::prelude::*;

@@ -39,8 +39,8 @@ pub use mazurka::{explore, lazy_static, skip_branch, stop_exploring, thread_loca
 #[doc(inline)]
 pub use model::model;
 
-/// Whether this package is used instead of loom from crates.io, which has no such constant. Cargo
-/// only warns if it ignores a patch. A line in a test crate turns that into an error:
+/// Shows that this package is used instead of loom from crates.io, which has no such constant.
+/// Cargo only warns if it ignores a patch. With this line, a test crate then does not compile:
 ///
 /// ```
 /// const _: () = assert!(loom::IS_MAZURKA);

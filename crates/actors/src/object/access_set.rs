@@ -68,7 +68,7 @@ pub trait Parts: Clone + Eq + Hash + Send + 'static {
     #[doc(hidden)]
     fn exclusively<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> R;
 
-    /// Passes copies of the states to a segment that must not change them. Returns the result of
+    /// Passes copies of the states to a segment that is declared as a read. Returns the result of
     /// the segment, and whether the segment changed a copy.
     #[doc(hidden)]
     fn on_copies<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> (R, bool);

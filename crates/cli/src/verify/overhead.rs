@@ -25,13 +25,14 @@ impl Verification<'_> {
             (Some(most), Some(binary)) => Ok(self.overhead(binary, index)? <= most),
             (Some(_), None) => Err(Refusal::Option {
                 option: "--stop-when overhead",
-                why: "programs of the corpus are not run; build a program with `mazurka cc`",
+                why: "programs of the corpus have no executable; build a program with `mazurka cc`",
             }),
             (None, _) => Ok(false),
         }
     }
 
-    /// Returns the slowdown as a fraction of the time without constraints: the median of the pairs.
+    /// Returns the median slowdown of the pairs of runs, as a fraction of the time without
+    /// constraints. Returns infinity if a run was stopped.
     fn overhead(&self, binary: &Path, index: usize) -> Result<f64, Refusal> {
         let inputs = self.assignments.values(index);
         let order = Order {

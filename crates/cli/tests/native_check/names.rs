@@ -56,7 +56,8 @@ fn races_and_coverage_have_lines_of_the_program_where_headers_do_the_access() {
             let error = &report["errors"][0];
             let message = error["message"].as_str().unwrap();
             assert_eq!(error["kind"], "data_race", "{report}");
-            // With -O2 the vector's write is one instruction without a hook, in a header function.
+            // With -O2, the write of the vector is an instruction without a hook. It is in a
+            // function of the header that is not inlined, so its place may be a line of the header.
             let fewest = if level == "-O2" { 1 } else { 2 };
             assert!(
                 message.matches("program.cpp:9").count() >= fewest,

@@ -102,8 +102,8 @@ fn programs_that_open_files_have_the_executions_of_those_that_do_not() {
     }
 }
 
-/// In some executions, the third thread calls a function that writes to the stack of main. Main
-/// waits meanwhile. The thread then announces the write through a variable.
+/// In some executions, the third thread calls `strcpy` to write to the stack of main, which waits
+/// meanwhile. The thread writes the same text to `copy`, with which main compares its stack.
 const UNSEEN_WRITES: &str = r#"
 #include <assert.h>
 #include <pthread.h>

@@ -57,7 +57,7 @@ pub struct Cluster {
 
 /// The result of a simulation.
 pub struct Outcome {
-    /// The time of one worker without a server, divided by the time of all workers.
+    /// The time of one worker without a server, divided by the sum of the times of all workers.
     pub efficiency: f64,
     pub wall_s: f64,
     /// The greatest duration that was allowed for a slice.
@@ -130,7 +130,7 @@ enum Event {
     Look,
 }
 
-/// Simulates the search, with executions so slow that one worker needs this number of seconds.
+/// Simulates the search with slower executions, which take this number of seconds altogether.
 pub fn simulate(search: &Search, seconds: f64, cluster: &Cluster) -> Outcome {
     let mut simulation = Simulation {
         search,
