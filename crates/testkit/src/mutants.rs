@@ -216,10 +216,14 @@ fn mutants(table: &str) -> Result<Vec<Mutant>, String> {
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
     {
         if let Some(original) = line.strip_prefix("- ").or((line == "-").then_some("")) {
-            let last = mutants.last_mut().ok_or("the table must begin with a name")?;
+            let last = mutants
+                .last_mut()
+                .ok_or("the table must begin with a name")?;
             last.original += original;
         } else if let Some(mutated) = line.strip_prefix("+ ").or((line == "+").then_some("")) {
-            let last = mutants.last_mut().ok_or("the table must begin with a name")?;
+            let last = mutants
+                .last_mut()
+                .ok_or("the table must begin with a name")?;
             last.mutated += mutated;
         } else {
             let parts: Vec<&str> = line.split('|').map(str::trim).collect();
