@@ -174,6 +174,17 @@ pub(crate) fn number() -> pid_t {
     FIRST + runtime::current().index() as pid_t
 }
 
+/// Returns the index of the thread that has this number for `gettid`, or `None` if no thread of the
+/// program has it. The main thread may also be named by the number of the process.
+pub(crate) fn index_of_number(number: pid_t) -> Option<usize> {
+    // SAFETY: the call has no conditions.
+    if number == unsafe { libc::getpid() } {
+        return Some(0);
+    }
+    let index = usize::try_from(number.checked_sub(FIRST)?).ok()?;
+    (index < crate::threads::count()).then_some(index)
+}
+
 /// Number of the main thread. It is the same in every process, because addresses and branches may
 /// depend on it.
 const FIRST: pid_t = 1000;

@@ -1,10 +1,11 @@
 //! Signals. The program's actions for crash signals and for the checker's signals are ignored. A
-//! crash signal that the program sends to itself is a crash. Sending any other signal is refused,
-//! except signal 0, which sends nothing.
+//! crash signal that the program sends to itself is a crash, and `SIGKILL` ends the process, which
+//! is a failure. Sending any other signal is refused, except signal 0, which sends nothing.
 
+use crate::attributes::index_of_number;
 use crate::gate::{close, code, is_inside};
 use crate::system_state;
-use libc::{c_int, pid_t, pthread_t, sighandler_t, sigset_t};
+use libc::{c_int, c_long, pid_t, pthread_t, sighandler_t, sigset_t};
 use runtime::native;
 
 /// Signals that a program may send to itself in order to crash.
@@ -31,51 +32,134 @@ fn is_ours(signal: c_int) -> bool {
     CRASHES.contains(&signal) || OWN.contains(&signal)
 }
 
-/// Checks a signal that the program sends to itself. Returns whether to deliver it.
-fn sends(signal: c_int, code: usize) -> bool {
-    if signal != 0 && !CRASHES.contains(&signal) {
-        native::refuse(code, format!("the program sends itself signal {signal}"));
+/// What happens to a signal that the program sends.
+enum Sent {
+    Nothing,
+    /// The signal is delivered to the running thread.
+    ToItself(c_int),
+    /// The signal goes to a thread that does not belong to the program.
+    Elsewhere,
+}
+
+/// Checks a signal that the program sends to itself.
+fn to_itself(signal: c_int, code: usize) -> Sent {
+    match signal {
+        0 => Sent::Nothing,
+        libc::SIGKILL => Sent::ToItself(signal),
+        _ if CRASHES.contains(&signal) => Sent::ToItself(signal),
+        _ => native::refuse(code, format!("the program sends itself signal {signal}")),
     }
-    signal != 0
+}
+
+/// Checks a signal that the program sends to a process by this function.
+fn to_process(process: pid_t, signal: c_int, by: &str, code: usize) -> Sent {
+    // SAFETY: the call has no conditions.
+    if process != unsafe { libc::getpid() } {
+        let what = format!("the program sends a signal to another process ({by})");
+        native::refuse(code, what);
+    }
+    to_itself(signal, code)
+}
+
+/// Checks a signal that the program sends to the thread with this number for `gettid`.
+fn to_number(number: pid_t, signal: c_int, by: &str, code: usize) -> Sent {
+    match index_of_number(number) {
+        Some(index) => to_thread(index, signal, by, code),
+        None => Sent::Elsewhere,
+    }
+}
+
+/// Checks a signal that the program sends to a thread of the program.
+fn to_thread(index: usize, signal: c_int, by: &str, code: usize) -> Sent {
+    if index == runtime::current().index() {
+        return to_itself(signal, code);
+    }
+    if signal != 0 {
+        let what = format!("the program sends a signal to a thread ({by})");
+        native::refuse(code, what);
+    }
+    Sent::Nothing
+}
+
+/// Handles a signal that the program sends. Returns `None` if the system has to deliver it.
+fn send(check: impl FnOnce(usize) -> Sent) -> Option<c_int> {
+    let sent = {
+        let (code, _closed) = (code(), close());
+        check(code)
+    };
+    match sent {
+        Sent::Nothing => Some(0),
+        Sent::ToItself(signal) => Some(real!(raise(signal): fn(c_int) -> c_int)),
+        Sent::Elsewhere => None,
+    }
+}
+
+/// Handles a system call by which the program sends a signal. Returns `None` if the call sends no
+/// signal or the system has to deliver it.
+pub(crate) fn send_by_number(number: c_long, words: [c_long; 6]) -> Option<c_int> {
+    let [first, second, third] = [words[0], words[1], words[2]].map(|word| word as c_int);
+    match number {
+        libc::SYS_kill => send(|code| to_process(first, second, "SYS_kill", code)),
+        libc::SYS_tkill => send(|code| to_number(first, second, "SYS_tkill", code)),
+        libc::SYS_tgkill => send(|code| {
+            to_process(first, 0, "SYS_tgkill", code);
+            to_number(second, third, "SYS_tgkill", code)
+        }),
+        _ => None,
+    }
 }
 
 export! {
     placed fn raise(signal: c_int) -> c_int {
-        if is_inside() {
-            let (code, _closed) = (code(), close());
-            if !sends(signal, code) {
-                return 0;
-            }
+        if is_inside() && let Some(result) = send(|code| to_itself(signal, code)) {
+            return result;
         }
         real!(raise(signal): fn(c_int) -> c_int)
     }
 
     placed fn kill(process: pid_t, signal: c_int) -> c_int {
-        if is_inside() {
-            let (code, _closed) = (code(), close());
-            // SAFETY: the call has no conditions.
-            if process != unsafe { libc::getpid() } {
-                native::refuse(code, "the program sends a signal to another process (kill)".to_owned());
-            }
-            if !sends(signal, code) {
-                return 0;
-            }
+        if is_inside() && let Some(result) = send(|code| to_process(process, signal, "kill", code)) {
+            return result;
         }
         real!(kill(process, signal): fn(pid_t, c_int) -> c_int)
+    }
+
+    placed fn killpg(group: pid_t, signal: c_int) -> c_int {
+        if is_inside() {
+            let (code, _closed) = (code(), close());
+            native::refuse(code, "the program sends a signal to a group of processes (killpg)".to_owned());
+        }
+        real!(killpg(group, signal): fn(pid_t, c_int) -> c_int)
+    }
+
+    placed fn sigqueue(process: pid_t, signal: c_int, value: usize) -> c_int {
+        if is_inside() && let Some(result) = send(|code| to_process(process, signal, "sigqueue", code)) {
+            return result;
+        }
+        real!(sigqueue(process, signal, value): fn(pid_t, c_int, usize) -> c_int)
+    }
+
+    placed fn tgkill(process: pid_t, thread: pid_t, signal: c_int) -> c_int {
+        let numbers = [process, thread, signal].map(c_long::from);
+        let words = [numbers[0], numbers[1], numbers[2], 0, 0, 0];
+        if is_inside() && let Some(result) = send_by_number(libc::SYS_tgkill, words) {
+            return result;
+        }
+        real!(tgkill(process, thread, signal): fn(pid_t, pid_t, c_int) -> c_int)
     }
 
     placed fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int {
         if !is_inside() {
             return real!(pthread_kill(thread, signal): fn(pthread_t, c_int) -> c_int);
         }
-        let (code, _closed) = (code(), close());
-        if signal != 0 {
-            native::refuse(code, "the program sends a signal to a thread (pthread_kill)".to_owned());
+        to_handle(thread, signal, "pthread_kill")
+    }
+
+    placed fn pthread_sigqueue(thread: pthread_t, signal: c_int, value: usize) -> c_int {
+        if !is_inside() {
+            return real!(pthread_sigqueue(thread, signal, value): fn(pthread_t, c_int, usize) -> c_int);
         }
-        match crate::threads::index_of(thread) {
-            Some(_) => 0,
-            None => libc::ESRCH,
-        }
+        to_handle(thread, signal, "pthread_sigqueue")
     }
 
     placed fn pthread_sigmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
@@ -130,6 +214,15 @@ export! {
         }
         real!(signal(signal, handler): fn(c_int, sighandler_t) -> sighandler_t)
     }
+}
+
+/// Handles a signal that the program sends to the thread with this handle.
+fn to_handle(thread: pthread_t, signal: c_int, by: &str) -> c_int {
+    let sent = send(|code| match crate::threads::index_of(thread) {
+        Some(index) => to_thread(index, signal, by, code),
+        None => Sent::Elsewhere,
+    });
+    sent.unwrap_or(libc::ESRCH)
 }
 
 /// Changes the signals that the running thread blocks. Returns false if `how` is unknown. The

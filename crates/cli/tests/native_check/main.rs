@@ -43,6 +43,7 @@ mod resuming;
 mod reuse;
 mod robust;
 mod savepoints;
+mod signals;
 mod stack_sizes;
 mod stacks;
 mod state;

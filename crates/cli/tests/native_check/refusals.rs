@@ -46,7 +46,7 @@ fn said(name: &str, source: &str, options: &[&str]) -> Said {
 
 /// Checks that the program is refused with a line that contains this part.
 #[track_caller]
-fn refused(name: &str, source: &str, part: &str) {
+pub fn refused(name: &str, source: &str, part: &str) {
     let said = said(name, source, &[]);
     let all = format!("{}{}", said.output, said.errors);
     assert_eq!((said.code, said.output.as_str()), (Some(2), ""), "{all}");
@@ -158,13 +158,6 @@ fn other_ways_to_start_processes_and_to_ask_for_signals_are_refused() {
     let kill =
         "#include <signal.h>\n#include <unistd.h>\nint main(void) { return kill(getppid(), 0); }";
     refused("kill.c", kill, "sends a signal to another process (kill)");
-    let thread = "#include <pthread.h>\n#include <signal.h>\n\
-                  int main(void) { return pthread_kill(pthread_self(), SIGUSR1); }";
-    refused(
-        "thread.c",
-        thread,
-        "sends a signal to a thread (pthread_kill)",
-    );
     let awaited = "#include <signal.h>\nint main(void) { sigset_t all; int n; sigfillset(&all); return sigwait(&all, &n); }";
     refused("awaited.c", awaited, "waits for a signal (sigwait)");
     let paused = "#include <unistd.h>\nint main(void) { return pause(); }";

@@ -134,18 +134,20 @@ impl Queue {
         // SAFETY: as in `first`.
         let mut next = unsafe { self.first.get().as_ref() };
         while let Some(waiter) = next {
+            // Read before the waiter is woken, because its memory may be gone then.
+            let following = waiter.next.get();
             if is_wanted(waiter.what) && !waiter.is_leaving() {
                 if left == 0
                     && let Some(woken) = Woken::of(waiter)
                 {
-                    self.unlink(before, waiter);
+                    self.unlink(before, waiter, following);
                     return Some(woken);
                 }
                 left = left.saturating_sub(1);
             }
             before = Some(waiter);
             // SAFETY: as in `first`.
-            next = unsafe { waiter.next.get().as_ref() };
+            next = unsafe { following.as_ref() };
         }
         None
     }
@@ -166,7 +168,7 @@ impl Queue {
         let mut next = unsafe { self.first.get().as_ref() };
         while let Some(waiter) = next {
             if ptr::eq(waiter, leaving) {
-                return self.unlink(before, waiter);
+                return self.unlink(before, waiter, waiter.next.get());
             }
             before = Some(waiter);
             // SAFETY: as in `first`.
@@ -174,10 +176,11 @@ impl Queue {
         }
     }
 
-    fn unlink(&self, before: Option<&Waiter>, waiter: &Waiter) {
+    /// Removes a waiter, whose memory may be gone, from between its neighbours.
+    fn unlink(&self, before: Option<&Waiter>, waiter: *const Waiter, following: *const Waiter) {
         match before {
-            Some(before) => before.next.set(waiter.next.get()),
-            None => self.first.set(waiter.next.get()),
+            Some(before) => before.next.set(following),
+            None => self.first.set(following),
         }
         if ptr::eq(self.last.get(), waiter) {
             self.last.set(before.map_or(ptr::null(), ptr::from_ref));

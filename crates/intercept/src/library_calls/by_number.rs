@@ -3,7 +3,7 @@
 use super::entry::Arguments;
 use super::{Callee, Name, report};
 use crate::gate::{close, code, frame, is_inside};
-use crate::limits;
+use crate::{limits, signals};
 use ::report::Omission;
 use libc::c_long;
 use runtime::native;
@@ -45,7 +45,7 @@ const NAMES: &[(c_long, &str)] = &[
 ];
 
 /// System calls that are not events: nothing depends on their order, or they end the process, which
-/// is reported as a failure.
+/// is reported as a failure. Signals are checked first ([`signals::send_by_number`]).
 const NO_EVENTS: [c_long; 9] = [
     libc::SYS_clock_nanosleep,
     libc::SYS_exit_group,
@@ -70,8 +70,8 @@ const REFUSED: &[(c_long, &str)] = &[
     (libc::SYS_fork, "fork"), (libc::SYS_pause, "pause"),
     (libc::SYS_poll, "poll"), (libc::SYS_ppoll, "ppoll"), (libc::SYS_pselect6, "pselect6"),
     (libc::SYS_rt_sigaction, "rt_sigaction"), (libc::SYS_rt_sigprocmask, "rt_sigprocmask"),
-    (libc::SYS_rt_sigsuspend, "rt_sigsuspend"), (libc::SYS_rt_sigtimedwait, "rt_sigtimedwait"), (libc::SYS_select, "select"),
-    (libc::SYS_vfork, "vfork"), (libc::SYS_wait4, "wait4"),
+    (libc::SYS_rt_sigqueueinfo, "rt_sigqueueinfo"), (libc::SYS_rt_sigsuspend, "rt_sigsuspend"), (libc::SYS_rt_sigtimedwait, "rt_sigtimedwait"), (libc::SYS_select, "select"),
+    (libc::SYS_rt_tgsigqueueinfo, "rt_tgsigqueueinfo"), (libc::SYS_vfork, "vfork"), (libc::SYS_wait4, "wait4"),
     (libc::SYS_waitid, "waitid"),
 ];
 
@@ -114,6 +114,11 @@ fn unknown() -> &'static Callee {
 ///
 /// The program must have called `syscall` with these arguments.
 pub(crate) unsafe fn enter(number: c_long, words: [c_long; 6]) -> Option<c_long> {
+    if is_inside()
+        && let Some(result) = signals::send_by_number(number, words)
+    {
+        return Some(result.into());
+    }
     if NO_EVENTS.contains(&number) {
         return None;
     }
