@@ -1,4 +1,4 @@
-//! A value is initialised once, and the threads that wait for it wake up.
+//! A value is initialized once, and the threads that wait for it wake up.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::thread;

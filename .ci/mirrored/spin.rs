@@ -1,4 +1,4 @@
-//! Locks exclude other threads, and a value is initialised once.
+//! Locks exclude other threads, and a value is initialized once.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::thread;
@@ -85,7 +85,7 @@ fn who_upgrades_is_alone() {
     assert_eq!(number.read().load(SeqCst), 2);
 }
 
-/// Checks that each execution initialises its own static with the function given to `Lazy::new`.
+/// Checks that each execution initializes its own static with the function given to `Lazy::new`.
 #[mazurka::test]
 fn a_static_value_is_made_in_each_execution() {
     static VALUE: spin::Lazy<Vec<u32>> = spin::Lazy::new(|| vec![7]);

@@ -1,5 +1,5 @@
 //! accumulator(N, D): N processes each send a number to one that adds them up. All
-//! are state machines, so equal sums are recognised in different orders of messages.
+//! are state machines, so equal sums are recognized in different orders of messages.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Actions, Behaviour, Delivery, Input, Next, Pid, System};

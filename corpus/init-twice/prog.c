@@ -1,5 +1,5 @@
-/* init-twice: two threads check whether something is initialised and, if not, initialise it. Both
-   may find it uninitialised. The repair: pthread_once lets only one of them initialise it. */
+/* init-twice: two threads check whether something is initialized and, if not, initialize it. Both
+   may find it uninitialized. The repair: pthread_once lets only one of them initialize it. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,17 +13,17 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool is_done;
 #endif
 
-static void initialise(void) {
+static void initialize(void) {
     atomic_fetch_add(&count, 1);
 }
 
 static void *use(void *unused) {
     (void)unused;
 #ifdef FIXED
-    pthread_once(&once, initialise);
+    pthread_once(&once, initialize);
 #else
     if (!atomic_load(&is_done)) {
-        initialise();
+        initialize();
         atomic_store(&is_done, true);
     }
 #endif

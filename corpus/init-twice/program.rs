@@ -1,5 +1,5 @@
-//! init-twice: two threads check whether something is initialised and, if not, initialise it. Both
-//! may find it uninitialised. The repair: a `Once` lets one thread initialise it.
+//! init-twice: two threads check whether something is initialized and, if not, initialize it. Both
+//! may find it uninitialized. The repair: a `Once` lets one thread initialize it.
 
 use crate::entry::Entry;
 use mazurka::sync::Once;
@@ -8,7 +8,7 @@ use mazurka::thread;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "init-twice",
-    about: "two threads check a flag and then initialise",
+    about: "two threads check a flag and then initialize",
     parameters: &[],
     body: |_| init_by_flag(),
     expect: include_str!("expect.toml"),
@@ -16,7 +16,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 pub(crate) const FIXED: Entry = Entry {
     name: "init-twice-fixed",
-    about: "two threads initialise through Once::call_once",
+    about: "two threads initialize through Once::call_once",
     parameters: &[],
     body: |_| init_by_once(),
     expect: include_str!("fixed.toml"),
@@ -49,5 +49,5 @@ fn init_in_two_threads(init: impl Fn(&AtomicU32) + Sync) {
             scope.spawn(|| init(&count));
         }
     });
-    assert_eq!(count.load(SeqCst), 1, "initialised twice");
+    assert_eq!(count.load(SeqCst), 1, "initialized twice");
 }

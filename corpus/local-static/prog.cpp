@@ -1,6 +1,6 @@
-/* local-static: two threads use a static variable of a function, initialised at the first use.
-   The bug is the flag -fno-threadsafe-statics in expect.toml, with which both may initialise it.
-   The repair: fixed.toml does not have the flag, so one thread initialises it. */
+/* local-static: two threads use a static variable of a function, initialized at the first use.
+   The bug is the flag -fno-threadsafe-statics in expect.toml, with which both may initialize it.
+   The repair: fixed.toml does not have the flag, so one thread initializes it. */
 #include <cassert>
 #include <string>
 #include <thread>

@@ -51,11 +51,11 @@ const PROGRAMS: [Program; 8] = [
     },
     Program {
         name: "indexer",
-        published: "2,692 % with 12, 48 % with 9 (optimised), 61 % with 2",
+        published: "2,692 % with 12, 48 % with 9 (optimized), 61 % with 2",
     },
     Program {
         name: "lastzero",
-        published: "4,288 % with 15, 94 % with 15 (optimised), 8 % with 1",
+        published: "4,288 % with 15, 94 % with 15 (optimized), 8 % with 1",
     },
 ];
 

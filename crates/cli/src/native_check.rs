@@ -97,7 +97,7 @@ pub fn ready(
         server: None,
     };
     let (built, path) = task.made(stop)?;
-    let is_rust = Binary::recognise(&path)?.is_rust();
+    let is_rust = Binary::recognize(&path)?.is_rust();
     let shares_files = !is_rust && may_change_files(&path, &libraries(&path));
     let file = File::open(&path).map_err(|error| Refusal::System {
         what: "read the program",
@@ -177,7 +177,7 @@ impl Task<'_> {
             }
             Err(refusal) => return Err(refusal),
         };
-        let is_rust = Binary::recognise(&path)?.is_rust();
+        let is_rust = Binary::recognize(&path)?.is_rust();
         let libraries = libraries(&path);
         let unseen = Unseen::of(&path, &libraries).unwrap_or_default();
         let mut order = Order {
@@ -274,7 +274,7 @@ impl Task<'_> {
             Some(built) => built.program(),
             None => with_folder(self.program.path()),
         };
-        Binary::recognise(&path)?;
+        Binary::recognize(&path)?;
         Ok((built, path))
     }
 
@@ -410,9 +410,9 @@ impl Task<'_> {
         let mut warnings: Vec<String> = unseen.map(Unseen::to_string).collect();
         if let Origin::Sources { flags, .. } = &self.program.origin
             && self.order.conditions.interleaves_plain
-            && Build::optimises(flags)
+            && Build::optimizes(flags)
         {
-            let text = "the compiler optimises, so plain accesses may be merged before they can interleave; \
+            let text = "the compiler optimizes, so plain accesses may be merged before they can interleave; \
                         leave out -O with --plain=sc";
             warnings.push(text.to_owned());
         }

@@ -20,7 +20,7 @@ pub fn run(options: &RunOptions) -> Done {
         .split_first()
         .expect("clap requires a program");
     let path = found(program)?;
-    Binary::recognise(&path)?;
+    Binary::recognize(&path)?;
     options.record.as_deref().map_or(Ok(()), has_directory)?;
     let trace = SafeTrace::load(&options.safe)?;
     is_the_program(&trace, &path, options)?;

@@ -123,7 +123,7 @@ impl Verification<'_> {
     /// Verifies a program in machine code for every assignment of its inputs.
     fn of_program(&mut self, program: &NativeProgram) -> Result<Reports, Refusal> {
         let path = program.path();
-        let binary = native::Binary::recognise(path)?;
+        let binary = native::Binary::recognize(path)?;
         if binary.is_rust() && self.options.conditions.plain.is_some() {
             return Err(Refusal::Option {
                 option: "--plain",

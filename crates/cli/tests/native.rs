@@ -285,11 +285,11 @@ fn an_interruption_reaches_the_process_that_checks() {
 }
 
 #[test]
-fn optimising_flags_are_reported_where_plain_accesses_interleave() {
+fn optimizing_flags_are_reported_where_plain_accesses_interleave() {
     let here = Here::new();
     let ran = here.ran("report", "check program.c --plain=sc -- -O2");
     assert!(
-        ran.output.contains("warning: the compiler optimises"),
+        ran.output.contains("warning: the compiler optimizes"),
         "{}",
         ran.output
     );

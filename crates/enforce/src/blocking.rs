@@ -1,7 +1,7 @@
 //! Blocking objects with the policy of the model: first come, first served; no spurious wakeups;
 //! the plan (the constraints and choices in force, see `plan.rs`) chooses which waiter is woken. An
 //! object that replaces an object of the C library lives in the memory of that object, if it fits
-//! there, so that static initialisers work.
+//! there, so that static initializers work.
 //!
 //! A thread that requests an object takes a *place* in the order of the object. When the thread may
 //! go on, the object *grants* the place. The request is an event, which ends when the place is

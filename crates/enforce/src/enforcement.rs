@@ -66,7 +66,7 @@ pub fn start(order: Order) -> Result<(), String> {
         order,
     };
     let fixed = FIXED.get_or_init(|| fixed);
-    // The lazy values are initialised here, so that no thread has to wait for their initialisation
+    // The lazy values are initialized here, so that no thread has to wait for their initialization
     // later. The standard library would use a futex for this wait, and the wait would count as a
     // wait of the program.
     NOTHING.get_or_init(Plan::free);

@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_recognised_by_their_names() {
+    fn kinds_are_recognized_by_their_names() {
         assert_eq!(
             kind(&format!("{:?}", OpKind::MutexRequest)),
             Some(OpKind::MutexRequest)

@@ -2,7 +2,7 @@
 
 use crate::{ENFORCE, Order, enforcement, own};
 
-// The command recognises binaries with this code by an ELF note (see `native::Binary`). `strip`
+// The command recognizes binaries with this code by an ELF note (see `native::Binary`). `strip`
 // keeps the note.
 std::arch::global_asm!(
     ".pushsection .note.mazurka,\"a\",@note",

@@ -256,7 +256,7 @@ impl Drop for Child {
 }
 
 impl Thread {
-    /// Initialises memory for a thread that begins, with two references: its own and a [`Child`].
+    /// Initializes memory for a thread that begins, with two references: its own and a [`Child`].
     pub(crate) fn begin(&self, origin: Origin) {
         self.origin.set(origin);
         self.holders.store(2, Relaxed);

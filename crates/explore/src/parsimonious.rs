@@ -2,7 +2,7 @@
 //!
 //! Every trace is executed exactly once, no execution is blocked, and memory use is polynomial. A
 //! race is reversed at once, by the shortest schedule that does so. Instead of sleep sets, the
-//! search carries a *characterisation* of the read schedules that were explored before. It is a set
+//! search carries a *characterization* of the read schedules that were explored before. It is a set
 //! of expressions, which the code calls a sleep set, too.
 //!
 //! Terms: a *schedule* (σ) is the sequence of events that reverses a race. Its last event is the
@@ -12,12 +12,12 @@
 //!
 //! Deviations, all checked against brute force: the recursion is a stack of executions whose
 //! children are generated one at a time, last in first out. Compare-exchanges are reads where they
-//! fail, so the characterisation stores the value after the reversed event. Each alternative of an
+//! fail, so the characterization stores the value after the reversed event. Each alternative of an
 //! operation is a schedule. Points that the paper leaves open are marked in [`expression`] and
-//! [`characterisation`].
+//! [`characterization`].
 
 mod candidate;
-mod characterisation;
+mod characterization;
 mod compared;
 mod contended;
 mod deferred;
@@ -37,7 +37,7 @@ use candidate::Candidate;
 use compared::Compared;
 use contended::Contended;
 use deferred::Deferred;
-use record::{Characterisation, Record, Suffix};
+use record::{Characterization, Record, Suffix};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ use std::sync::Arc;
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 struct Plan {
     steps: Vec<Step>,
-    characterisation: Option<Characterisation>,
+    characterization: Option<Characterization>,
 }
 
 impl Plan {
@@ -56,7 +56,7 @@ impl Plan {
             choice,
             ..event.step
         });
-        self.characterisation = None;
+        self.characterization = None;
     }
 }
 
@@ -219,7 +219,7 @@ impl Parsimonious {
     }
 
     /// Plans σ: the events between the race's events that happen before the second, then the
-    /// second. Returns false if σ is characterised as explored.
+    /// second. Returns false if σ is characterized as explored.
     fn reverse(&mut self, race: Race) -> bool {
         let execution = &self.record.execution;
         let second = execution.event(race.second);
@@ -245,11 +245,11 @@ impl Parsimonious {
                 .map(|&event| execution.event(event).step),
         );
         self.plan.steps.push(second.step);
-        let is_characterised = access == Access::Read || second.expects.is_some();
-        self.plan.characterisation = is_characterised
+        let is_characterized = access == Access::Read || second.expects.is_some();
+        self.plan.characterization = is_characterized
             .then(|| {
                 let is_compared = self.compared.rely_on(second.op.object);
-                characterisation::of(race, &self.record, is_compared)
+                characterization::of(race, &self.record, is_compared)
             })
             .filter(|expressions| !expressions.is_empty())
             .map(Arc::new);
@@ -358,7 +358,7 @@ impl Parsimonious {
         self.contended.last_thread(execution)
     }
 
-    /// Returns the first enabled thread whose next operation is not characterised as explored, or
+    /// Returns the first enabled thread whose next operation is not characterized as explored, or
     /// `None` if no thread is enabled.
     fn pick<'p>(&mut self, pending: &'p [Pending]) -> Option<(ThreadId, &'p Request)> {
         let preferred = self.preferred(pending);
@@ -465,7 +465,7 @@ impl Strategy for Parsimonious {
         self.record.push(step, request, performed);
         if self.record.execution.len() == self.kept + self.plan.steps.len() {
             self.record
-                .close_schedule(self.kept, self.plan.characterisation.take());
+                .close_schedule(self.kept, self.plan.characterization.take());
         }
     }
 
@@ -515,6 +515,6 @@ impl Strategy for Parsimonious {
     }
 
     fn save(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).expect("a search consists of serialisable data")
+        postcard::to_allocvec(self).expect("a search consists of serializable data")
     }
 }

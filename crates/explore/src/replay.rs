@@ -57,6 +57,6 @@ impl Strategy for Replay {
     }
 
     fn save(&self) -> Vec<u8> {
-        postcard::to_allocvec(&self.schedule).expect("a schedule consists of serialisable data")
+        postcard::to_allocvec(&self.schedule).expect("a schedule consists of serializable data")
     }
 }

@@ -456,6 +456,6 @@ impl<R: Reduction> Strategy for Search<R> {
     }
 
     fn save(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).expect("a search consists of serialisable data")
+        postcard::to_allocvec(self).expect("a search consists of serializable data")
     }
 }

@@ -359,7 +359,7 @@ pub(crate) struct Asked {
     pub(crate) fill: u8,
 }
 
-/// Initial value of bytes that need not be zero. This value makes uses of uninitialised objects
+/// Initial value of bytes that need not be zero. This value makes uses of uninitialized objects
 /// visible.
 pub(crate) const FILL: u8 = 0xbe;
 /// Eight bytes of [`FILL`].

@@ -265,7 +265,7 @@ fn record_code() {
     });
 }
 
-/// Libraries of compilers. They initialise their own state.
+/// Libraries of compilers. They initialize their own state.
 const COMPILERS: [&str; 5] = [
     "libgcc_s.so",
     "libstdc++.so",

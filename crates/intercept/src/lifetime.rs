@@ -1,8 +1,8 @@
-//! Initialisation and destruction of synchronization objects of POSIX.
+//! Initialization and destruction of synchronization objects of POSIX.
 //!
 //! Both are writes to the object, and race with unordered uses by other threads. A mark in an
-//! object, where the C library stores nothing, records that a call initialised or destroyed the
-//! object. A static initialiser overwrites the mark, and thus turns a destroyed object into a new
+//! object, where the C library stores nothing, records that a call initialized or destroyed the
+//! object. A static initializer overwrites the mark, and thus turns a destroyed object into a new
 //! object.
 
 use crate::gate::is_inside;
@@ -18,7 +18,7 @@ pub(crate) struct Kind {
     size: usize,
     /// Offset in bytes of the mark, where the C library stores nothing.
     offset: usize,
-    /// Whether a static initialiser exists, so that an object need not be initialised by a call.
+    /// Whether a static initializer exists, so that an object need not be initialized by a call.
     is_static: bool,
 }
 
@@ -57,7 +57,7 @@ pub(crate) const BARRIER: Kind = Kind {
     is_static: false,
 };
 
-/// Marks of an object that a call has initialised, and of an object that was destroyed.
+/// Marks of an object that a call has initialized, and of an object that was destroyed.
 const INITIALISED: u64 = 0x6d61_7a75_726b_6131;
 const DESTROYED: u64 = 0x6d61_7a75_726b_6132;
 
@@ -71,20 +71,20 @@ impl Kind {
         unsafe { self.mark(object).read_unaligned() }
     }
 
-    /// Reports that the program is about to initialise an object. Fails if the object is in use or
-    /// already initialised.
+    /// Reports that the program is about to initialize an object. Fails if the object is in use or
+    /// already initialized.
     pub(crate) fn begins(&self, object: usize, code: usize) {
         heap::check_object(object, code);
-        self.check_waits(object, "initialised", code);
+        self.check_waits(object, "initialized", code);
         if self.mark_of(object) == INITIALISED {
             check_first(self.name, object, code);
         }
-        native::initialise(object, code);
+        native::initialize(object, code);
         // SAFETY: the memory has the size of an object of this kind.
         unsafe { native::changes(object, self.size) };
     }
 
-    /// Marks an object that the C library has initialised. Kinds with a static initialiser are
+    /// Marks an object that the C library has initialized. Kinds with a static initializer are
     /// marked only in a check.
     pub(crate) fn has_begun(&self, object: usize) {
         if self.is_static && !is_inside() {
@@ -106,7 +106,7 @@ impl Kind {
         }
     }
 
-    /// Fails if a thread waits for the object, which is about to be initialised or destroyed.
+    /// Fails if a thread waits for the object, which is about to be initialized or destroyed.
     fn check_waits(&self, object: usize, done: &str, code: usize) {
         if native::is_waited_for(object) {
             let message = format!("a {} is {done} while a thread waits for it", self.name);
@@ -115,27 +115,27 @@ impl Kind {
     }
 
     /// Checks the use of an object. Fails if its memory is not allocated, or if the object was
-    /// destroyed or never initialised.
+    /// destroyed or never initialized.
     pub(crate) fn check(&self, object: usize, code: usize) {
         heap::check_object(object, code);
         let what = match self.mark_of(object) {
             DESTROYED => "destroyed",
             INITIALISED => return,
-            heap::UNWRITTEN => "never initialised",
+            heap::UNWRITTEN => "never initialized",
             _ if self.is_static => return,
-            _ => "never initialised",
+            _ => "never initialized",
         };
         let message = format!("use of a {} that was {what}", self.name);
         native::fail(code, FailureKind::Misuse, message)
     }
 }
 
-/// Fails if a call has already initialised the marked object and no call has destroyed it.
+/// Fails if a call has already initialized the marked object and no call has destroyed it.
 pub(crate) fn check_first(name: &str, object: usize, code: usize) {
-    if let Some(first) = native::initialised_at(object) {
+    if let Some(first) = native::initialized_at(object) {
         let place = place(first).map_or_else(String::new, |place| format!(" at {place}"));
         let message = format!(
-            "a {name} is initialised again after it was initialised{place} and not destroyed"
+            "a {name} is initialized again after it was initialized{place} and not destroyed"
         );
         native::fail(code, FailureKind::Misuse, message)
     }

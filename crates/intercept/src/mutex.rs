@@ -175,11 +175,11 @@ fn destroy(mutex: *mut pthread_mutex_t, code: usize) {
     native::destroy(mutex.addr(), code);
 }
 
-/// Fails if this is the kind of a destroyed or uninitialised mutex.
+/// Fails if this is the kind of a destroyed or uninitialized mutex.
 fn check(kind: c_int, code: usize) {
     let what = match kind {
         DESTROYED => "destroyed",
-        UNWRITTEN => "never initialised",
+        UNWRITTEN => "never initialized",
         _ => return,
     };
     let message = format!("use of a mutex that was {what}");

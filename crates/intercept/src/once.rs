@@ -1,4 +1,4 @@
-//! One-time initialisation: by POSIX, by C11, and for the local statics of C++.
+//! One-time initialization: by POSIX, by C11, and for the local statics of C++.
 
 use crate::clock;
 use crate::gate::{self, close, code, is_inside};
@@ -9,21 +9,21 @@ use runtime::Entry;
 use runtime::native::{self, at};
 
 export! {
-    placed fn pthread_once(control: *mut c_int, initialise: extern "C-unwind" fn()) -> c_int {
+    placed fn pthread_once(control: *mut c_int, initialize: extern "C-unwind" fn()) -> c_int {
         if !is_inside() {
-            return real!(pthread_once(control, initialise): fn(*mut c_int, extern "C-unwind" fn()) -> c_int);
+            return real!(pthread_once(control, initialize): fn(*mut c_int, extern "C-unwind" fn()) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        once(control.addr(), code, initialise);
+        once(control.addr(), code, initialize);
         0
     }
 
-    placed fn call_once(control: *mut c_int, initialise: extern "C-unwind" fn()) {
+    placed fn call_once(control: *mut c_int, initialize: extern "C-unwind" fn()) {
         if !is_inside() {
-            return real!(call_once(control, initialise): fn(*mut c_int, extern "C-unwind" fn()));
+            return real!(call_once(control, initialize): fn(*mut c_int, extern "C-unwind" fn()));
         }
         let (code, _closed) = (code(), close());
-        once(control.addr(), code, initialise);
+        once(control.addr(), code, initialize);
     }
 
     placed fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
@@ -36,7 +36,7 @@ export! {
         }
         let once = native::once_at(guard.addr(), code);
         match at(code, || once.enter()) {
-            Entry::Initialise { .. } => 1,
+            Entry::Initialize { .. } => 1,
             Entry::Done => {
                 clock::acquire(guard.addr());
                 0
@@ -50,12 +50,12 @@ export! {
         }
         let (code, _closed) = (code(), close());
         if image::is_compilers(guard.addr()) {
-            // SAFETY: the first byte of a guard records whether the initialisation is done.
+            // SAFETY: the first byte of a guard records whether the initialization is done.
             return unsafe { *guard = 1 };
         }
         // Compiled code first reads this byte with an acquire load, and does not call this library
         // if the byte is set. So this store is a release.
-        // SAFETY: the first byte of a guard records whether the initialisation is done.
+        // SAFETY: the first byte of a guard records whether the initialization is done.
         unsafe { native::store(guard, 1, std::sync::atomic::Ordering::Release, code) };
         clock::release(guard.addr());
         let once = native::once_at(guard.addr(), code);
@@ -72,18 +72,18 @@ export! {
     }
 }
 
-/// Runs the initialiser, or waits for the thread that runs it. Does neither if the initialisation
-/// is done. If an exception or the end of the thread unwinds the initialiser, the next caller runs
+/// Runs the initializer, or waits for the thread that runs it. Does neither if the initialization
+/// is done. If an exception or the end of the thread unwinds the initializer, the next caller runs
 /// it again.
-fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
+fn once(control: usize, code: usize, initialize: extern "C-unwind" fn()) {
     if image::is_compilers(control) {
-        return library_once(control, initialise);
+        return library_once(control, initialize);
     }
     let once = native::once_at(control, code);
-    if let Entry::Initialise { .. } = at(code, || once.enter()) {
+    if let Entry::Initialize { .. } = at(code, || once.enter()) {
         let attempt = Attempt { once, code };
         // SAFETY: the program passed the function.
-        unsafe { gate::run(threads::own_pointer(), initialise as usize, [0; 3]) };
+        unsafe { gate::run(threads::own_pointer(), initialize as usize, [0; 3]) };
         std::mem::forget(attempt);
         clock::release(control);
         at(code, || once.done());
@@ -91,7 +91,7 @@ fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
     clock::acquire(control);
 }
 
-/// A running initialiser. Dropping this value reports that the initialiser was unwound.
+/// A running initializer. Dropping this value reports that the initializer was unwound.
 struct Attempt {
     once: runtime::Once,
     code: usize,
@@ -103,12 +103,12 @@ impl Drop for Attempt {
     }
 }
 
-/// Runs an initialiser of a compiler's library (its unwinder or its streams). Such an initialiser
+/// Runs an initializer of a compiler's library (its unwinder or its streams). Such an initializer
 /// shares nothing with the program and calls no hook. Therefore the call is not an event, and the
 /// order of threads is irrelevant.
-fn library_once(control: usize, initialise: extern "C-unwind" fn()) {
+fn library_once(control: usize, initialize: extern "C-unwind" fn()) {
     if native::begins_library_once(control) {
         // SAFETY: the library passed the function.
-        unsafe { gate::run(threads::own_pointer(), initialise as usize, [0; 3]) };
+        unsafe { gate::run(threads::own_pointer(), initialize as usize, [0; 3]) };
     }
 }

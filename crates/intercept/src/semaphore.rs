@@ -140,7 +140,7 @@ export! {
     }
 }
 
-/// Returns the semaphore at an address, with the permits that its initialisation has written there.
+/// Returns the semaphore at an address, with the permits that its initialization has written there.
 fn semaphore_of(semaphore: *mut sem_t, code: usize) -> runtime::Semaphore {
     SEMAPHORE.check(semaphore.expose_provenance(), code);
     // SAFETY: the first word of a semaphore is the number of its permits.

@@ -10,11 +10,11 @@ use report::FailureKind;
 use runtime::Mutex;
 use runtime::native::{self, at};
 
-/// The value that the C library writes into a lock that it initialises, on x86-64.
+/// The value that the C library writes into a lock that it initializes, on x86-64.
 const INITIALISED: c_int = 1;
 const DESTROYED: c_int = -2;
 
-/// Returns the program's lock, which must be initialised because there is no static initialiser.
+/// Returns the program's lock, which must be initialized because there is no static initializer.
 fn lock_at(lock: *mut c_int, code: usize) -> Mutex {
     check(lock, code);
     native::mutex_at(lock.addr(), code)
@@ -26,7 +26,7 @@ fn check(lock: *mut c_int, code: usize) {
     let what = match unsafe { *lock } {
         INITIALISED => return,
         DESTROYED => "destroyed",
-        _ => "never initialised",
+        _ => "never initialized",
     };
     let message = format!("use of a spin lock that was {what}");
     native::fail(code, FailureKind::Misuse, message)
@@ -41,7 +41,7 @@ export! {
             if unsafe { *lock } == INITIALISED {
                 check_first("spin lock", lock.addr(), code);
             }
-            native::initialise(lock.addr(), code);
+            native::initialize(lock.addr(), code);
         }
         real!(pthread_spin_init(lock, shared): fn(*mut c_int, c_int) -> c_int)
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 /// The program's `main`.
 pub(crate) type Main =
     unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
-type Initialiser = unsafe extern "C" fn();
+type Initializer = unsafe extern "C" fn();
 
 /// The program's `main` and its arguments.
 #[derive(Clone, Copy)]
@@ -33,9 +33,9 @@ unsafe extern "C-unwind" fn __libc_start_main(
     main: Main,
     count: c_int,
     arguments: *mut *mut c_char,
-    init: Option<Initialiser>,
-    fini: Option<Initialiser>,
-    loader_fini: Option<Initialiser>,
+    init: Option<Initializer>,
+    fini: Option<Initializer>,
+    loader_fini: Option<Initializer>,
     stack_end: *mut c_void,
 ) -> c_int {
     let (mut main, mut arguments) = (main, arguments);
@@ -52,7 +52,7 @@ unsafe extern "C-unwind" fn __libc_start_main(
         main = enforced::run(main);
     }
     real!(__libc_start_main(main, count, arguments, init, fini, loader_fini, stack_end):
-        fn(Main, c_int, *mut *mut c_char, Option<Initialiser>, Option<Initialiser>, Option<Initialiser>, *mut c_void) -> c_int)
+        fn(Main, c_int, *mut *mut c_char, Option<Initializer>, Option<Initializer>, Option<Initializer>, *mut c_void) -> c_int)
 }
 
 /// Replaces the program's `main`. Called after the program's constructors have run.

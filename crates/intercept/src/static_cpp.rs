@@ -55,10 +55,10 @@ fn or_end(block: *mut c_void) -> *mut c_void {
     block
 }
 
-/// Value of a guard's second byte while a thread initialises the variable.
+/// Value of a guard's second byte while a thread initializes the variable.
 const UNDER_WAY: u8 = 1;
 
-/// Returns the bytes of a guard, by the ABI: "is initialised", and a byte for the library's use.
+/// Returns the bytes of a guard, by the ABI: "is initialized", and a byte for the library's use.
 unsafe fn parts<'g>(guard: *mut u8) -> (&'g AtomicU8, &'g AtomicU8) {
     // SAFETY: a guard has eight bytes, which only these functions and loads of the program access.
     unsafe { (AtomicU8::from_ptr(guard), AtomicU8::from_ptr(guard.add(1))) }

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 pub use crate::thread::{AccessError, panicking, yield_now};
 
-/// Mirrors `loom::lazy_static::Lazy`: a static initialised on first use in each execution.
+/// Mirrors `loom::lazy_static::Lazy`: a static initialized on first use in each execution.
 pub struct Lazy<T: 'static> {
     /// Creates the value.
     #[doc(hidden)]

@@ -94,7 +94,7 @@ fn atomics() {
 }
 
 #[test]
-fn synchronisation() {
+fn synchronization() {
     loom::model(|| {
         let arc = Arc::new(Mutex::new(1));
         let pinned: Pin<Arc<u32>> = Arc::pin(1);

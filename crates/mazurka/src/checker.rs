@@ -17,7 +17,7 @@ mod findings;
 mod jobs;
 mod ledger;
 mod limits;
-mod linearisation;
+mod linearization;
 mod measured;
 mod memory;
 mod numbering;

@@ -77,8 +77,8 @@
 //!   ([`Checker::memory`]), which forbids load buffering.
 //! * An object belongs to the execution that creates it. A static of one of Mazurka's types starts
 //!   with its initial value in each execution. Create statics of [`cell`]s, and statics whose
-//!   initialiser is not `const`, with [`lazy_static!`] or [`sync::LazyLock`]: each execution
-//!   initialises them again.
+//!   initializer is not `const`, with [`lazy_static!`] or [`sync::LazyLock`]: each execution
+//!   initializes them again.
 //! * A program must be deterministic except for its threads and [`choose`]: no clocks, no random
 //!   numbers, no maps with random seeds, and nothing that outlives an execution. Objects are
 //!   identified by their address. So a thread's allocations before it creates an object must not

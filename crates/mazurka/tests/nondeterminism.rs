@@ -185,7 +185,7 @@ fn state_in_a_static_of_std_is_noticed_though_one_execution_is_all() {
     });
     let error = result.expect_err("the assertion holds only once");
     assert!(error.to_string().contains("not deterministic"), "{error}");
-    // A static that is initialised once and never changes makes no difference.
+    // A static that is initialized once and never changes makes no difference.
     static ONCE: std::sync::OnceLock<Vec<u32>> = std::sync::OnceLock::new();
     let report = Checker::new().check(|| {
         let length = ONCE.get_or_init(|| vec![1, 2, 3]).len();

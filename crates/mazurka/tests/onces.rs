@@ -1,4 +1,4 @@
-//! Threads that only wait for an initialisation by another thread.
+//! Threads that only wait for an initialization by another thread.
 
 mod outcomes;
 
@@ -22,17 +22,17 @@ fn a_thread_that_waits_for_a_value_gets_it() {
 }
 
 #[test]
-fn waiting_for_a_once_that_is_never_initialised_deadlocks() {
+fn waiting_for_a_once_that_is_never_initialized_deadlocks() {
     let report = Checker::new().check(|| Once::new().wait());
     assert_eq!(report.errors[0].kind, FailureKind::Deadlock);
 }
 
-/// Returns the outcomes of a wait concurrent with a panicking initialiser and perhaps another one.
+/// Returns the outcomes of a wait concurrent with a panicking initializer and perhaps another one.
 fn wait_during_a_panic(force: bool, is_repeated: bool) -> BTreeSet<bool> {
     outcomes(move || {
         let once = Arc::new(Once::new());
         let other = Arc::clone(&once);
-        let initialiser = thread::spawn(move || {
+        let initializer = thread::spawn(move || {
             let fails = || other.call_once(|| resume_unwind(Box::new("no")));
             catch_unwind(AssertUnwindSafe(fails)).unwrap_err();
             if is_repeated {
@@ -44,18 +44,18 @@ fn wait_during_a_panic(force: bool, is_repeated: bool) -> BTreeSet<bool> {
             false => once.wait(),
         };
         let is_done = catch_unwind(AssertUnwindSafe(wait)).is_ok();
-        initialiser.join().unwrap();
+        initializer.join().unwrap();
         is_done
     })
 }
 
 #[test]
-fn a_wait_for_an_initialiser_that_panics_panics() {
+fn a_wait_for_an_initializer_that_panics_panics() {
     assert_eq!(wait_during_a_panic(false, false), BTreeSet::from([false]));
 }
 
 #[test]
-fn a_wait_that_begins_after_the_panic_finds_the_second_initialiser() {
+fn a_wait_that_begins_after_the_panic_finds_the_second_initializer() {
     let both = BTreeSet::from([false, true]);
     assert_eq!(wait_during_a_panic(false, true), both);
 }

@@ -148,7 +148,7 @@ fn fences_publish_a_relaxed_flag() {
 }
 
 #[test]
-fn unsynchronised_accesses_race() {
+fn unsynchronized_accesses_race() {
     let report = Checker::new().check(|| {
         let shared = Published::new();
         let other = thread::spawn({
@@ -162,7 +162,7 @@ fn unsynchronised_accesses_race() {
 }
 
 #[test]
-fn unsynchronised_reads_do_not_race() {
+fn unsynchronized_reads_do_not_race() {
     let report = Checker::new().check(|| {
         let shared = Published::new();
         shared.write();

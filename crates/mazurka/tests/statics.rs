@@ -268,7 +268,7 @@ fn objects_in_large_memory_have_names_too() {
 }
 
 #[test]
-fn initialisation_once_per_process_moves_objects_only_in_the_first_execution() {
+fn initialization_once_per_process_moves_objects_only_in_the_first_execution() {
     static TABLE: std::sync::OnceLock<Vec<u64>> = std::sync::OnceLock::new();
     let report = Checker::new().check(|| {
         assert_eq!(TABLE.get_or_init(|| (0..100).collect()).len(), 100);
@@ -311,7 +311,7 @@ impl OwnLazy {
                 }
             }
         }
-        // SAFETY: the value is initialised and no longer changes.
+        // SAFETY: the value is initialized and no longer changes.
         unsafe { (*self.value.get()).as_deref() }.expect("the value is made")
     }
 }

@@ -182,7 +182,7 @@ fn a_barrier_has_one_leader_in_each_round() {
 fn a_once_runs_once_and_the_others_wait_for_it() {
     let report = Checker::new().check(|| {
         let shared = Arc::new((Once::new(), AtomicU32::new(0)));
-        let initialise = |shared: &(Once, AtomicU32)| {
+        let initialize = |shared: &(Once, AtomicU32)| {
             shared
                 .0
                 .call_once(|| shared.1.store(shared.1.load(SeqCst) + 1, SeqCst));
@@ -190,9 +190,9 @@ fn a_once_runs_once_and_the_others_wait_for_it() {
         };
         let other = thread::spawn({
             let shared = Arc::clone(&shared);
-            move || initialise(&shared)
+            move || initialize(&shared)
         });
-        initialise(&shared);
+        initialize(&shared);
         other.join().unwrap();
         assert!(shared.0.is_completed());
     });
@@ -211,7 +211,7 @@ fn a_once_is_poisoned_by_a_panic() {
         let once = Arc::new(Once::new());
         let other = thread::spawn({
             let once = Arc::clone(&once);
-            move || once.call_once(|| panic!("initialiser"))
+            move || once.call_once(|| panic!("initializer"))
         });
         assert!(other.join().is_err());
         let caught =

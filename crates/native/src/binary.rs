@@ -63,14 +63,14 @@ impl Binary {
     ///
     /// ```
     /// use mazurka_native::Binary;
-    /// let refused = Binary::recognise("/bin/sh".as_ref()).unwrap_err();
+    /// let refused = Binary::recognize("/bin/sh".as_ref()).unwrap_err();
     /// assert!(refused.to_string().contains("mazurka cc"));
     /// ```
     ///
     /// # Errors
     /// Returns an error if the file is not such a program. The error describes what the file is
     /// instead.
-    pub fn recognise(path: &Path) -> Result<Binary, BinaryError> {
+    pub fn recognize(path: &Path) -> Result<Binary, BinaryError> {
         let data = read(path)?;
         let elf = parse(path, &data)?;
         let needed = needed(&elf);

@@ -137,10 +137,10 @@ impl Build<'_> {
     /// ```
     /// # use mazurka_native::Build;
     /// let flags = |line: &str| line.split(' ').map(Into::into).collect::<Vec<_>>();
-    /// assert!(Build::optimises(&flags("-O0 -O2")));
-    /// assert!(!Build::optimises(&flags("-O2 -O0 -DNDEBUG")));
+    /// assert!(Build::optimizes(&flags("-O0 -O2")));
+    /// assert!(!Build::optimizes(&flags("-O2 -O0 -DNDEBUG")));
     /// ```
-    pub fn optimises(flags: &[OsString]) -> bool {
+    pub fn optimizes(flags: &[OsString]) -> bool {
         let mut levels = flags
             .iter()
             .filter_map(|flag| flag.to_str()?.strip_prefix("-O"));

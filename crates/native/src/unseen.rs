@@ -37,7 +37,7 @@ pub enum Unseen {
         path: PathBuf,
         /// A function with which the library synchronizes threads, or "atomic instructions". `None`
         /// if the library does not synchronize threads.
-        synchronises: Option<String>,
+        synchronizes: Option<String>,
     },
 }
 
@@ -84,7 +84,7 @@ impl Unseen {
             } else if library.is_file() {
                 found.push(Unseen::Library {
                     path: library.clone(),
-                    synchronises: synchronisation(library),
+                    synchronizes: synchronization(library),
                 });
             }
         }
@@ -96,8 +96,8 @@ impl Unseen {
     pub fn left_out(&self) -> Option<LeftOut> {
         let kind = match self {
             Unseen::Atomics { .. } | Unseen::Assembly { .. } => Omission::Asm,
-            Unseen::Library { synchronises, .. } => {
-                synchronises.as_ref()?;
+            Unseen::Library { synchronizes, .. } => {
+                synchronizes.as_ref()?;
                 Omission::Libraries
             }
         };
@@ -138,10 +138,10 @@ impl Display for Unseen {
                     "inline assembly accesses memory at {shown}{more}: these accesses are not seen; use <stdatomic.h> or __atomic builtins there"
                 )
             }
-            Unseen::Library { path, synchronises } => {
+            Unseen::Library { path, synchronizes } => {
                 let path = path.display();
-                let how = match synchronises {
-                    Some(how) => format!(" and synchronises threads ({how})"),
+                let how = match synchronizes {
+                    Some(how) => format!(" and synchronizes threads ({how})"),
                     None => String::new(),
                 };
                 write!(
@@ -214,7 +214,7 @@ const SYNCHRONISING: [&str; 13] = [
 ];
 
 /// Returns how a library synchronizes threads, as far as its imports and instructions show.
-fn synchronisation(library: &Path) -> Option<String> {
+fn synchronization(library: &Path) -> Option<String> {
     let data = fs::read(library).ok()?;
     let file = object::File::parse(&*data).ok()?;
     let imports = file.dynamic_symbols().filter(ObjectSymbol::is_undefined);

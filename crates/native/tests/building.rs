@@ -57,12 +57,12 @@ fn every_access_has_its_hook_with_every_compiler() {
 }
 
 #[test]
-fn what_is_built_is_recognised_and_runs_by_itself() {
+fn what_is_built_is_recognized_and_runs_by_itself() {
     let workshop = Workshop::new();
     for compiler in compilers(Language::C) {
         let built = workshop.built_with(&compiler, "program.c", PROGRAM, &["-DVALUE=6"]);
         let program = built.program();
-        let binary = Binary::recognise(&program).unwrap();
+        let binary = Binary::recognize(&program).unwrap();
         assert_eq!(binary.needed()[0], mazurka_native::RUNTIME_LIBRARY);
         assert!(mazurka_native::has_hooks(&program));
         assert_eq!(Command::new(&program).status().unwrap().code(), Some(7));
@@ -106,9 +106,9 @@ fn flags_of_the_user_win() {
     let workshop = Workshop::new();
     for compiler in compilers(Language::C) {
         let text =
-            "#ifndef __OPTIMIZE__\n#error not optimised\n#endif\nint main(void) { return 0; }";
-        workshop.built_with(&compiler, "optimised.c", text, &["-O2"]);
-        let text = "#ifdef __OPTIMIZE__\n#error optimised\n#endif\nint main(void) { return 0; }";
+            "#ifndef __OPTIMIZE__\n#error not optimized\n#endif\nint main(void) { return 0; }";
+        workshop.built_with(&compiler, "optimized.c", text, &["-O2"]);
+        let text = "#ifdef __OPTIMIZE__\n#error optimized\n#endif\nint main(void) { return 0; }";
         workshop.built(&compiler, "plain.c", text);
     }
 }
@@ -176,7 +176,7 @@ fn a_wrapped_compiler_does_each_step_of_a_project() {
             "-S part.c",
             "-print-search-dirs",
             "--version",
-            "-fsanitize=thread part.c whole.c -o sanitised",
+            "-fsanitize=thread part.c whole.c -o sanitized",
         ] {
             let output = wrapped(&workshop, &compiler, line);
             let errors = String::from_utf8_lossy(&output.stderr);
@@ -194,9 +194,9 @@ fn a_wrapped_compiler_does_each_step_of_a_project() {
                 .contains("part.c")
         );
         assert!(undefined(&folder.join("part two.o")).contains(&"__tsan_write4".to_owned()));
-        for program in ["linked", "direct", "with-library", "sanitised"] {
+        for program in ["linked", "direct", "with-library", "sanitized"] {
             let path = folder.join(program);
-            let binary = Binary::recognise(&path).unwrap();
+            let binary = Binary::recognize(&path).unwrap();
             assert_eq!(
                 binary.needed()[0],
                 mazurka_native::RUNTIME_LIBRARY,
@@ -253,7 +253,7 @@ fn other_files_are_refused_with_what_they_are() {
             .arg(&path));
         path
     };
-    let said = |path: PathBuf| Binary::recognise(&path).unwrap_err().to_string();
+    let said = |path: PathBuf| Binary::recognize(&path).unwrap_err().to_string();
     for (path, part) in [
         (made("plain", "-g"), "not built with Mazurka"),
         (made("static", "-static"), "linked statically"),
@@ -271,10 +271,10 @@ fn other_files_are_refused_with_what_they_are() {
 }
 
 #[test]
-fn a_program_of_the_thread_sanitizer_is_recognised() {
+fn a_program_of_the_thread_sanitizer_is_recognized() {
     let workshop = Workshop::new();
     let source = workshop.file("program.c", "int main(void) { return 0; }");
-    let path = workshop.folder.path().join("sanitised");
+    let path = workshop.folder.path().join("sanitized");
     let for_gcc = compilers(Language::C)
         .into_iter()
         .find(|compiler| compiler.family() == Family::Gcc);
@@ -286,7 +286,7 @@ fn a_program_of_the_thread_sanitizer_is_recognised() {
         .arg("-o")
         .arg(&path);
     if command.output().unwrap().status.success() {
-        let refused = Binary::recognise(&path).unwrap_err();
+        let refused = Binary::recognize(&path).unwrap_err();
         assert!(
             matches!(refused, BinaryError::ThreadSanitizer(_)),
             "{refused}"

@@ -113,7 +113,7 @@ fn a_library_without_hooks_is_reported() {
         flags: &[],
     };
     let program = build.run(|| false).unwrap();
-    let needed = Binary::recognise(&program.program()).unwrap();
+    let needed = Binary::recognize(&program.program()).unwrap();
     assert!(
         needed
             .needed()

@@ -1,27 +1,27 @@
-//! Once: the first thread to enter initialises, and the other threads wait for the end of the
-//! initialisation.
+//! Once: the first thread to enter initializes, and the other threads wait for the end of the
+//! initialization.
 //!
-//! An initialiser may fail. Then the next thread in order becomes the initialiser. The front-end
+//! An initializer may fail. Then the next thread in order becomes the initializer. The front-end
 //! decides whether a failure poisons the once permanently ([`has_failed`](Once::has_failed)).
 
 use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};
 
-/// A wait for the initialisation.
+/// A wait for the initialization.
 #[derive(Clone, Copy, Debug)]
 pub enum OnceWait {
-    /// An entry waits until it becomes the initialiser or the initialisation is done.
+    /// An entry waits until it becomes the initializer or the initialization is done.
     Entry(Ticket),
-    /// A wait without an entry. It ends when the initialisation is done, or when more initialisers
+    /// A wait without an entry. It ends when the initialization is done, or when more initializers
     /// than this number have failed.
     Failures(u32),
 }
 
-/// The entries of a once, and whether the initialisation is done.
+/// The entries of a once, and whether the initialization is done.
 #[derive(Clone, Default, Debug)]
 pub struct Once {
     entries: Vec<ThreadId>,
-    /// The number of failed initialisers. The entry with this number is next.
+    /// The number of failed initializers. The entry with this number is next.
     failed: u32,
     last_failure: Option<EventId>,
     done: Option<EventId>,
@@ -30,7 +30,7 @@ pub struct Once {
 impl Once {
     /// The form of [`enter`](Once::enter).
     pub const ENTER: Form = Form::write(OpKind::OnceEnter, 0);
-    /// Waits to become the initialiser or until the initialisation is done.
+    /// Waits to become the initializer or until the initialization is done.
     pub const WAIT: Form = Form::none(OpKind::OnceWait);
     /// The form of [`finish`](Once::finish) and [`fail`](Once::fail). The waits between these
     /// events order them, so the access costs nothing unless a thread polls.
@@ -44,50 +44,50 @@ impl Once {
         Ticket::at(self.entries.len() - 1)
     }
 
-    /// Checks whether the entry must initialise.
-    pub fn is_initialiser(&self, ticket: Ticket) -> bool {
+    /// Checks whether the entry must initialize.
+    pub fn is_initializer(&self, ticket: Ticket) -> bool {
         self.done.is_none() && ticket.index() == self.failed as usize
     }
 
-    /// Records that the initialiser is done, by the event `at`.
+    /// Records that the initializer is done, by the event `at`.
     pub fn finish(&mut self, at: EventId) {
         self.done = Some(at);
     }
 
-    /// Records that the initialiser failed, by the event `at`.
+    /// Records that the initializer failed, by the event `at`.
     pub fn fail(&mut self, at: EventId) {
         self.last_failure = Some(at);
         self.failed += 1;
     }
 
-    /// Checks whether the initialisation is done.
+    /// Checks whether the initialization is done.
     pub fn is_done(&self) -> bool {
         self.done.is_some()
     }
 
-    /// Returns the event that ended the initialisation, if it is done.
+    /// Returns the event that ended the initialization, if it is done.
     pub fn done(&self) -> Option<EventId> {
         self.done
     }
 
-    /// Checks whether an initialiser failed.
+    /// Checks whether an initializer failed.
     pub fn has_failed(&self) -> bool {
         self.failed > 0
     }
 
-    /// Returns the number of failed initialisers.
+    /// Returns the number of failed initializers.
     pub fn failures(&self) -> u32 {
         self.failed
     }
 
-    /// Checks whether the last initialiser failed and no other thread has entered.
+    /// Checks whether the last initializer failed and no other thread has entered.
     pub fn is_poisoned(&self) -> bool {
-        !self.is_done() && self.has_failed() && self.initialiser().is_none()
+        !self.is_done() && self.has_failed() && self.initializer().is_none()
     }
 
-    /// Returns the thread that must initialise, or `None` if the initialisation is done or no
+    /// Returns the thread that must initialize, or `None` if the initialization is done or no
     /// thread has entered for it.
-    pub fn initialiser(&self) -> Option<ThreadId> {
+    pub fn initializer(&self) -> Option<ThreadId> {
         if self.is_done() {
             None
         } else {
@@ -114,7 +114,7 @@ impl Object for Once {
     fn is_granted(&self, wait: OnceWait) -> bool {
         self.is_done()
             || match wait {
-                OnceWait::Entry(ticket) => self.is_initialiser(ticket),
+                OnceWait::Entry(ticket) => self.is_initializer(ticket),
                 OnceWait::Failures(failures) => self.failed > failures,
             }
     }
@@ -124,7 +124,7 @@ impl Object for Once {
     }
 
     fn awaited(&self, _: Self::Wait) -> Vec<ThreadId> {
-        self.initialiser().into_iter().collect()
+        self.initializer().into_iter().collect()
     }
 }
 
@@ -137,16 +137,16 @@ mod tests {
     }
 
     #[test]
-    fn the_first_to_enter_initialises_and_the_others_wait() {
+    fn the_first_to_enter_initializes_and_the_others_wait() {
         let mut once = Once::default();
         let first = once.enter(ThreadId(0));
         let second = once.enter(ThreadId(1));
-        assert!(once.is_initialiser(first) && !once.is_granted(OnceWait::Entry(second)));
-        assert_eq!(once.initialiser(), Some(ThreadId(0)));
+        assert!(once.is_initializer(first) && !once.is_granted(OnceWait::Entry(second)));
+        assert_eq!(once.initializer(), Some(ThreadId(0)));
         once.finish(EventId(3));
         assert!(
             once.is_granted(OnceWait::Entry(second))
-                && !once.is_initialiser(second)
+                && !once.is_initializer(second)
                 && once.is_done()
         );
         let mut edges = Vec::new();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_in_order_replaces_an_initialiser_that_fails() {
+    fn the_next_in_order_replaces_an_initializer_that_fails() {
         let mut once = Once::default();
         once.enter(ThreadId(0));
         let second = once.enter(ThreadId(1));
@@ -163,7 +163,7 @@ mod tests {
         once.fail(EventId(2));
         assert!(
             once.is_granted(OnceWait::Entry(second))
-                && once.is_initialiser(second)
+                && once.is_initializer(second)
                 && once.has_failed()
         );
         assert!(has_ended(&once, 0) && !has_ended(&once, once.failures()) && !once.is_poisoned());
@@ -173,7 +173,7 @@ mod tests {
         once.fail(EventId(3));
         assert!(once.is_poisoned());
         once.enter(ThreadId(2));
-        assert!(!once.is_poisoned(), "the third one initialises");
+        assert!(!once.is_poisoned(), "the third one initializes");
         once.finish(EventId(4));
         assert!(once.is_granted(OnceWait::Failures(u32::MAX)));
     }

@@ -311,7 +311,7 @@ impl FailureKind {
             FailureKind::StackOverflow => "The stack of a thread is exhausted.",
             FailureKind::Abort => "The program aborts.",
             FailureKind::Misuse => {
-                "A synchronisation object is used in a way that its documentation forbids."
+                "A synchronization object is used in a way that its documentation forbids."
             }
             FailureKind::UnhandledMessage => "A message is never received.",
             FailureKind::DeadLetter => "A message is sent to a process that has ended.",

@@ -51,7 +51,7 @@ pub use futex::{Futex, futex_wait, futex_wake};
 pub use lock_several::{failed_to_lock, waits_for_lock};
 pub(crate) use objects::Objects;
 pub use objects::{
-    at, barrier_at, begins_library_once, condvar_at, destroy, initialise, initialised_at,
+    at, barrier_at, begins_library_once, condvar_at, destroy, initialize, initialized_at,
     inner_mutex_at, is_condvar_waited_for_within, is_waited_for, mutex_at, once_at, rwlock_at,
     semaphore_at, try_at, use_at,
 };

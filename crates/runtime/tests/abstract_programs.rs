@@ -261,13 +261,13 @@ impl Runner {
             }
             Verb::Lead => return u64::from(shared.barriers[object].wait().is_leader()),
             Verb::Once => {
-                if let Entry::Initialise { .. } = shared.onces[object].enter() {
+                if let Entry::Initialize { .. } = shared.onces[object].enter() {
                     shared.variables[action.objects[1]].store(value(0), SeqCst);
                     shared.onces[object].done();
                 }
             }
             Verb::FailOnce => {
-                if let Entry::Initialise { .. } = shared.onces[object].enter() {
+                if let Entry::Initialize { .. } = shared.onces[object].enter() {
                     shared.onces[object].fail();
                 }
             }

@@ -30,7 +30,7 @@ pub struct CProgram {
     pub semaphores: Vec<(Home, u32)>,
     /// Barriers, each with the number of threads that it waits for.
     pub barriers: Vec<(Home, u32)>,
-    /// Onces. The initialiser of each once adds 1 to this place.
+    /// Onces. The initializer of each once adds 1 to this place.
     pub onces: Vec<Place>,
     /// The threads.
     pub threads: Vec<Thread>,
@@ -48,7 +48,7 @@ pub struct Thread {
 /// Where memory or an object is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Home {
-    /// A static, initialised by the compiler.
+    /// A static, initialized by the compiler.
     Static,
     /// Allocated by the main thread.
     Heap,
@@ -121,7 +121,7 @@ pub enum Expected {
     Memory(Place),
 }
 
-/// An object that is initialised and destroyed.
+/// An object that is initialized and destroyed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum Object {
@@ -322,7 +322,7 @@ pub enum Statement {
     },
     /// Calls a once.
     Once { once: usize },
-    /// Destroys an object and initialises it again.
+    /// Destroys an object and initializes it again.
     Renew { object: Object },
     /// Spins until the place has the value.
     Spin {
@@ -389,7 +389,7 @@ impl CProgram {
 }
 
 impl CProgram {
-    /// Checks whether objects are destroyed and initialised again.
+    /// Checks whether objects are destroyed and initialized again.
     pub fn renews(&self) -> bool {
         self.has(|statement| matches!(statement, Statement::Renew { .. }))
     }

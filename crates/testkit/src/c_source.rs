@@ -5,7 +5,7 @@
 //! threads that no thread joins. This adds no conflict, so the C program has the traces of the
 //! abstract program.
 //!
-//! C has no channels, no parking, no polling for an end or a once, and no initialisers that give
+//! C has no channels, no parking, no polling for an end or a once, and no initializers that give
 //! up.
 
 use crate::entry::Kind;
@@ -45,7 +45,7 @@ impl Program {
         let mut source = Source {
             program: self,
             text: String::new(),
-            initialisers: 0,
+            initializers: 0,
         };
         source.program();
         Ok(source.text)
@@ -80,8 +80,8 @@ fn check_lifetime(program: &Program, thread: usize) -> Result<(), NotInC> {
 struct Source<'a> {
     program: &'a Program,
     text: String,
-    /// Number of once initialisers written so far.
-    initialisers: usize,
+    /// Number of once initializers written so far.
+    initializers: usize,
 }
 
 const HEAD: &str = "\
@@ -152,28 +152,28 @@ impl Source<'_> {
         }
         // A spawned thread is written before its spawner.
         for (number, body) in program.threads.iter().enumerate().rev() {
-            self.initialisers_of(body);
+            self.initializers_of(body);
             self.thread(number, body);
         }
         self.main();
     }
 
-    /// Writes the initialisers of onces. Initialisers have no arguments, so each statement has its
-    /// own initialiser and a variable for the value. Only the statement's thread writes this
+    /// Writes the initializers of onces. Initializers have no arguments, so each statement has its
+    /// own initializer and a variable for the value. Only the statement's thread writes this
     /// variable.
-    fn initialisers_of(&mut self, body: &[Statement]) {
+    fn initializers_of(&mut self, body: &[Statement]) {
         for statement in body {
             match statement {
                 Statement::Do(action) if action.verb == Verb::Once => {
-                    let number = self.initialisers;
-                    self.initialisers += 1;
+                    let number = self.initializers;
+                    self.initializers += 1;
                     let variable = action.object(Sort::Variable);
                     self.line(0, &format!("static uint64_t value{number};"));
-                    self.line(0, &format!("static void initialise{number}(void) {{"));
+                    self.line(0, &format!("static void initialize{number}(void) {{"));
                     self.line(1, &format!("atomic_store(&x{variable}, value{number});"));
                     self.line(0, "}");
                 }
-                Statement::If(_, body) | Statement::Repeat(_, body) => self.initialisers_of(body),
+                Statement::If(_, body) | Statement::Repeat(_, body) => self.initializers_of(body),
                 Statement::Do(_) | Statement::Assume(_) | Statement::Assert(_) => {}
             }
         }
@@ -186,19 +186,19 @@ impl Source<'_> {
         for local in &locals {
             self.line(1, &format!("uint64_t {local} = 0;"));
         }
-        let mut initialiser = self.initialisers - count_onces(body);
-        self.block(1, body, &mut initialiser);
+        let mut initializer = self.initializers - count_onces(body);
+        self.block(1, body, &mut initializer);
         self.line(1, &format!("(void){};", locals.join(", (void)")));
         self.line(1, "return NULL;");
         self.line(0, "}");
     }
 
-    fn block(&mut self, depth: usize, body: &[Statement], initialiser: &mut usize) {
+    fn block(&mut self, depth: usize, body: &[Statement], initializer: &mut usize) {
         for statement in body {
             match statement {
                 Statement::Do(action) => {
-                    let line = line_of(action, *initialiser);
-                    *initialiser += usize::from(action.verb == Verb::Once);
+                    let line = line_of(action, *initializer);
+                    *initializer += usize::from(action.verb == Verb::Once);
                     self.line(depth, &line);
                 }
                 Statement::Assume(condition) => {
@@ -209,12 +209,12 @@ impl Source<'_> {
                 }
                 Statement::If(condition, body) => {
                     self.line(depth, &format!("if ({}) {{", c(condition)));
-                    self.block(depth + 1, body, initialiser);
+                    self.block(depth + 1, body, initializer);
                     self.line(depth, "}");
                 }
                 Statement::Repeat(times, body) => {
                     self.line(depth, &format!("for (int i = 0; i < {times}; i++) {{"));
-                    self.block(depth + 1, body, initialiser);
+                    self.block(depth + 1, body, initializer);
                     self.line(depth, "}");
                 }
             }
@@ -311,15 +311,15 @@ fn order(order: MemoryOrder) -> &'static str {
     }
 }
 
-/// Returns an action in C. `initialiser` is the number of the next initialiser.
-fn line_of(action: &Action, initialiser: usize) -> String {
+/// Returns an action in C. `initializer` is the number of the next initializer.
+fn line_of(action: &Action, initializer: usize) -> String {
     let into = action
         .into
         .map_or("(void)".to_owned(), |register| format!("r{register} = "));
     let mut line = template(action.verb)
         .expect("operations without a counterpart in C were refused")
         .replace("$into ", &into)
-        .replace("$n", &initialiser.to_string())
+        .replace("$n", &initializer.to_string())
         .replace("$o", order(action.order))
         .replace("$f", order(action.on_failure));
     let sorts = action.verb.signature().sorts;
@@ -335,7 +335,7 @@ fn line_of(action: &Action, initialiser: usize) -> String {
 }
 
 /// Returns a verb's template in C, with objects `$0` and `$1`, values `$a` and `$b`, the place of
-/// its result, the number of an initialiser, and the orderings `$o` and, on failure, `$f`. Returns
+/// its result, the number of an initializer, and the orderings `$o` and, on failure, `$f`. Returns
 /// `None` if C has no counterpart.
 #[rustfmt::skip]
 fn template(verb: Verb) -> Option<&'static str> {
@@ -366,7 +366,7 @@ fn template(verb: Verb) -> Option<&'static str> {
         Act(act) => return act.in_c(),
         Arrive => "pthread_barrier_wait(&$0);",
         Lead => "$into (pthread_barrier_wait(&$0) == PTHREAD_BARRIER_SERIAL_THREAD);",
-        Once => "value$n = $a; pthread_once(&$0, initialise$n);",
+        Once => "value$n = $a; pthread_once(&$0, initialize$n);",
         Spawn => "is_to_join[$0] = 1; pthread_create(&threads[$0], NULL, t$0, NULL);",
         Join => "pthread_join(threads[$0], NULL);",
         FailOnce | Get | Send | TrySend | TimedSend | Receive | TryReceive | TimedReceive | HangUp

@@ -86,8 +86,8 @@ enum Stage {
     /// Waits until this number of threads have arrived. The flag says whether the thread was the
     /// last of them.
     Arrived(usize, bool),
-    /// Initialises a once: before (false) or after (true) its store.
-    Initialising(bool),
+    /// Initializes a once: before (false) or after (true) its store.
+    Initializing(bool),
     /// At a weak compare-exchange that will fail spuriously.
     Spurious,
     /// At a weak compare-exchange that will not fail spuriously.

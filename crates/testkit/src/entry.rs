@@ -91,7 +91,7 @@ impl Kind {
         }
     }
 
-    /// Returns its type in C, if C has it, and the statement that initialises the object `$0` with
+    /// Returns its type in C, if C has it, and the statement that initializes the object `$0` with
     /// the value `$a`.
     pub(crate) fn in_c(self) -> Option<[&'static str; 2]> {
         match self {

@@ -225,7 +225,7 @@ impl Hunt {
             let turn = (first / self.arguments.batch / 2) as usize % languages.len();
             let is_cpp = languages[turn] == "c++";
             for compiler in &self.arguments.compiler {
-                let optimises = match self.arguments.level {
+                let optimizes = match self.arguments.level {
                     Some(level) => level > 0,
                     None => first / self.arguments.batch % 2 == 1,
                 };
@@ -236,7 +236,7 @@ impl Hunt {
                         false => compiler.clone(),
                     },
                     is_cpp,
-                    optimises,
+                    optimizes,
                     folder: folder.path(),
                     executions: self.arguments.executions,
                 };
@@ -367,7 +367,7 @@ impl Hunt {
     fn ways(&self, tools: &Tools<'_>, subject: &Subject) -> Vec<Way> {
         let compiler = u64::from(tools.compiler.starts_with('c'));
         let mut random = Random::new(self.seed.wrapping_add(subject.number) << 1 | compiler);
-        let others = (0..self.arguments.ways).map(|_| Way::random(&mut random, tools.optimises));
+        let others = (0..self.arguments.ways).map(|_| Way::random(&mut random, tools.optimizes));
         std::iter::once(Way::default()).chain(others).collect()
     }
 
@@ -388,7 +388,7 @@ impl Hunt {
             }
             checked => checked.map_err(Difference)?,
         };
-        let found = compare::compare(&behaviour, &checked, way, tools.optimises);
+        let found = compare::compare(&behaviour, &checked, way, tools.optimizes);
         // Searching for accesses that are never adjacent takes many states.
         let is_race = |difference: &Difference| difference.0.starts_with(compare::FALSE_RACE);
         let only_objects = way.interleaves_plain;
@@ -412,7 +412,7 @@ impl Hunt {
     /// Shows a difference that did not occur again when the check was repeated.
     fn show_once(&self, tools: &Tools<'_>, subject: &Subject, way: &Way, difference: &Difference) {
         self.count("differences that were seen only once");
-        let level = if tools.optimises { "-O2" } else { "-O0" };
+        let level = if tools.optimizes { "-O2" } else { "-O0" };
         println!(
             "seen once: program {} of seed {}, {} {level}, {}: {difference}",
             subject.number,
@@ -431,7 +431,7 @@ impl Hunt {
         difference: Difference,
     ) {
         self.differences.fetch_add(1, Relaxed);
-        let level = if tools.optimises { "-O2" } else { "-O0" };
+        let level = if tools.optimizes { "-O2" } else { "-O0" };
         let options = way.map_or_else(|| "a real run".to_owned(), Way::options);
         let title = format!(
             "program {} of seed {}, {} {level}, {options}: {difference}",

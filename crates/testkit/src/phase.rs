@@ -33,8 +33,8 @@ pub(crate) enum Variable {
     FetchAdd,
     Swap,
     CompareExchange,
-    /// The store by the initialiser of a once.
-    Initialise,
+    /// The store by the initializer of a once.
+    Initialize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -170,7 +170,7 @@ pub(crate) fn phases(verb: Verb, capacity: Option<usize>) -> &'static [Phase] {
         Verb::Once => &[
             Phase::Once(Once::Enter),
             Phase::Wait(Wait::Once),
-            Phase::Variable(Variable::Initialise),
+            Phase::Variable(Variable::Initialize),
             Phase::Once(Once::Done),
         ],
         Verb::FailOnce => &[

@@ -1,4 +1,4 @@
-//! Abstract programs: threads with registers over shared variables and synchronisation objects.
+//! Abstract programs: threads with registers over shared variables and synchronization objects.
 //!
 //! All variables and registers begin with 0. A thread exists from the start unless a statement
 //! spawns it. Meaningless actions (unlocking a lock that is not held, sending by a dropped handle)
@@ -147,9 +147,9 @@ pub enum Verb {
     Arrive,
     /// Arrives. The result is whether the thread leads.
     Lead,
-    /// Enters a once; the initialiser stores a value.
+    /// Enters a once; the initializer stores a value.
     Once,
-    /// Enters a once; the initialiser gives up.
+    /// Enters a once; the initializer gives up.
     FailOnce,
     /// The result is whether the once is done.
     Get,

@@ -1,5 +1,5 @@
 //! Runs the litmus tests on the real processor, without the checker. The final states must be
-//! allowed by the axioms: those of TSO without optimization, and those of RC11 with an optimising
+//! allowed by the axioms: those of TSO without optimization, and those of RC11 with an optimizing
 //! compiler.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_from_other_origins_are_recognised() {
+    fn requests_from_other_origins_are_recognized() {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 8000));
         let from = |pairs: &[_]| is_from_here(&headers(pairs), address);
         let host = ("host", "127.0.0.1:8000");

@@ -237,7 +237,7 @@ fn file_streams_are_ordered_with_other_uses_of_their_files() {
         let folder = tempfile::tempdir().unwrap();
         let name = folder.path().join("file");
         let declaration = format!("const char *name = {name:?}");
-        // The thread runs its code after main has initialised the file.
+        // The thread runs its code after main has initialized the file.
         let one = format!("{declaration}; while (!started) this_thread::yield(); {change}");
         let two = format!("{declaration}; {{ ofstream(name) << '0'; }} started = true; {look}");
         for (name, report) in reports(&one, &two, &ALL) {

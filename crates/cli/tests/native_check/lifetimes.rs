@@ -1,9 +1,9 @@
-//! Synchronization objects that are freed or initialised while a thread holds them.
+//! Synchronization objects that are freed or initialized while a thread holds them.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
 
-/// A type, and code that initialises, uses, takes and releases an object of it.
+/// A type, and code that initializes, uses, takes and releases an object of it.
 const OBJECTS: [(&str, &str, &str, &str, &str); 6] = [
     (
         "pthread_mutex_t",
@@ -68,37 +68,37 @@ fn kind(of_type: &str, body: &str) -> String {
 
 #[test]
 fn objects_are_not_used_after_their_memory_was_given_back() {
-    for (of_type, initialise, uses, ..) in OBJECTS {
+    for (of_type, initialize, uses, ..) in OBJECTS {
         let kind = kind(
             of_type,
-            &format!("{initialise}; free(object); {uses}; object = NULL;"),
+            &format!("{initialize}; free(object); {uses}; object = NULL;"),
         );
         assert_eq!(kind, "use_after_free", "{of_type}");
     }
 }
 
 #[test]
-fn a_lock_that_is_initialised_again_cannot_be_released_by_its_holder() {
-    for (of_type, initialise, _, take, release) in &OBJECTS[..2] {
+fn a_lock_that_is_initialized_again_cannot_be_released_by_its_holder() {
+    for (of_type, initialize, _, take, release) in &OBJECTS[..2] {
         let kind = kind(
             of_type,
-            &format!("{initialise}; {take}; {initialise}; {release};"),
+            &format!("{initialize}; {take}; {initialize}; {release};"),
         );
         assert_eq!(kind, "misuse", "{of_type}");
     }
 }
 
 #[test]
-fn objects_are_not_initialised_twice() {
-    for (of_type, initialise, ..) in OBJECTS {
+fn objects_are_not_initialized_twice() {
+    for (of_type, initialize, ..) in OBJECTS {
         let again =
-            |between: &str| kind(of_type, &format!("{initialise}; {between}; {initialise};"));
+            |between: &str| kind(of_type, &format!("{initialize}; {between}; {initialize};"));
         assert_eq!(again(""), "misuse", "{of_type}");
         assert_eq!(again("memset(object, 0, sizeof *object)"), "", "{of_type}");
         let other = "free(object); object = malloc(sizeof *object)";
         assert_eq!(again(other), "", "{of_type}");
         let frames = format!(
-            "for (int i = 0; i < 2; i++) {{ {of_type} own, *object = &own; {initialise}; }}"
+            "for (int i = 0; i < 2; i++) {{ {of_type} own, *object = &own; {initialize}; }}"
         );
         assert_eq!(kind(of_type, &frames), "", "{of_type}");
     }
@@ -106,11 +106,11 @@ fn objects_are_not_initialised_twice() {
 
 #[test]
 fn objects_in_memory_that_nothing_has_written_are_not_used() {
-    for (index, (of_type, initialise, uses, ..)) in OBJECTS.into_iter().enumerate() {
+    for (index, (of_type, initialize, uses, ..)) in OBJECTS.into_iter().enumerate() {
         let used = |first: &str| kind(of_type, &format!("{first}; {uses};"));
         assert_eq!(used(""), "misuse", "{of_type}");
-        assert_eq!(used(initialise), "", "{of_type}");
-        // A static initialiser of these types sets all bytes to zero.
+        assert_eq!(used(initialize), "", "{of_type}");
+        // A static initializer of these types sets all bytes to zero.
         let is_static = matches!(index, 0 | 1 | 3);
         let zeros = used("memset(object, 0, sizeof *object)");
         assert_eq!(zeros, if is_static { "" } else { "misuse" }, "{of_type}");

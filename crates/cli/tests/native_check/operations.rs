@@ -58,7 +58,7 @@ pub fn bug(part: &str, name: &str, source: &str, options: &[&str]) {
 }
 
 #[test]
-fn initialisation_and_destruction_race_with_uses() {
+fn initialization_and_destruction_race_with_uses() {
     let program = |before: &str, after: &str| {
         format!(
             "static sem_t s; static pthread_mutex_t m;
@@ -73,7 +73,7 @@ fn initialisation_and_destruction_race_with_uses() {
     for options in [&[][..], &["--plain", "sc"]] {
         verified("right.c", &program(init, &right), options);
         let late = program("", &format!("{init} {wait}"));
-        bug("initialisation", "late.c", &late, options);
+        bug("initialization", "late.c", &late, options);
         bug(
             "destr",
             "early.c",
@@ -84,12 +84,12 @@ fn initialisation_and_destruction_race_with_uses() {
         let mutex = program(init, "pthread_mutex_destroy(&m);");
         bug("", "mutex.c", &mutex, options);
         let again = program(init, "pthread_mutex_init(&m, 0);");
-        bug("initialisation", "again.c", &again, options);
+        bug("initialization", "again.c", &again, options);
     }
 }
 
 #[test]
-fn what_was_destroyed_may_be_initialised_again_and_objects_on_the_stack_begin_anew() {
+fn what_was_destroyed_may_be_initialized_again_and_objects_on_the_stack_begin_anew() {
     let source = "static void use(void) {
             pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c = PTHREAD_COND_INITIALIZER;
             pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
@@ -105,7 +105,7 @@ fn what_was_destroyed_may_be_initialised_again_and_objects_on_the_stack_begin_an
         }";
     verified("again.c", source, &[]);
     let never = "int main(void) { static pthread_barrier_t b; pthread_barrier_wait(&b); }";
-    bug("never initialised", "never.c", never, &[]);
+    bug("never initialized", "never.c", never, &[]);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_condition_variable_is_not_destroyed_under_a_wait_that_ends_by_itself() {
             plain,
         );
         bug(
-            "initialised while",
+            "initialized while",
             "begins.c",
             &program(timed, begins),
             plain,
@@ -182,12 +182,12 @@ fn an_object_is_destroyed_while_a_thread_waits_for_something_else() {
             "pthread_rwlock_destroy(&o)",
         ),
     ];
-    for (kind, initialise, uses, destroy) in kinds {
+    for (kind, initialize, uses, destroy) in kinds {
         let source = format!(
             "#include <semaphore.h>
              static {kind} o;
-             static void *run(void *p) {{ {destroy}; {initialise}; return p; }}
-             int main(void) {{ {initialise}; {uses}; start(run); join(); }}"
+             static void *run(void *p) {{ {destroy}; {initialize}; return p; }}
+             int main(void) {{ {initialize}; {uses}; start(run); join(); }}"
         );
         verified(&format!("{kind}.c"), &source, &[]);
     }

@@ -132,22 +132,22 @@ fn every_operation_is_seen(compiler: &str, flags: &[&str]) {
 }
 
 #[test]
-fn gcc_without_optimisation() {
+fn gcc_without_optimization() {
     every_operation_is_seen("gcc", &["-O0"]);
 }
 
 #[test]
-fn gcc_with_optimisation_and_checked_library_calls() {
+fn gcc_with_optimization_and_checked_library_calls() {
     every_operation_is_seen("gcc", &["-O2", "-D_FORTIFY_SOURCE=2"]);
 }
 
 #[test]
-fn clang_without_optimisation() {
+fn clang_without_optimization() {
     every_operation_is_seen("clang", &["-O0"]);
 }
 
 #[test]
-fn clang_with_optimisation_and_checked_library_calls() {
+fn clang_with_optimization_and_checked_library_calls() {
     every_operation_is_seen("clang", &["-O2", "-D_FORTIFY_SOURCE=2"]);
 }
 

@@ -520,7 +520,7 @@ fn volatile_accesses_of_several_threads_are_said_to_be_unchecked_for_races() {
     assert!(!warnings(&report).contains("volatile"), "{report}");
 }
 
-/// A barrier is initialised again during use. After a wait, the behaviour of the threads depends on
+/// A barrier is initialized again during use. After a wait, the behaviour of the threads depends on
 /// an order that the search does not know.
 #[test]
 fn a_race_that_changes_what_follows_is_reported_before_the_search_ends() {

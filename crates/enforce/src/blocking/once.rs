@@ -1,4 +1,4 @@
-//! One-time initialisation, in one word of the memory of `pthread_once_t` or of a C++ guard.
+//! One-time initialization, in one word of the memory of `pthread_once_t` or of a C++ guard.
 
 use crate::gate::SPINS;
 use crate::{begin, end};
@@ -9,7 +9,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, SeqCst},
 };
 
-/// A one-time initialisation. The word is zero before any thread has entered. `DONE` has the value
+/// A one-time initialization. The word is zero before any thread has entered. `DONE` has the value
 /// that the C library uses.
 #[repr(transparent)]
 pub struct Once(AtomicU32);
@@ -17,7 +17,7 @@ pub struct Once(AtomicU32);
 const DONE: u32 = 2;
 /// One thread that entered. The middle bits count these threads.
 const ENTRY: u32 = 1 << 8;
-/// One initialisation that failed. The top bits count these failures.
+/// One initialization that failed. The top bits count these failures.
 const FAILURE: u32 = 1 << 20;
 /// Greatest number of entries and of failures that can be counted.
 const MOST: u32 = 0xfff;
@@ -25,9 +25,9 @@ const MOST: u32 = 0xfff;
 /// The task of a thread that has entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// Initialise, and then call `done` or `fail`.
-    Initialise,
-    /// Nothing: the initialisation is done.
+    /// Initialize, and then call `done` or `fail`.
+    Initialize,
+    /// Nothing: the initialization is done.
     Done,
 }
 
@@ -41,13 +41,13 @@ impl Once {
     ///
     /// # Safety
     ///
-    /// The word belongs to a one-time initialisation that is used through this type only.
+    /// The word belongs to a one-time initialization that is used through this type only.
     pub unsafe fn at<'o, T>(word: *mut T) -> &'o Once {
         // SAFETY: as promised by the caller.
         unsafe { &*word.cast() }
     }
 
-    /// Enters, and waits as long as another thread initialises. Returns what the thread must do.
+    /// Enters, and waits as long as another thread initializes. Returns what the thread must do.
     pub fn enter(&self) -> Entry {
         begin(OpKind::OnceEnter);
         let enter = |state: u32| match state & DONE {
@@ -65,7 +65,7 @@ impl Once {
     fn wait(&self, place: u32) -> Entry {
         let state = self.wait_until(|state| state & DONE != 0 || state / FAILURE == place);
         match state & DONE {
-            0 => Entry::Initialise,
+            0 => Entry::Initialize,
             _ => Entry::Done,
         }
     }
@@ -88,12 +88,12 @@ impl Once {
         }
     }
 
-    /// Checks whether an initialisation has failed. Only threads that have entered may call this.
+    /// Checks whether an initialization has failed. Only threads that have entered may call this.
     pub fn has_failed(&self) -> bool {
         self.0.load(Acquire) >= FAILURE
     }
 
-    /// Checks whether the initialisation is done, without waiting.
+    /// Checks whether the initialization is done, without waiting.
     pub fn is_done(&self) -> bool {
         begin(OpKind::OnceGet);
         let state = self.0.load(SeqCst);
@@ -101,8 +101,8 @@ impl Once {
         state & DONE != 0
     }
 
-    /// Waits until another thread has initialised. Returns false if its initialisation fails, or if
-    /// the last initialisation failed and no thread has entered since then.
+    /// Waits until another thread has initialized. Returns false if its initialization fails, or if
+    /// the last initialization failed and no thread has entered since then.
     pub fn wait_for_other(&self) -> bool {
         begin(OpKind::OnceGet);
         let state = self.0.load(SeqCst);
@@ -114,12 +114,12 @@ impl Once {
         self.wait_until(|state| state & DONE != 0 || state / FAILURE > failures) & DONE != 0
     }
 
-    /// Waits until another thread has initialised, regardless of earlier failures.
+    /// Waits until another thread has initialized, regardless of earlier failures.
     pub fn wait_until_done(&self) {
         self.wait_until(|state| state & DONE != 0);
     }
 
-    /// Records that the initialisation is done.
+    /// Records that the initialization is done.
     pub fn done(&self) {
         begin(OpKind::OnceDone);
         self.0.fetch_or(DONE, SeqCst);
@@ -127,7 +127,7 @@ impl Once {
         self.wake();
     }
 
-    /// Records that the initialisation failed. The thread that entered next has to initialise.
+    /// Records that the initialization failed. The thread that entered next has to initialize.
     pub fn fail(&self) {
         begin(OpKind::OnceDone);
         self.0.fetch_add(FAILURE, SeqCst);
@@ -154,11 +154,11 @@ mod tests {
     fn a_waiting_thread_learns_of_failures() {
         let once = &Once::new();
         assert!(!once.is_done() && !once.has_failed());
-        assert_eq!(once.enter(), Entry::Initialise);
+        assert_eq!(once.enter(), Entry::Initialize);
         once.fail();
         assert!(once.has_failed() && !once.wait_for_other());
         std::thread::scope(|scope| {
-            assert_eq!(once.enter(), Entry::Initialise);
+            assert_eq!(once.enter(), Entry::Initialize);
             let other = scope.spawn(|| once.wait_for_other());
             scope.spawn(|| once.wait_until_done());
             once.done();
@@ -167,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn one_initialises_and_after_a_failure_the_next() {
+    fn one_initializes_and_after_a_failure_the_next() {
         let once = &Once(AtomicU32::new(0));
         let tries = &AtomicU32::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| match once.enter() {
-                    Entry::Initialise if tries.fetch_add(1, SeqCst) < 2 => once.fail(),
-                    Entry::Initialise => once.done(),
+                    Entry::Initialize if tries.fetch_add(1, SeqCst) < 2 => once.fail(),
+                    Entry::Initialize => once.done(),
                     Entry::Done => assert_eq!(tries.load(SeqCst), 3),
                 });
             }

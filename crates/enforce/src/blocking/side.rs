@@ -61,7 +61,7 @@ impl Side {
         Side::of(address).release();
     }
 
-    /// Resets the mutex when the object is initialised again.
+    /// Resets the mutex when the object is initialized again.
     pub fn clear(address: usize) {
         Side::of(address).clear();
     }

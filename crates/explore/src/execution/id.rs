@@ -1,7 +1,7 @@
 //! Identifiers of threads, objects and events.
 //!
 //! Ids are consecutive numbers. The front-end assigns them once per process, so that a thread or an
-//! object has the same id in every execution. It recognises a thread by its *spawn path* (for each
+//! object has the same id in every execution. It recognizes a thread by its *spawn path* (for each
 //! of its ancestors and the thread itself, the number among the threads of its parent), and an
 //! object by its creator and its number among the objects of that creator.
 

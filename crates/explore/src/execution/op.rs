@@ -91,13 +91,13 @@ pub enum OpKind {
     BarrierArrive,
     /// Waits until the generation is complete.
     BarrierWait,
-    /// Enters a once: the first thread becomes the initialiser.
+    /// Enters a once: the first thread becomes the initializer.
     OnceEnter,
-    /// Waits to become the initialiser, or until the initialisation is done.
+    /// Waits to become the initializer, or until the initialization is done.
     OnceWait,
-    /// Ends an initialisation, which has succeeded or failed.
+    /// Ends an initialization, which has succeeded or failed.
     OnceDone,
-    /// Checks whether the initialisation is done.
+    /// Checks whether the initialization is done.
     OnceGet,
     /// Takes a place among the sends of a channel.
     SendRequest,

@@ -360,7 +360,7 @@ impl Strategy for GraphSearch {
     }
 
     fn save(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).expect("a search consists of serialisable data")
+        postcard::to_allocvec(self).expect("a search consists of serializable data")
     }
 }
 

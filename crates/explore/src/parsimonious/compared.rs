@@ -1,7 +1,7 @@
 //! The objects that conditional operations (compare-exchanges) access.
 //!
-//! For other objects, the characterisation of read schedules can be shorter. If an object turns out
-//! to be compared after its characterisation was shortened, the search starts again.
+//! For other objects, the characterization of read schedules can be shorter. If an object turns out
+//! to be compared after its characterization was shortened, the search starts again.
 
 use crate::execution::{ObjectId, Request};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Sleep set characterisations of POP: the reads that need not be executed because a schedule that
+//! Sleep set characterizations of POP: the reads that need not be executed because a schedule that
 //! moves them forward was explored before (Abdulla et al., CAV 2024, section 5).
 //!
 //! An expression P▷x means: from here, a schedule was explored that moves a read of x before the
@@ -58,7 +58,7 @@ struct Rest {
     conflicting: Few<(u32, Name)>,
     /// The expression of an inherited schedule.
     inner: Option<Expression>,
-    /// D: executed heads of schedules that `inner` characterises.
+    /// D: executed heads of schedules that `inner` characterizes.
     done: Executed,
 }
 
@@ -128,7 +128,7 @@ impl TryFrom<Vec<Layer>> for Expression {
     }
 }
 
-/// The event is characterised as explored.
+/// The event is characterized as explored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Blocked;
 

@@ -1,5 +1,5 @@
 //! An execution with the bookkeeping of POP: the schedules that were inserted by reversing races,
-//! and the characterisation of explored schedules after each prefix.
+//! and the characterization of explored schedules after each prefix.
 //!
 //! Both belong to the execution, not to its events: an event that is the head of a schedule in one
 //! execution may be part of a longer schedule in the next.
@@ -12,8 +12,8 @@ use crate::execution::{Access, Event, EventId, Execution, Race, Request, Step, T
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The characterisation of the read schedules that are explored before a schedule (φ).
-pub(super) type Characterisation = Arc<Vec<Expression>>;
+/// The characterization of the read schedules that are explored before a schedule (φ).
+pub(super) type Characterization = Arc<Vec<Expression>>;
 
 /// The events that reversed a race. The last one, the head, is the racing event that was moved
 /// forward.
@@ -25,10 +25,10 @@ pub(super) struct Schedule {
     end: usize,
     /// Whether the last event is the head. False if the head was cut off.
     has_head: bool,
-    characterisation: Option<Characterisation>,
+    characterization: Option<Characterization>,
 }
 
-/// An execution with schedules and characterisations (see the module).
+/// An execution with schedules and characterizations (see the module).
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) execution: Execution,
@@ -96,16 +96,16 @@ impl Record {
     }
 
     /// Records the events from `start` on as a schedule, with the last event as its head. If the
-    /// head is a read, the schedule's characterisation is valid from now on.
+    /// head is a read, the schedule's characterization is valid from now on.
     #[inline(never)]
     pub(super) fn close_schedule(
         &mut self,
         start: usize,
-        characterisation: Option<Characterisation>,
+        characterization: Option<Characterization>,
     ) {
         let end = self.execution.len();
         let head = self.execution.event(EventId::at(end - 1));
-        if let Some(added) = characterisation.as_deref()
+        if let Some(added) = characterization.as_deref()
             && head.op.access == Access::Read
         {
             let sleep = self.sleep().with(added);
@@ -115,11 +115,11 @@ impl Record {
             start,
             end,
             has_head: true,
-            characterisation,
+            characterization,
         });
     }
 
-    /// Returns the sleep set after all events: the characterisation of explored reads.
+    /// Returns the sleep set after all events: the characterization of explored reads.
     pub(super) fn sleep(&self) -> &SleepSet {
         self.sleep
             .last()
@@ -144,7 +144,7 @@ impl Record {
             .is_some_and(|schedule| schedule.start <= event.index())
     }
 
-    /// Returns the characterisation of the event's schedule if the event is its head.
+    /// Returns the characterization of the event's schedule if the event is its head.
     pub(super) fn head(&self, event: EventId) -> Option<&[Expression]> {
         let before = self
             .schedules
@@ -152,7 +152,7 @@ impl Record {
         let schedule = self.schedules.get(before)?;
         (schedule.has_head && schedule.end == event.index() + 1).then(|| {
             schedule
-                .characterisation
+                .characterization
                 .as_deref()
                 .map_or(&[][..], Vec::as_slice)
         })
@@ -184,7 +184,7 @@ impl Record {
             *last = Schedule {
                 end: events,
                 has_head: false,
-                characterisation: None,
+                characterization: None,
                 ..*last
             };
         }

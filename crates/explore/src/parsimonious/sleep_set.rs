@@ -31,7 +31,7 @@ struct Member {
 }
 
 impl SleepSet {
-    /// The empty set: no schedule is characterised as explored.
+    /// The empty set: no schedule is characterized as explored.
     pub(super) const EMPTY: &SleepSet = &SleepSet {
         members: None,
         reads: Few::EMPTY,
@@ -98,7 +98,7 @@ impl SleepSet {
         Ok(Some(after))
     }
 
-    /// Checks whether a schedule is characterised as explored. `schedule` excludes the head. `head`
+    /// Checks whether a schedule is characterized as explored. `schedule` excludes the head. `head`
     /// is the head if the head is a read.
     pub(super) fn blocks_schedule<'a>(
         &self,
@@ -159,14 +159,14 @@ impl SleepSet {
         }
     }
 
-    /// Checks whether reads of the object may be characterised as explored.
+    /// Checks whether reads of the object may be characterized as explored.
     pub(super) fn is_about(&self, object: ObjectId) -> bool {
         self.members()
             .iter()
             .any(|member| member.expression.object == object)
     }
 
-    /// Checks whether the read is characterised as explored.
+    /// Checks whether the read is characterized as explored.
     pub(super) fn blocks(&self, read: &Candidate<'_>) -> bool {
         self.members()
             .iter()
@@ -174,10 +174,10 @@ impl SleepSet {
             .any(|member| !self.is_late(member, read) && member.expression.blocks_next(read))
     }
 
-    /// SS ∪ φ: returns the set with the expressions of a characterisation added.
-    pub(super) fn with(&self, characterisation: &[Expression]) -> SleepSet {
+    /// SS ∪ φ: returns the set with the expressions of a characterization added.
+    pub(super) fn with(&self, characterization: &[Expression]) -> SleepSet {
         let since = self.reads.len();
-        let added = characterisation.iter().map(|expression| Member {
+        let added = characterization.iter().map(|expression| Member {
             expression: expression.clone(),
             since,
         });

@@ -69,6 +69,6 @@ impl Strategy for RandomWalk {
     }
 
     fn save(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).expect("a search consists of serialisable data")
+        postcard::to_allocvec(self).expect("a search consists of serializable data")
     }
 }

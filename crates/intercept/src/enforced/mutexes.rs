@@ -1,4 +1,4 @@
-//! Mutexes, spin locks, barriers and one-time initialisation.
+//! Mutexes, spin locks, barriers and one-time initialization.
 
 use super::condvars::{deadline, realtime};
 use super::refuse;
@@ -45,7 +45,7 @@ fn guarded<'o>(guard: *mut u8) -> &'o Once {
     unsafe { Once::at(guard.add(4)) }
 }
 
-/// Reports the failure to waiting threads if an initialiser is unwound.
+/// Reports the failure to waiting threads if an initializer is unwound.
 struct Failing<'o>(&'o Once);
 
 impl Drop for Failing<'_> {
@@ -54,17 +54,17 @@ impl Drop for Failing<'_> {
     }
 }
 
-fn once(control: *mut c_int, initialise: extern "C-unwind" fn()) {
+fn once(control: *mut c_int, initialize: extern "C-unwind" fn()) {
     // A `once` in a compiler's library is not an event of the program.
     if image::is_compilers(control.addr()) {
-        original!(pthread_once(control, initialise): fn(*mut c_int, extern "C-unwind" fn()) -> c_int);
+        original!(pthread_once(control, initialize): fn(*mut c_int, extern "C-unwind" fn()) -> c_int);
         return;
     }
     // SAFETY: the program passed the object; all functions for `once` are ours.
     let once = unsafe { Once::at(control) };
-    if once.enter() == Entry::Initialise {
+    if once.enter() == Entry::Initialize {
         let failing = Failing(once);
-        initialise();
+        initialize();
         std::mem::forget(failing);
         once.done();
     }
@@ -159,13 +159,13 @@ enforced! {
         0
     }
 
-    fn pthread_once(control: *mut c_int, initialise: extern "C-unwind" fn()) -> c_int {
-        once(control, initialise);
+    fn pthread_once(control: *mut c_int, initialize: extern "C-unwind" fn()) -> c_int {
+        once(control, initialize);
         0
     }
 
-    fn call_once(control: *mut c_int, initialise: extern "C-unwind" fn()) {
-        once(control, initialise);
+    fn call_once(control: *mut c_int, initialize: extern "C-unwind" fn()) {
+        once(control, initialize);
     }
 
     fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
@@ -173,7 +173,7 @@ enforced! {
             return original!(__cxa_guard_acquire(guard): fn(*mut u8) -> c_int);
         }
         match guarded(guard).enter() {
-            Entry::Initialise => 1,
+            Entry::Initialize => 1,
             Entry::Done => 0,
         }
     }
@@ -182,7 +182,7 @@ enforced! {
         if image::is_compilers(guard.addr()) {
             return original!(__cxa_guard_release(guard): fn(*mut u8));
         }
-        // SAFETY: the first byte of a guard records whether the initialisation is done.
+        // SAFETY: the first byte of a guard records whether the initialization is done.
         unsafe { crate::atomics::store_byte(guard, 1) };
         guarded(guard).done();
     }

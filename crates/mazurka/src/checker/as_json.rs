@@ -1,4 +1,4 @@
-//! Serialises values as JSON strings inside formats that are not self-describing, such as postcard.
+//! Serializes values as JSON strings inside formats that are not self-describing, such as postcard.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;

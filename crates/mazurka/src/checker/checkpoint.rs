@@ -227,7 +227,7 @@ impl Checkpoint {
         self.buffer.clear();
         let buffer = std::mem::take(&mut self.buffer);
         self.buffer =
-            postcard::to_extend(state, buffer).expect("a state consists of serialisable data");
+            postcard::to_extend(state, buffer).expect("a state consists of serializable data");
         self.buffer.extend_from_slice(strategy);
         let written = checkpoint_file::write(&self.path, &self.buffer);
         self.saved = Some(Instant::now());

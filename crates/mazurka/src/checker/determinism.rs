@@ -1,7 +1,7 @@
 //! Checks that the program is deterministic: that the same steps have the same effects.
 
 use super::search::{Search, UntilEnded, symptom_of};
-use super::{CheckError, linearisation};
+use super::{CheckError, linearization};
 use explore::{
     Divergence, EventId, Execution, Found, Interrupt, Outcome, Pending, Program, Replay, Step,
     Strategy,
@@ -63,7 +63,7 @@ impl Search {
             return Ok(false);
         }
         let execution = self.strategy.execution().clone();
-        let order = linearisation::reversed(&execution, |object| self.strategy.coherence(object));
+        let order = linearization::reversed(&execution, |object| self.strategy.coherence(object));
         for beginning in [Beginning::Late, Beginning::AtOnce] {
             let run = self
                 .model

@@ -38,7 +38,7 @@ pub struct Errand<'d> {
     time_left: Option<Duration>,
 }
 
-/// An errand in serialised form.
+/// An errand in serialized form.
 #[derive(Serialize, Deserialize)]
 enum ErrandMessage {
     Slice {
@@ -210,7 +210,7 @@ pub fn shorter(words: &[u8]) -> Vec<u8> {
 }
 
 fn bytes(value: &impl Serialize) -> Vec<u8> {
-    postcard::to_allocvec(value).expect("plain data is serialisable")
+    postcard::to_allocvec(value).expect("plain data is serializable")
 }
 
 impl Errand<'_> {

@@ -2,7 +2,7 @@
 
 use super::CheckError;
 use super::failures::{Sighting, Symptom};
-use super::linearisation::{switches, with_few_switches};
+use super::linearization::{switches, with_few_switches};
 use super::memory::peak_rss_bytes;
 use super::search::{Search, UntilEnded, diverged, symptom_of};
 use explore::{Interrupt, Outcome, Replay, Schedule, Strategy};
@@ -160,7 +160,7 @@ impl Search {
         let symptom = match trace.failure {
             Some(shown) if shown.kind == symptom.kind => Symptom::of(shown),
             Some(_) | None if self.is_raced_for => symptom,
-            // A thread in a loop is recognised by bytes of its stack. Recording changes some bytes.
+            // A thread in a loop is recognized by bytes of its stack. Recording changes some bytes.
             Some(_) | None
                 if symptom.kind == FailureKind::Stuck && self.shows(&schedule, &symptom) =>
             {

@@ -11,7 +11,7 @@
 use super::CheckError;
 use super::brake::Braked;
 use super::failures::{Sighting, Symptom};
-use super::linearisation::{switches, with_few_switches};
+use super::linearization::{switches, with_few_switches};
 use super::search::{Search, UntilEnded, diverged, symptom_of};
 use explore::{Execution, Interrupt, Outcome, Replay, Strategy};
 use report::FailureKind;

@@ -1,6 +1,6 @@
 //! `lazy_static!`.
 
-/// Like `lazy_static::lazy_static!`: each execution initialises the statics at their first use.
+/// Like `lazy_static::lazy_static!`: each execution initializes the statics at their first use.
 ///
 /// ```
 /// use mazurka::sync::Mutex;

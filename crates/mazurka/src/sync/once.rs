@@ -4,7 +4,7 @@ use super::constructor::{constructor, named};
 use runtime::{Born, Entry, Placed};
 use std::fmt;
 
-/// Like `std::sync::Once`: the first thread to arrive initialises, and the others wait for it.
+/// Like `std::sync::Once`: the first thread to arrive initializes, and the others wait for it.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -13,16 +13,16 @@ use std::fmt;
 ///
 /// mazurka::model(|| {
 ///     let shared = Arc::new((Once::new(), AtomicU32::new(0)));
-///     let initialise = |shared: &(Once, AtomicU32)| {
+///     let initialize = |shared: &(Once, AtomicU32)| {
 ///         shared.0.call_once(|| {
 ///             shared.1.fetch_add(1, Relaxed);
 ///         });
 ///     };
 ///     let other = thread::spawn({
 ///         let shared = Arc::clone(&shared);
-///         move || initialise(&shared)
+///         move || initialize(&shared)
 ///     });
-///     initialise(&shared);
+///     initialize(&shared);
 ///     other.join().unwrap();
 ///     assert_eq!(shared.1.load(Relaxed), 1);
 /// });
@@ -36,7 +36,7 @@ pub struct OnceState {
 }
 
 impl OnceState {
-    /// Checks whether an earlier initialiser panicked.
+    /// Checks whether an earlier initializer panicked.
     pub fn is_poisoned(&self) -> bool {
         self.is_poisoned
     }
@@ -52,67 +52,67 @@ impl Once {
 
     named!(|inner| inner);
 
-    /// Calls `initialise`, unless the initialisation has begun already. If another thread
-    /// initialises, waits for it.
+    /// Calls `initialize`, unless the initialization has begun already. If another thread
+    /// initializes, waits for it.
     ///
     /// # Panics
     ///
-    /// Panics if an earlier initialiser panicked.
+    /// Panics if an earlier initializer panicked.
     #[track_caller]
-    pub fn call_once<F: FnOnce()>(&self, initialise: F) {
+    pub fn call_once<F: FnOnce()>(&self, initialize: F) {
         call_once_force(self.0.get(), |state| match state.is_poisoned {
             true => panic!("Once instance has previously been poisoned"),
-            false => initialise(),
+            false => initialize(),
         });
     }
 
-    /// Like [`call_once`](Once::call_once), but also calls `initialise` if an earlier initialiser
+    /// Like [`call_once`](Once::call_once), but also calls `initialize` if an earlier initializer
     /// panicked.
     #[track_caller]
-    pub fn call_once_force<F: FnOnce(&OnceState)>(&self, initialise: F) {
-        call_once_force(self.0.get(), initialise);
+    pub fn call_once_force<F: FnOnce(&OnceState)>(&self, initialize: F) {
+        call_once_force(self.0.get(), initialize);
     }
 
-    /// Waits until another thread has initialised.
+    /// Waits until another thread has initialized.
     ///
     /// # Panics
     ///
-    /// Panics if the initialiser panics, or if the last initialiser panicked.
+    /// Panics if the initializer panics, or if the last initializer panicked.
     #[track_caller]
     pub fn wait(&self) {
         let is_done = self.0.get().wait();
         assert!(is_done, "Once instance has previously been poisoned");
     }
 
-    /// Waits until another thread has initialised, even if earlier initialisers panic.
+    /// Waits until another thread has initialized, even if earlier initializers panic.
     #[track_caller]
     pub fn wait_force(&self) {
         self.0.get().wait_force();
     }
 
-    /// Checks, without waiting, whether the initialisation is complete.
+    /// Checks, without waiting, whether the initialization is complete.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
         self.0.get().is_done()
     }
 }
 
-/// Calls `initialise`, unless the initialisation is complete or another thread does it. In the
+/// Calls `initialize`, unless the initialization is complete or another thread does it. In the
 /// latter case, waits for that thread.
 #[track_caller]
-pub(super) fn call_once_force(once: &Born<runtime::Once>, initialise: impl FnOnce(&OnceState)) {
-    let Entry::Initialise { after_failure } = once.enter() else {
+pub(super) fn call_once_force(once: &Born<runtime::Once>, initialize: impl FnOnce(&OnceState)) {
+    let Entry::Initialize { after_failure } = once.enter() else {
         return;
     };
     let fails = Fails(once);
-    initialise(&OnceState {
+    initialize(&OnceState {
         is_poisoned: after_failure,
     });
     std::mem::forget(fails);
     once.done();
 }
 
-/// Informs the model, when dropped, that the initialiser panicked.
+/// Informs the model, when dropped, that the initializer panicked.
 struct Fails<'o>(&'o Born<runtime::Once>);
 
 impl Drop for Fails<'_> {

@@ -68,18 +68,18 @@ impl<T> OnceLock<T> {
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut given = Some(value);
-        self.get_or_init(|| given.take().expect("an initialiser runs once"));
+        self.get_or_init(|| given.take().expect("an initializer runs once"));
         match given {
             None => Ok(()),
             Some(value) => Err(value),
         }
     }
 
-    /// Returns the value. If there is none, initialises it, or waits for the thread that does.
+    /// Returns the value. If there is none, initializes it, or waits for the thread that does.
     /// Threads that find a value only read it, as in `std`, so their calls do not conflict.
     #[track_caller]
-    pub fn get_or_init<F: FnOnce() -> T>(&self, initialise: F) -> &T {
-        self.0.get().get_or_init(initialise)
+    pub fn get_or_init<F: FnOnce() -> T>(&self, initialize: F) -> &T {
+        self.0.get().get_or_init(initialize)
     }
 
     /// Returns the value, if there is one.
@@ -126,13 +126,13 @@ impl<T> Once<T> {
     }
 
     #[track_caller]
-    pub(super) fn get_or_init(&self, initialise: impl FnOnce() -> T) -> &T {
+    pub(super) fn get_or_init(&self, initialize: impl FnOnce() -> T) -> &T {
         if let Some(value) = self.get() {
             return value;
         }
         call_once_force(&self.once, |_| {
-            let is_first = self.value.set(initialise()).is_ok();
-            assert!(is_first, "an initialiser runs once");
+            let is_first = self.value.set(initialize()).is_ok();
+            assert!(is_first, "an initializer runs once");
         });
         self.value.get().unwrap_or_else(|| halt_in_tear_down())
     }

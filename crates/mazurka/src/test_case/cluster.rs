@@ -54,7 +54,7 @@ pub(super) fn check(
         report.warnings.push(warning);
         return Ok(report);
     }
-    let order = serde_json::to_string(&checker.order()).expect("an order has no maps to serialise");
+    let order = serde_json::to_string(&checker.order()).expect("an order has no maps to serialize");
     let failed = |error: std::io::Error| CheckError::Elsewhere {
         message: format!(
             "cannot run the command mazurka, which submits the test: {error}; install it, or set {COMMAND} to its path"

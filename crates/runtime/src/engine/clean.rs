@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use std::ptr::NonNull;
 
 /// The number of bytes below a frame of the program in which the model's calls may leave values.
-/// Frames are larger in unoptimised code.
+/// Frames are larger in unoptimized code.
 pub(crate) const LEFT_BY_CALLS: usize = if cfg!(debug_assertions) {
     32 * 1024
 } else {

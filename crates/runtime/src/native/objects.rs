@@ -30,9 +30,9 @@ life! {
         pub(super) annotations: Annotations,
         /// The one-time actions that the compiler's libraries have already done.
         library_onces: FxHashSet<usize>,
-        /// The addresses of objects that a call has initialised and no call has destroyed, with the
+        /// The addresses of objects that a call has initialized and no call has destroyed, with the
         /// code of the last such call.
-        initialised: FxHashMap<usize, usize>,
+        initialized: FxHashMap<usize, usize>,
         pub(crate) freed: Freed,
         /// Pairs of (size, freeing thread) of freed blocks whose address another thread has read.
         /// The reader may mistake a new block of the same size for the freed block.
@@ -42,7 +42,7 @@ life! {
 
 impl Objects {
     fn forget(&mut self, address: usize) {
-        self.initialised.remove(&address);
+        self.initialized.remove(&address);
         self.mutexes.remove(&address);
         if let Some(condvar) = self.condvars.remove(&address) {
             self.ended_waits
@@ -148,27 +148,27 @@ pub(super) fn inner_condvar_at(address: usize) -> Condvar {
     silently(|engine| engine.condvar_at(address))
 }
 
-/// Initialises an object at the address. An earlier object there is forgotten.
-pub fn initialise(address: usize, code: usize) {
+/// Initializes an object at the address. An earlier object there is forgotten.
+pub fn initialize(address: usize, code: usize) {
     silently(|engine| {
         engine.search_for_races_of_objects();
         engine.thread().life.guests.round.take_effect();
-        engine.shadow_initialise(address, code);
+        engine.shadow_initialize(address, code);
         engine.guests.native.life.objects.forget(address);
         let objects = &mut engine.guests.native.life.objects;
-        objects.initialised.insert(address, code);
+        objects.initialized.insert(address, code);
     });
 }
 
-/// Returns the code that initialised an object at the address by a call, if the object was not
+/// Returns the code that initialized an object at the address by a call, if the object was not
 /// destroyed. The object's memory may have another use by now. Returns `None` on stacks, where
 /// frames reuse addresses.
-pub fn initialised_at(address: usize) -> Option<usize> {
-    let initialised = |engine: &mut Engine| {
+pub fn initialized_at(address: usize) -> Option<usize> {
+    let initialized = |engine: &mut Engine| {
         let objects = &engine.guests.native.life.objects;
-        objects.initialised.get(&address).copied()
+        objects.initialized.get(&address).copied()
     };
-    silently(initialised).filter(|_| !may_be_stack(address))
+    silently(initialized).filter(|_| !may_be_stack(address))
 }
 
 /// Destroys the object at the address.

@@ -65,7 +65,7 @@ enum Kind {
     Release,
     /// A use of a synchronization object.
     Use,
-    Initialise,
+    Initialize,
     Destroy,
 }
 
@@ -78,7 +78,7 @@ impl Kind {
             Kind::AtomicWrite => "atomic write",
             Kind::Release => "free",
             Kind::Use => "use",
-            Kind::Initialise => "initialisation",
+            Kind::Initialize => "initialization",
             Kind::Destroy => "destruction",
         }
     }
@@ -89,7 +89,7 @@ impl Kind {
 
     /// Returns whether the life of memory, or of an object in it, begins or ends.
     fn bounds_life(self) -> bool {
-        matches!(self, Kind::Release | Kind::Initialise | Kind::Destroy)
+        matches!(self, Kind::Release | Kind::Initialize | Kind::Destroy)
     }
 
     fn is_atomic(self) -> bool {
@@ -219,9 +219,9 @@ impl Engine {
         self.shadow_object(address, Kind::Use, code);
     }
 
-    /// Records that the running thread initialises the object at the address.
-    pub(crate) fn shadow_initialise(&mut self, address: usize, code: usize) {
-        self.shadow_object(address, Kind::Initialise, code);
+    /// Records that the running thread initializes the object at the address.
+    pub(crate) fn shadow_initialize(&mut self, address: usize, code: usize) {
+        self.shadow_object(address, Kind::Initialize, code);
     }
 
     /// Records that the running thread destroys the object at the address.
@@ -347,7 +347,7 @@ impl Engine {
             | Kind::AtomicWrite
             | Kind::Release
             | Kind::Use
-            | Kind::Initialise
+            | Kind::Initialize
             | Kind::Destroy => false,
         }
     }

@@ -198,7 +198,7 @@ impl Born<Once> {
     pub fn enter(&self) -> Entry {
         outside!(match self.real().enter() {
             enforce::blocking::Entry::Done => Entry::Done,
-            enforce::blocking::Entry::Initialise => Entry::Initialise {
+            enforce::blocking::Entry::Initialize => Entry::Initialize {
                 after_failure: self.real().has_failed(),
             },
         });

@@ -1,4 +1,4 @@
-//! Lazy statics that are initialised anew in each execution.
+//! Lazy statics that are initialized anew in each execution.
 //!
 //! The value belongs to the execution. The first thread that needs the value creates it, and the
 //! value is dropped at the end of the last thread. Which thread is first depends on the schedule.
@@ -20,7 +20,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::rc::Rc;
 
-/// A static that its first user initialises, anew in each execution. `lazy_static!` expands to this
+/// A static that its first user initializes, anew in each execution. `lazy_static!` expands to this
 /// type.
 ///
 /// ```
@@ -55,7 +55,7 @@ pub(crate) struct Static {
     pub(crate) value: Option<Box<dyn Any>>,
 }
 
-/// The static that a thread initialises, and the number of objects created for it.
+/// The static that a thread initializes, and the number of objects created for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Making {
     address: usize,
@@ -63,7 +63,7 @@ pub(crate) struct Making {
 }
 
 impl<T: 'static> Lazy<T> {
-    /// Creates a static that is not initialised.
+    /// Creates a static that is not initialized.
     pub const fn new(make: fn() -> T) -> Lazy<T> {
         Lazy {
             make,
@@ -87,7 +87,7 @@ impl<T: 'static> Lazy<T> {
         let location = Location::caller();
         let once = silently(|engine| engine.once_of_static(address, location));
         if !once.is_done()
-            && let Entry::Initialise { .. } = once.enter()
+            && let Entry::Initialize { .. } = once.enter()
         {
             let fails = Fails(&once);
             let value = making(address, make);
@@ -108,7 +108,7 @@ impl<T: 'static> Lazy<T> {
     }
 }
 
-/// Reports to the model that the initialiser panicked.
+/// Reports to the model that the initializer panicked.
 struct Fails<'o>(&'o Once);
 
 impl Drop for Fails<'_> {
@@ -125,7 +125,7 @@ fn halt_in_tear_down() -> ! {
     }
 }
 
-/// Runs the initialiser. Objects that it creates are named after the static.
+/// Runs the initializer. Objects that it creates are named after the static.
 fn making<T>(address: usize, make: fn() -> T) -> T {
     let making = Making {
         address,
@@ -187,7 +187,7 @@ impl Engine {
         })
     }
 
-    /// Creates the next object of the running thread or, if the thread initialises a static, of
+    /// Creates the next object of the running thread or, if the thread initializes a static, of
     /// this static.
     pub(crate) fn create(&mut self, parts: u32) -> ObjectId {
         let thread = &mut self.threads[self.running.index()];
@@ -199,7 +199,7 @@ impl Engine {
         self.names.object(self.running, number, parts)
     }
 
-    /// Creates the next object of the static that the running thread initialises.
+    /// Creates the next object of the static that the running thread initializes.
     #[cold]
     pub(crate) fn create_for_making(&mut self, making: Making, parts: u32) -> ObjectId {
         self.thread().guests.making = Some(Making {

@@ -66,7 +66,7 @@ impl<T: 'static> LocalKey<T> {
         let value = match self.find() {
             Some(value) => value?,
             None => {
-                // The initialiser is code of the program, so it must not run in `with_locals`.
+                // The initializer is code of the program, so it must not run in `with_locals`.
                 let value: Box<T> = Box::new((self.make)());
                 with_locals(|locals| locals.add(self.address(), value));
                 self.find().ok_or(AccessError)??

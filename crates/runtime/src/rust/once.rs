@@ -1,4 +1,4 @@
-//! One-time initialisation.
+//! One-time initialization.
 
 use crate::engine::Engine;
 use crate::engine::perform::{self, perform, silently};
@@ -10,7 +10,7 @@ use explore::ObjectId;
 use objects::{Once as Order, OnceWait};
 use std::panic::Location;
 
-/// A one-time initialisation: the first thread initialises, and the other threads wait for it.
+/// A one-time initialization: the first thread initializes, and the other threads wait for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Once {
     pub(crate) object: ObjectId,
@@ -20,12 +20,12 @@ pub struct Once {
 /// The task of a thread that entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// The thread must initialise, and then call `done` or `fail`.
-    Initialise {
-        /// Whether an earlier initialiser failed.
+    /// The thread must initialize, and then call `done` or `fail`.
+    Initialize {
+        /// Whether an earlier initializer failed.
         after_failure: bool,
     },
-    /// The thread has no task, because the initialisation is done.
+    /// The thread has no task, because the initialization is done.
     Done,
 }
 
@@ -39,7 +39,7 @@ mirror! {
 }
 
 impl Once {
-    /// Enters, and waits for the initialiser if there is one. Returns what the thread must do.
+    /// Enters, and waits for the initializer if there is one. Returns what the thread must do.
     #[track_caller]
     pub fn enter(&self) -> Entry {
         let location = Location::caller();
@@ -51,8 +51,8 @@ impl Once {
         perform::wait(Order::WAIT.on(self.object), wait, location, |_| ());
         silently(|engine| {
             let order = self.order(engine);
-            match order.is_initialiser(ticket) {
-                true => Entry::Initialise {
+            match order.is_initializer(ticket) {
+                true => Entry::Initialize {
                     after_failure: order.has_failed(),
                 },
                 false => Entry::Done,
@@ -60,7 +60,7 @@ impl Once {
         })
     }
 
-    /// Waits until another thread has initialised. Returns false if the initialisation fails or has
+    /// Waits until another thread has initialized. Returns false if the initialization fails or has
     /// failed.
     #[track_caller]
     pub fn wait(&self) -> bool {
@@ -81,7 +81,7 @@ impl Once {
         silently(|engine| ask(engine).1 == failures || self.order(engine).is_done())
     }
 
-    /// Waits until another thread has initialised, even if earlier initialisers fail.
+    /// Waits until another thread has initialized, even if earlier initializers fail.
     #[track_caller]
     pub fn wait_force(&self) {
         self.wait_for(u32::MAX, Location::caller());
@@ -92,7 +92,7 @@ impl Once {
         perform::wait(Order::WAIT.on(self.object), wait, location, |_| ());
     }
 
-    /// Ends the initialisation that this thread performed.
+    /// Ends the initialization that this thread performed.
     #[track_caller]
     pub fn done(&self) {
         perform(Order::DONE.on(self.object), Location::caller(), |engine| {
@@ -102,19 +102,19 @@ impl Once {
         });
     }
 
-    /// Records that the initialisation failed. The next thread that enters, or has entered and
-    /// waits, becomes the initialiser.
+    /// Records that the initialization failed. The next thread that enters, or has entered and
+    /// waits, becomes the initializer.
     #[track_caller]
     pub fn fail(&self) {
         perform(Order::DONE.on(self.object), Location::caller(), |engine| {
             let event = engine.event();
             self.order(engine).fail(event);
             engine.may_grant(event);
-            engine.record(|name| format!("{name}: the initialisation failed"));
+            engine.record(|name| format!("{name}: the initialization failed"));
         });
     }
 
-    /// Checks whether the initialisation is done, without waiting.
+    /// Checks whether the initialization is done, without waiting.
     #[track_caller]
     pub fn is_done(&self) -> bool {
         perform(Order::GET.on(self.object), Location::caller(), |engine| {

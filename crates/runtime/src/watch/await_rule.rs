@@ -49,7 +49,7 @@ impl Engine {
         if !(fibre.lowest()..top).contains(&start) {
             return &[];
         }
-        // SAFETY: the bytes of the stack are initialised as far as a comparison of their content
+        // SAFETY: the bytes of the stack are initialized as far as a comparison of their content
         // needs.
         unsafe { std::slice::from_raw_parts(start as *const u8, top - start) }
     }

@@ -11,7 +11,7 @@
 //! threads, and copies of statics. Allocated memory is fresh, because memory is not reused within
 //! an execution. Reads, writes that are undone between two switches, and writes to memory of bytes
 //! (text and buffers, which all threads that print share) are not detected. Counts of a
-//! `std::sync::Arc` are recognised by their position at the beginning of a block and by their
+//! `std::sync::Arc` are recognized by their position at the beginning of a block and by their
 //! values. Writes to these counts are not reported.
 
 mod copy;
@@ -429,7 +429,7 @@ impl Engine {
 
     fn leave_out_hidden(&mut self, what: &str) {
         let what = format!(
-            "{what}: threads synchronise in a way that the model does not see, such as with atomics, locks or an Arc \
+            "{what}: threads synchronize in a way that the model does not see, such as with atomics, locks or an Arc \
              of std, parking_lot or tokio::sync, so not all interleavings are explored"
         );
         let left_out = LeftOut::new(Omission::Hidden, what);

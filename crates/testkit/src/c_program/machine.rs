@@ -55,7 +55,7 @@ pub fn behaviour(program: &CProgram, most: usize, spurious: u8) -> Option<Behavi
 
 /// Checks whether an execution has conflicting accesses that C11's happens-before does not order,
 /// even if they are not adjacent. With `only_objects`, counts only races with the destruction or
-/// initialisation of objects. Returns `None` if there are more than `most` states and no such
+/// initialization of objects. Returns `None` if there are more than `most` states and no such
 /// accesses are found among them.
 pub fn has_unordered_accesses(program: &CProgram, only_objects: bool, most: usize) -> Option<bool> {
     let code = Code::of(program);

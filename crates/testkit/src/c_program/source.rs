@@ -63,8 +63,8 @@ struct Source<'a> {
 struct Object {
     name: String,
     of_type: &'static str,
-    initialiser: Option<&'static str>,
-    initialise: String,
+    initializer: Option<&'static str>,
+    initialize: String,
     destroy: &'static str,
     home: Home,
 }
@@ -89,7 +89,7 @@ impl Source<'_> {
         }
     }
 
-    /// Returns the calls that destroy an object and initialise it again.
+    /// Returns the calls that destroy an object and initialize it again.
     fn renew(&self, object: super::Object) -> String {
         use super::Object::*;
         let name = match object {
@@ -103,8 +103,8 @@ impl Source<'_> {
         let object = objects.find(|object| object.name == name);
         let object = object.expect("statements name objects of the program");
         let address = self.address(&name, object.home);
-        let initialise = object.initialise.replace('$', &address);
-        format!("{}({address}); {initialise};", object.destroy)
+        let initialize = object.initialize.replace('$', &address);
+        format!("{}({address}); {initialize};", object.destroy)
     }
 
     fn objects(&self) -> Vec<Object> {
@@ -117,15 +117,15 @@ impl Source<'_> {
         let mut add = |letter: &str,
                        homes: Vec<Home>,
                        of_type,
-                       initialiser,
+                       initializer,
                        call: &dyn Fn(usize) -> String,
                        destroy| {
             for (number, home) in homes.into_iter().enumerate() {
                 objects.push(Object {
                     name: format!("{letter}{number}"),
                     of_type,
-                    initialiser,
-                    initialise: call(number),
+                    initializer,
+                    initialize: call(number),
                     destroy,
                     home,
                 });
@@ -229,8 +229,8 @@ impl Source<'_> {
         self.line(0, "};");
         self.text.push_str("#define INITIAL {");
         for object in objects.iter().filter(|object| object.home == Home::Static) {
-            if let Some(initialiser) = object.initialiser {
-                write!(self.text, " .{} = {initialiser},", object.name)
+            if let Some(initializer) = object.initializer {
+                write!(self.text, " .{} = {initializer},", object.name)
                     .expect("writing to a string succeeds");
             }
         }
@@ -365,9 +365,9 @@ impl Source<'_> {
                 }
                 Home::ThreadLocal => self.line(1, &format!("{state}.{name} = ({of_type} *){state}_{name};")),
             }
-            if *home != Home::Static || object.initialiser.is_none() {
+            if *home != Home::Static || object.initializer.is_none() {
                 let address = self.address(name, *home);
-                self.line(1, &format!("{};", object.initialise.replace('$', &address)));
+                self.line(1, &format!("{};", object.initialize.replace('$', &address)));
             }
         }
         let is_specific = |thread: &super::Thread| thread.registers == RegisterHome::Specific;
@@ -387,7 +387,7 @@ impl Source<'_> {
             }
         }
         for object in objects {
-            if object.home != Home::Static || object.initialiser.is_none() {
+            if object.home != Home::Static || object.initializer.is_none() {
                 let address = self.address(&object.name, object.home);
                 self.line(1, &format!("{}({address});", object.destroy));
             }

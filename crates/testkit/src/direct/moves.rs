@@ -177,7 +177,7 @@ impl<'a> Moves<'a> {
             | Stage::Waiting
             | Stage::Relocking
             | Stage::Arrived(..)
-            | Stage::Initialising(_) => {
+            | Stage::Initializing(_) => {
                 self.continues(Stage::Genuine, |_| {});
                 self.continues(Stage::Spurious, |_| {});
             }
@@ -256,7 +256,7 @@ impl<'a> Moves<'a> {
             Stage::Relocking => self.ends(|state| state.take_mutex(number, mutex)),
             Stage::Start
             | Stage::Arrived(..)
-            | Stage::Initialising(_)
+            | Stage::Initializing(_)
             | Stage::Spurious
             | Stage::Genuine => self.continues(Stage::Waiting, |state| {
                 state.waiters[condvar].insert(number);
@@ -304,10 +304,10 @@ impl<'a> Moves<'a> {
     fn once(&mut self) {
         let once = self.object();
         match self.thread().stage {
-            Stage::Initialising(true) => self.ends(|state| state.onces[once] = OnceState::Done),
-            Stage::Initialising(false) => {
+            Stage::Initializing(true) => self.ends(|state| state.onces[once] = OnceState::Done),
+            Stage::Initializing(false) => {
                 let (variable, value) = (self.action.object(Sort::Variable), self.value(0));
-                self.continues(Stage::Initialising(true), |state| {
+                self.continues(Stage::Initializing(true), |state| {
                     state.variables[variable] = value;
                 });
             }
@@ -323,7 +323,7 @@ impl<'a> Moves<'a> {
     fn fail_once(&mut self) {
         let once = self.object();
         match self.thread().stage {
-            Stage::Initialising(_) => self.ends(|state| state.onces[once] = OnceState::New),
+            Stage::Initializing(_) => self.ends(|state| state.onces[once] = OnceState::New),
             Stage::Start
             | Stage::Waiting
             | Stage::Relocking
@@ -336,7 +336,7 @@ impl<'a> Moves<'a> {
     fn enter_once(&mut self) {
         let once = self.object();
         match self.from.onces[once] {
-            OnceState::New => self.continues(Stage::Initialising(false), |state| {
+            OnceState::New => self.continues(Stage::Initializing(false), |state| {
                 state.onces[once] = OnceState::Running;
             }),
             OnceState::Running => {}

@@ -12,7 +12,7 @@ pub struct Tools<'a> {
     pub mazurka: &'a Path,
     pub compiler: &'a str,
     pub is_cpp: bool,
-    pub optimises: bool,
+    pub optimizes: bool,
     pub folder: &'a Path,
     pub executions: u64,
 }
@@ -56,7 +56,7 @@ const SHORTCUTS: [&str; 5] = [
 
 impl Way {
     /// Returns random options. Plain accesses interleave only if the compiler does not change them.
-    pub fn random(random: &mut Random, optimises: bool) -> Way {
+    pub fn random(random: &mut Random, optimizes: bool) -> Way {
         let algorithms = ["parsimonious", "optimal", "source"];
         let without = SHORTCUTS
             .into_iter()
@@ -66,7 +66,7 @@ impl Way {
         let algorithm = algorithms[random.below(3) as usize];
         Way {
             algorithm: memory.is_none().then_some(algorithm),
-            interleaves_plain: !optimises && memory.is_none() && random.below(2) == 0,
+            interleaves_plain: !optimizes && memory.is_none() && random.below(2) == 0,
             memory,
             without,
             spurious: random.below(2) as u8,
@@ -119,7 +119,7 @@ impl Tools<'_> {
             checked: self.folder.join(format!("{name}-checked")),
             real: self.folder.join(name),
         };
-        let level = if self.optimises { "-O2" } else { "-O0" };
+        let level = if self.optimizes { "-O2" } else { "-O0" };
         let (word, variable, standard) = match self.is_cpp {
             true => ("c++", "MAZURKA_CXX", "-std=gnu++20"),
             false => ("cc", "MAZURKA_CC", "-std=gnu17"),

@@ -36,13 +36,13 @@ impl fmt::Display for Difference {
 /// Prefix of the difference that a reported race does not exist in the program.
 pub const FALSE_RACE: &str = "false race";
 
-/// Compares a check with the interpreter. Returns what was compared: optimising compilers may drop
+/// Compares a check with the interpreter. Returns what was compared: optimizing compilers may drop
 /// or move racing accesses, so some comparisons are left out.
 pub fn compare(
     behaviour: &Behaviour,
     checked: &Checked,
     way: &Way,
-    optimises: bool,
+    optimizes: bool,
 ) -> Result<&'static str, Difference> {
     let differ = |text: String| Err(Difference(text));
     let has = |kind: &str| checked.failures.iter().any(|failure| failure.0 == kind);
@@ -80,7 +80,7 @@ pub fn compare(
     if limits.contains("events") || limits.contains("timeouts") {
         return Ok("partly compared checks");
     }
-    if raced && optimises && !behaviour.has_race_of_objects {
+    if raced && optimizes && !behaviour.has_race_of_objects {
         return Ok("checks of races that the compiler may have removed");
     }
     if raced {

@@ -147,7 +147,7 @@ impl Machine {
     fn variable_op(&self, number: usize, phase: phase::Variable) -> Op {
         let (kind, access) = match phase {
             phase::Variable::Load => (OpKind::Load, Access::Read),
-            phase::Variable::Store | phase::Variable::Initialise => (OpKind::Store, Access::Write),
+            phase::Variable::Store | phase::Variable::Initialize => (OpKind::Store, Access::Write),
             phase::Variable::FetchAdd | phase::Variable::Swap => {
                 (OpKind::ReadModifyWrite, Access::Write)
             }

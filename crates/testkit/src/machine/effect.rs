@@ -67,7 +67,7 @@ impl Machine {
         let old = self.variables[variable];
         match phase {
             phase::Variable::Load => self.result(event, old),
-            phase::Variable::Store | phase::Variable::Initialise => {
+            phase::Variable::Store | phase::Variable::Initialize => {
                 self.variables[variable] = self.value(event, 0);
             }
             phase::Variable::FetchAdd => {
@@ -283,7 +283,7 @@ impl Machine {
                 }
             }
             Wait::Once => {
-                if !self.onces[event.object()].is_initialiser(thread.ticket()) {
+                if !self.onces[event.object()].is_initializer(thread.ticket()) {
                     return Flow::Done;
                 }
             }

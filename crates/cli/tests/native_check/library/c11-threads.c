@@ -7,17 +7,17 @@ static mtx_t plain, timed, recursive;
 static cnd_t changed;
 static tss_t key;
 static once_flag flag = ONCE_FLAG_INIT;
-static int count, initialised, destroyed;
+static int count, initialized, destroyed;
 static thread_local int own = 3;
 
-static void initialise(void) { initialised++; }
+static void initialize(void) { initialized++; }
 static void destroy(void *value) { destroyed += *(int *)value; }
 
 static int run(void *argument) {
     static int value = 1;
     own++;
     assert(own == 4);
-    call_once(&flag, initialise);
+    call_once(&flag, initialize);
     tss_set(key, &value);
     assert(tss_get(key) == &value);
     mtx_lock(&plain);
@@ -37,7 +37,7 @@ int main(void) {
     assert(cnd_init(&changed) == thrd_success && tss_create(&key, destroy) == thrd_success);
     assert(thrd_create(&thread, run, &argument) == thrd_success);
     assert(thrd_equal(thrd_current(), thrd_current()) && !thrd_equal(thread, thrd_current()));
-    call_once(&flag, initialise);
+    call_once(&flag, initialize);
     mtx_lock(&plain);
     while (count == 0) cnd_wait(&changed, &plain);
     mtx_unlock(&plain);
@@ -48,7 +48,7 @@ int main(void) {
     mtx_unlock(&recursive);
     thrd_sleep(&(struct timespec){.tv_nsec = 5}, NULL);
     assert(thrd_join(thread, &result) == thrd_success && result == 7);
-    assert(initialised == 1 && destroyed == 1 && own == 3);
+    assert(initialized == 1 && destroyed == 1 && own == 3);
     tss_delete(key);
     cnd_destroy(&changed);
     mtx_destroy(&plain);

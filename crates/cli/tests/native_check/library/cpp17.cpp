@@ -21,7 +21,7 @@ static std::shared_timed_mutex shared_timed;
 static std::condition_variable changed;
 static std::condition_variable_any any_changed;
 static std::once_flag once;
-static int count, initialised, is_ready, is_any_ready;
+static int count, initialized, is_ready, is_any_ready;
 static thread_local int own = 1;
 
 static void locks() {
@@ -69,13 +69,13 @@ static void futures() {
 }
 
 int main(int argc, char **) {
-    auto initialise = [] { std::call_once(once, [] { initialised++; }); };
+    auto initialize = [] { std::call_once(once, [] { initialized++; }); };
     if (argc == 1) {
-        std::thread other([&] { locks(); initialise(); });
-        initialise();
+        std::thread other([&] { locks(); initialize(); });
+        initialize();
         { std::lock_guard<std::mutex> one(first); count++; }
         other.join();
-        assert(count == 2 && initialised == 1);
+        assert(count == 2 && initialized == 1);
     } else if (argc == 2) {
         std::thread other(shares);
         shares();

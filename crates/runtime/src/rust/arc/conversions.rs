@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc as Shared;
 
 impl<T> Arc<T> {
-    /// Creates an uninitialised value.
+    /// Creates an uninitialized value.
     #[track_caller]
     pub fn new_uninit() -> Arc<MaybeUninit<T>> {
         Arc::new(MaybeUninit::uninit())
     }
 
-    /// Creates an uninitialised value whose bytes are 0.
+    /// Creates an uninitialized value whose bytes are 0.
     #[track_caller]
     pub fn new_zeroed() -> Arc<MaybeUninit<T>> {
         Arc::new(MaybeUninit::zeroed())
@@ -56,13 +56,13 @@ impl<T> Arc<T> {
 }
 
 impl<T> Arc<[T]> {
-    /// Creates uninitialised values.
+    /// Creates uninitialized values.
     #[track_caller]
     pub fn new_uninit_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
         Arc::from_std(Shared::new_uninit_slice(len))
     }
 
-    /// Creates uninitialised values whose bytes are 0.
+    /// Creates uninitialized values whose bytes are 0.
     #[track_caller]
     pub fn new_zeroed_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
         let zeroes = (0..len).map(|_| MaybeUninit::zeroed());
@@ -71,11 +71,11 @@ impl<T> Arc<[T]> {
 }
 
 impl<T> Arc<MaybeUninit<T>> {
-    /// Converts to an `Arc` of the initialised value.
+    /// Converts to an `Arc` of the initialized value.
     ///
     /// # Safety
     ///
-    /// As for `std::sync::Arc::assume_init`, the value must be initialised.
+    /// As for `std::sync::Arc::assume_init`, the value must be initialized.
     pub unsafe fn assume_init(self) -> Arc<T> {
         let counter = self.counter;
         // SAFETY: as promised by the caller.
@@ -84,11 +84,11 @@ impl<T> Arc<MaybeUninit<T>> {
 }
 
 impl<T> Arc<[MaybeUninit<T>]> {
-    /// Converts to an `Arc` of the initialised values.
+    /// Converts to an `Arc` of the initialized values.
     ///
     /// # Safety
     ///
-    /// As for `std::sync::Arc::assume_init`, the values must be initialised.
+    /// As for `std::sync::Arc::assume_init`, the values must be initialized.
     pub unsafe fn assume_init(self) -> Arc<[T]> {
         let counter = self.counter;
         // SAFETY: as promised by the caller.

@@ -1,4 +1,4 @@
-//! Statics outside of models, which are initialised only once and never dropped.
+//! Statics outside of models, which are initialized only once and never dropped.
 
 use enforce::blocking::{Entry, Once};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub(super) fn at<T: 'static>(address: usize, make: fn() -> T) -> &'static T {
         .unwrap_or_else(PoisonError::into_inner)
         .entry(address)
         .or_insert_with(|| Box::leak(Box::default()));
-    if !cell.once.is_done() && cell.once.enter() == Entry::Initialise {
+    if !cell.once.is_done() && cell.once.enter() == Entry::Initialize {
         let fails = Fails(&cell.once);
         let value = Box::leak(Box::new(make()));
         cell.value
@@ -35,7 +35,7 @@ pub(super) fn at<T: 'static>(address: usize, make: fn() -> T) -> &'static T {
     unsafe { &*value }
 }
 
-/// Reports to the other threads that the initialiser panicked.
+/// Reports to the other threads that the initializer panicked.
 struct Fails(&'static Once);
 
 impl Drop for Fails {

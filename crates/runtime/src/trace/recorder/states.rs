@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// The state of an object according to its events so far.
 #[derive(Default)]
 struct Known {
-    /// The threads that hold a lock or run the initialisation of a `Once`.
+    /// The threads that hold a lock or run the initialization of a `Once`.
     holders: Vec<ThreadId>,
     /// The threads that wait for the object.
     waiting: Vec<ThreadId>,
@@ -15,7 +15,7 @@ struct Known {
     count: usize,
     /// The content of the object as text, such as `2 permits`.
     stock: String,
-    /// Whether a `Once` is initialised.
+    /// Whether a `Once` is initialized.
     is_over: bool,
 }
 
@@ -131,9 +131,9 @@ impl Known {
                 holders => format!("held by {}", names(holders)),
             },
             "a once" => match (self.is_over, self.holders.as_slice()) {
-                (true, _) => "initialised".to_owned(),
-                (false, []) => "not initialised".to_owned(),
-                (false, holders) => format!("initialised by {}", names(holders)),
+                (true, _) => "initialized".to_owned(),
+                (false, []) => "not initialized".to_owned(),
+                (false, holders) => format!("initialized by {}", names(holders)),
             },
             "a channel" => match self.count {
                 0 => "no message".to_owned(),

@@ -26,7 +26,7 @@ pub(super) fn plain_text(name: &str, kind: OpKind) -> String {
         OpKind::BarrierWait => "wait() passes",
         OpKind::OnceEnter => "call_once() requested",
         OpKind::OnceWait => "call_once() continues",
-        OpKind::OnceDone => "initialised",
+        OpKind::OnceDone => "initialized",
         OpKind::SendWait => "send() has room",
         OpKind::SendTryPlace => "try_send() begins",
         OpKind::ReceiveRequest => "recv() requested",

@@ -29,11 +29,11 @@ pub(super) struct Order {
     /// an atomic write.
     last: Vec<Vec<[u8; 4]>>,
     /// By object and thread: the last segment that used the object, and the last that destroyed and
-    /// initialised it.
+    /// initialized it.
     lives: BTreeMap<(u8, usize, usize), [u8; 2]>,
     /// Whether two accesses raced.
     pub(super) has_race: bool,
-    /// Whether a use of an object and a destruction or initialisation of it were not ordered.
+    /// Whether a use of an object and a destruction or initialization of it were not ordered.
     pub(super) has_race_of_objects: bool,
 }
 
@@ -106,7 +106,7 @@ impl Order {
         }
     }
 
-    /// Records that an object is used (0), or destroyed and initialised (1).
+    /// Records that an object is used (0), or destroyed and initialized (1).
     fn live(&mut self, object: Object, thread: usize, does: usize) {
         let (kind, number) = match object {
             Object::Mutex(number) => (0, number),

@@ -53,7 +53,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Destroys and initialises an object. In some cases, a mutex orders this with other uses.
+    /// Destroys and initializes an object. In some cases, a mutex orders this with other uses.
     fn renewal(&mut self, thread: usize, depth: usize) -> Vec<Statement> {
         let program = &self.program;
         let all = (0..program.mutexes.len())

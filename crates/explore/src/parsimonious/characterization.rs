@@ -3,8 +3,8 @@
 //!
 //! Points that the paper leaves open:
 //! * C2: The racing event may itself be the head of the last schedule. The new schedule then
-//!   inherits the characterisation of that schedule, even if the event was a write there.
-//! * INNER: An inherited characterisation first advances over the events of the new schedule that
+//!   inherits the characterization of that schedule, even if the event was a write there.
+//! * INNER: An inherited characterization first advances over the events of the new schedule that
 //!   follow the inherited head.
 //! * OWN: The racing event is also an item of P, because its kind may differ in the execution
 //!   without the schedule. This can block only conditional operations, so the item is omitted for
@@ -16,13 +16,13 @@ use super::generated::Item;
 use super::record::Record;
 use crate::execution::{Access, EventId, Execution, Race};
 
-/// Returns φ, the characterisation of the schedule that moves the second event of the race before
+/// Returns φ, the characterization of the schedule that moves the second event of the race before
 /// the first. `is_compared` says whether conditional operations access the object.
 pub(super) fn of(race: Race, record: &Record, is_compared: bool) -> Vec<Expression> {
     let execution = &record.execution;
     let object = execution.event(race.second).op.object;
     let mut items = Vec::with_capacity(race.second.index() - race.first.index());
-    let mut characterisation = Vec::new();
+    let mut characterization = Vec::new();
     for id in (race.first.index() + 1..race.second.index()).map(EventId::at) {
         if !execution.happens_before(id, race.second) {
             items.push(Item::event(execution, id));
@@ -33,7 +33,7 @@ pub(super) fn of(race: Race, record: &Record, is_compared: bool) -> Vec<Expressi
         };
         let event = execution.event(id);
         if event.op.access == Access::Read && event.op.object != object {
-            characterisation.extend(
+            characterization.extend(
                 inherited
                     .iter()
                     .filter_map(|inner| advance(inner, id, race, execution))
@@ -46,14 +46,14 @@ pub(super) fn of(race: Race, record: &Record, is_compared: bool) -> Vec<Expressi
         let nested = |inner: &Expression| {
             Expression::new(race, execution, items.clone(), Some(inner.clone()))
         };
-        characterisation.extend(inherited.iter().map(nested));
+        characterization.extend(inherited.iter().map(nested));
     } else if is_compared {
         items.push(Item::event(execution, race.second));
     }
     if items.iter().any(|item| matches!(item, Item::Event { .. })) {
-        characterisation.push(Expression::new(race, execution, items, None));
+        characterization.push(Expression::new(race, execution, items, None));
     }
-    characterisation
+    characterization
 }
 
 /// Advances an inherited expression over the events of the new schedule between the head of the
