@@ -1,7 +1,7 @@
 //! Files, which are objects of an object store. The store keeps a file as messages of a stream: a
 //! description and the content, under two different subjects.
 
-use crate::{ATTEMPT, Cluster, ClusterError, FILES, said, subjects, within};
+use crate::{ATTEMPT, Cluster, ClusterError, FILES, one_line, subjects, within};
 use async_nats::jetstream::object_store;
 use async_nats::jetstream::object_store::InfoErrorKind;
 use base64::Engine;
@@ -25,7 +25,7 @@ impl Cluster {
             }
             let mut rest = content;
             let stored = within(time_for(content.len()), self.files.put(name, &mut rest));
-            stored.await?.map(|_| ()).map_err(said)
+            stored.await?.map(|_| ()).map_err(one_line)
         })
     }
 
@@ -39,12 +39,12 @@ impl Cluster {
             let mut object = match within(ATTEMPT, self.files.get(name)).await? {
                 Ok(object) => object,
                 Err(error) if error.kind() == GetErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(said(error)),
+                Err(error) => return Err(one_line(error)),
             };
             let mut content = Vec::new();
             let time = time_for(object.info.size);
             let read = within(time, object.read_to_end(&mut content));
-            read.await?.map_err(said)?;
+            read.await?.map_err(one_line)?;
             Ok(Some(content))
         })
     }
@@ -59,12 +59,12 @@ impl Cluster {
             let info = match self.files.info(name).await {
                 Ok(info) => info,
                 Err(error) if error.kind() == InfoErrorKind::NotFound => return Ok(()),
-                Err(error) => return Err(said(error)),
+                Err(error) => return Err(one_line(error)),
             };
             // The content is removed first, because only the description says where the content is.
             for subject in [content_of(&info.nuid), description_of(name)] {
                 let removed = self.stored.purge().filter(subject).await;
-                removed.map_err(said)?;
+                removed.map_err(one_line)?;
             }
             Ok(())
         })

@@ -88,7 +88,7 @@ impl Cluster {
         let server = without_password(url);
         let address: ServerAddr = url.parse().map_err(|error| ClusterError::Url {
             url: server.clone(),
-            reason: said(error),
+            reason: one_line(error),
         })?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -96,7 +96,7 @@ impl Cluster {
             .build()
             .map_err(|error| ClusterError::Unreachable {
                 server: server.clone(),
-                reason: said(error),
+                reason: one_line(error),
             })?;
         let (jetstream, stream, records, (files, stored)) = runtime.block_on(async {
             let mut options = ConnectOptions::new().connection_timeout(Duration::from_secs(5));
@@ -104,13 +104,13 @@ impl Cluster {
                 let read = options.credentials_file(path).await;
                 options = read.map_err(|error| ClusterError::Credentials {
                     path: path.to_owned(),
-                    reason: said(error),
+                    reason: one_line(error),
                 })?;
             }
             let client = options.connect(address).await;
             let client = client.map_err(|error| ClusterError::Unreachable {
                 server: server.clone(),
-                reason: said(error),
+                reason: one_line(error),
             })?;
             let jetstream = async_nats::jetstream::new(client);
             let missing = |reason: String| ClusterError::NoJetStream {
@@ -126,14 +126,14 @@ impl Cluster {
                 retention: RetentionPolicy::WorkQueue,
                 ..stream::Config::default()
             });
-            let stream = stream.await.map_err(|error| missing(said(error)))?;
+            let stream = stream.await.map_err(|error| missing(one_line(error)))?;
             let records = match jetstream.get_key_value(RECORDS).await {
                 Ok(records) => records,
                 Err(_) => {
                     let created = jetstream.create_stream(bucket_of_records()).await;
-                    created.map_err(|error| missing(said(error)))?;
+                    created.map_err(|error| missing(one_line(error)))?;
                     let records = jetstream.get_key_value(RECORDS).await;
-                    records.map_err(|error| missing(said(error)))?
+                    records.map_err(|error| missing(one_line(error)))?
                 }
             };
             let files = match jetstream.get_object_store(FILES).await {
@@ -144,10 +144,10 @@ impl Cluster {
                         ..object_store::Config::default()
                     })
                     .await
-                    .map_err(|error| missing(said(error)))?,
+                    .map_err(|error| missing(one_line(error)))?,
             };
             let stored = jetstream.get_stream(format!("OBJ_{FILES}")).await;
-            let stored = stored.map_err(|error| missing(said(error)))?;
+            let stored = stored.map_err(|error| missing(one_line(error)))?;
             Ok((jetstream, stream, records, (files, stored)))
         })?;
         Ok(Cluster {
@@ -192,7 +192,7 @@ impl Cluster {
         mut attempt: impl AsyncFnMut() -> Result<T, E>,
     ) -> Result<T, ClusterError> {
         self.transferred(what, async || {
-            within(ATTEMPT, attempt()).await?.map_err(said)
+            within(ATTEMPT, attempt()).await?.map_err(one_line)
         })
     }
 
@@ -231,9 +231,9 @@ impl Cluster {
 /// `async_nats` that list keys and files: they read the messages themselves, and wait forever if a
 /// message is replaced meanwhile.
 async fn subjects(stream: &Stream, filter: &str) -> Result<Vec<String>, String> {
-    let found = stream.info_with_subjects(filter).await.map_err(said)?;
+    let found = stream.info_with_subjects(filter).await.map_err(one_line)?;
     let found = found.map(|subject| subject.map(|(subject, _)| subject));
-    found.try_collect().await.map_err(said)
+    found.try_collect().await.map_err(one_line)
 }
 
 /// Returns the result of a future, or an error if the future is not ready within this time.
@@ -243,7 +243,7 @@ async fn within<T>(time: Duration, done: impl Future<Output = T>) -> Result<T, S
 }
 
 /// Returns the error of a library in one line.
-fn said(error: impl Display) -> String {
+fn one_line(error: impl Display) -> String {
     error.to_string().replace('\n', " ")
 }
 

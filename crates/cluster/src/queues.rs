@@ -1,7 +1,7 @@
 //! Queues of messages: *errands* (tasks) for workers, and results for the *leader*, the worker that
 //! leads a job. A worker gets only errands for its own version of Mazurka.
 
-use crate::{ATTEMPT, Cluster, ClusterError, PAUSE, said, within};
+use crate::{ATTEMPT, Cluster, ClusterError, PAUSE, one_line, within};
 use async_nats::HeaderMap;
 use async_nats::jetstream::AckKind;
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
@@ -105,11 +105,11 @@ impl Cluster {
                 let message =
                     self.jetstream
                         .publish_with_headers(subject.clone(), headers.clone(), content);
-                sent.push(message.await.map_err(said)?);
+                sent.push(message.await.map_err(one_line)?);
             }
             // All messages are sent before the first acknowledgement is awaited.
             for message in sent {
-                message.await.map_err(said)?;
+                message.await.map_err(one_line)?;
             }
             Ok::<_, String>(())
         })
@@ -295,7 +295,7 @@ impl Cluster {
             let mut versions = Vec::new();
             let mut consumers = self.stream.consumers();
             while let Some(consumer) = consumers.next().await {
-                let consumer = consumer.map_err(said)?;
+                let consumer = consumer.map_err(one_line)?;
                 let is_there = consumer.num_waiting + consumer.num_ack_pending > 0;
                 let version = consumer.name.strip_prefix(WORKERS);
                 versions.extend(version.filter(|_| is_there).map(str::to_owned));

@@ -37,7 +37,7 @@ pub(crate) fn save(uses_thread_state: bool) {
     unsafe { *libc::__errno_location() = 0 };
     let mut blocks: Vec<Block> = Vec::new();
     image::for_each(|info| blocks.extend(of_image(info)));
-    blocks.extend(in_description());
+    blocks.extend(in_thread_descriptor());
     *ARE_THERE.get() = blocks.iter().any(|block| !block.is_of_system) || uses_thread_state;
     *BLOCKS.get() = blocks;
 }
@@ -46,7 +46,7 @@ pub(crate) fn save(uses_thread_state: bool) {
 /// `strerror` and `strsignal`, and the address of the dynamic thread vector. The offsets of the
 /// state depend on the version of the C library. So this function calls `strerror` and `strsignal`,
 /// and finds the words that they change.
-fn in_description() -> Vec<Block> {
+fn in_thread_descriptor() -> Vec<Block> {
     const NO_ERROR: c_int = 54_321;
     unsafe extern "C" {
         fn strsignal(signal: c_int) -> *mut libc::c_char;

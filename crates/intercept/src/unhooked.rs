@@ -358,7 +358,7 @@ impl Surroundings for Process {
         let function = slot
             .and_then(|slot| self.slot(slot as u64))
             .unwrap_or(function);
-        let function = unknown_calls::behind(function as usize);
+        let function = unknown_calls::target_of(function as usize);
         self.endings.contains(&(function as u64))
     }
 

@@ -5,7 +5,7 @@
 //! changes: positions in files, state of the C library, signal masks. So a call to a function of
 //! the system's libraries counts as an effect unless it is known not to have one. An image calls
 //! functions of other images through *slots*: words that contain the addresses of the functions.
-//! If calls to a function are redirected, its slot gets the address of a *step* instead: a few
+//! If calls to a function are redirected, its slot gets the address of a *stub* instead: a few
 //! instructions that record the call and jump to the function. Accesses are reported only if the
 //! calling code has hooks.
 
@@ -125,8 +125,8 @@ const ADDRESS: u64 = 1;
 
 const PAGE: usize = 4096;
 
-/// Size in bytes of a step.
-const STEP: usize = 48;
+/// Size in bytes of a stub.
+const STUB: usize = 48;
 
 /// Libraries of the system whose functions change nothing but memory.
 const PURE: [&str; 2] = ["libm.", "libgcc_s."];
@@ -134,17 +134,17 @@ const PURE: [&str; 2] = ["libm.", "libgcc_s."];
 /// Standard libraries of C++.
 const CPP: [&str; 2] = ["libstdc++.", "libc++."];
 
-/// Addresses of the steps of all functions.
-static STEPS: OnceLock<Range<usize>> = OnceLock::new();
+/// Addresses of the stubs of all functions.
+static STUBS: OnceLock<Range<usize>> = OnceLock::new();
 
-/// Offset of the function's address in a step.
-const BEHIND: usize = 20;
+/// Offset of the function's address in a stub.
+const FUNCTION_OFFSET: usize = 20;
 
-/// Returns the function that a call of this address reaches, even if the address is that of a step.
-pub(crate) fn behind(address: usize) -> usize {
-    let is_step = STEPS.get().is_some_and(|steps| steps.contains(&address));
-    let function = (address + BEHIND) as *const usize;
-    match is_step {
+/// Returns the function that a call of this address reaches, even if the address is that of a stub.
+pub(crate) fn target_of(address: usize) -> usize {
+    let is_stub = STUBS.get().is_some_and(|stubs| stubs.contains(&address));
+    let function = (address + FUNCTION_OFFSET) as *const usize;
+    match is_stub {
         // SAFETY: the address is that of the instructions for a function.
         true => unsafe { function.read_unaligned() },
         false => address,
@@ -174,53 +174,53 @@ fn redirect(records_unknown: bool, are_events: bool) -> Result<(), String> {
         // SAFETY: the image is loaded, so its dynamic section conforms to the ABI.
         unsafe { find_slots(image, &mut slots) };
     }
-    let mut calls: Vec<(Slot, Step)> = Vec::new();
+    let mut calls: Vec<(Slot, Stub)> = Vec::new();
     for slot in slots {
         if slot.is_hooked {
             stream_locks::record_function(slot.name);
         }
-        let step = Step::of(&slot, &images, records_unknown, are_events);
-        calls.extend(step.map(|step| (slot, step)));
+        let stub = Stub::of(&slot, &images, records_unknown, are_events);
+        calls.extend(stub.map(|stub| (slot, stub)));
     }
     if calls.is_empty() {
         return Ok(());
     }
     library_calls::prepare(are_events);
-    let steps = make_steps(calls.len() * STEP)?;
-    let mut known: FxHashMap<Step, usize> = FxHashMap::default();
+    let stubs = make_stubs(calls.len() * STUB)?;
+    let mut known: FxHashMap<Stub, usize> = FxHashMap::default();
     for (slot, call) in calls {
         // SAFETY: as above; the program does not run yet.
         unsafe {
-            let next = steps + known.len() * STEP;
-            let step = *known.entry(call).or_insert_with_key(|call| {
+            let next = stubs + known.len() * STUB;
+            let stub = *known.entry(call).or_insert_with_key(|call| {
                 call.write(next as *mut u8);
                 next
             });
-            slot.fill(step);
+            slot.fill(stub);
         }
     }
-    STEPS.get_or_init(|| steps..steps + known.len() * STEP);
+    STUBS.get_or_init(|| stubs..stubs + known.len() * STUB);
     let access = libc::PROT_READ | libc::PROT_EXEC;
-    // SAFETY: the mapping is that of `make_steps`, which has at least this size.
-    unsafe { libc::mprotect(steps as *mut c_void, known.len() * STEP, access) };
+    // SAFETY: the mapping is that of `make_stubs`, which has at least this size.
+    unsafe { libc::mprotect(stubs as *mut c_void, known.len() * STUB, access) };
     Ok(())
 }
 
 /// Maps memory for instructions.
-fn make_steps(size: usize) -> Result<usize, String> {
+fn make_stubs(size: usize) -> Result<usize, String> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: a fresh mapping.
-    let steps = unsafe { libc::mmap(std::ptr::null_mut(), size, access, flags, -1, 0) };
-    match steps == libc::MAP_FAILED {
+    let stubs = unsafe { libc::mmap(std::ptr::null_mut(), size, access, flags, -1, 0) };
+    match stubs == libc::MAP_FAILED {
         true => Err(std::io::Error::last_os_error().to_string()),
-        false => Ok(steps.addr()),
+        false => Ok(stubs.addr()),
     }
 }
 
 /// The instructions that run before a function.
 #[derive(PartialEq, Eq, Hash)]
-struct Step {
+struct Stub {
     function: usize,
     /// Whether a call counts as an effect for the await rule.
     counts_as_effect: bool,
@@ -229,9 +229,9 @@ struct Step {
     reports: Option<Name>,
 }
 
-impl Step {
-    /// Returns the step for the calls through a slot, if a step is needed.
-    fn of(slot: &Slot, images: &[Image], records_unknown: bool, are_events: bool) -> Option<Step> {
+impl Stub {
+    /// Returns the stub for the calls through a slot, if a stub is needed.
+    fn of(slot: &Slot, images: &[Image], records_unknown: bool, are_events: bool) -> Option<Stub> {
         let has_effects = !is_known(slot.name);
         let name = Name {
             name: slot.name.to_str().ok()?,
@@ -255,13 +255,13 @@ impl Step {
             true => name.is_reported(),
             false => name.is_event(),
         };
-        let step = Step {
+        let stub = Stub {
             function,
             is_ours: image.is_ours,
             counts_as_effect: records_unknown && name.is_unknown,
             reports: (slot.is_hooked && may_report && is_reported).then_some(name),
         };
-        (step.counts_as_effect || step.reports.is_some()).then_some(step)
+        (stub.counts_as_effect || stub.reports.is_some()).then_some(stub)
     }
 
     /// Writes instructions that set the flag `HAS_CALLED_UNKNOWN`, or report the function's
@@ -269,7 +269,7 @@ impl Step {
     ///
     /// # Safety
     ///
-    /// [`STEP`] bytes must be writable at `place`.
+    /// [`STUB`] bytes must be writable at `place`.
     unsafe fn write(&self, place: *mut u8) {
         let (argument, next) = match self.reports {
             Some(name) => {
@@ -279,7 +279,7 @@ impl Step {
             }
             None => (HAS_CALLED_UNKNOWN.as_ptr().addr(), self.function),
         };
-        let mut code = [0xcc_u8; STEP];
+        let mut code = [0xcc_u8; STUB];
         code[..2].copy_from_slice(&[0x49, 0xbb]); // mov r11, argument
         code[2..10].copy_from_slice(&argument.to_le_bytes());
         code[10..14].copy_from_slice(match self.reports {
@@ -287,10 +287,10 @@ impl Step {
             None => &[0x41, 0xc6, 0x03, 0x01],    // mov byte [r11], 1
         });
         code[14..20].copy_from_slice(&[0xff, 0x25, 8, 0, 0, 0]); // jmp [rip + 8]
-        code[BEHIND..BEHIND + 8].copy_from_slice(&self.function.to_le_bytes());
-        code[BEHIND + 8..BEHIND + 16].copy_from_slice(&next.to_le_bytes());
+        code[FUNCTION_OFFSET..FUNCTION_OFFSET + 8].copy_from_slice(&self.function.to_le_bytes());
+        code[FUNCTION_OFFSET + 8..FUNCTION_OFFSET + 16].copy_from_slice(&next.to_le_bytes());
         // SAFETY: as promised by the caller.
-        unsafe { place.copy_from_nonoverlapping(code.as_ptr(), STEP) };
+        unsafe { place.copy_from_nonoverlapping(code.as_ptr(), STUB) };
     }
 }
 
@@ -444,30 +444,30 @@ impl Detours {
             return Ok(Detours(Vec::new()));
         }
         let size = slots.len() * DETOUR;
-        let start = make_steps(size)?;
+        let start = make_stubs(size)?;
         let mut detours = Vec::new();
         for (index, slot) in slots.into_iter().enumerate() {
-            let (function, step) = (slot.function(), start + index * DETOUR);
+            let (function, stub) = (slot.function(), start + index * DETOUR);
             let mut code = Vec::with_capacity(DETOUR);
             write(&slot, &mut code);
             code.extend_from_slice(&[0xff, 0x25, 0, 0, 0, 0]); // jmp [rip]
             code.extend_from_slice(&function.to_le_bytes());
             assert!(code.len() <= DETOUR, "there is room for the instructions");
             // SAFETY: each slot has [`DETOUR`] bytes.
-            unsafe { (step as *mut u8).copy_from_nonoverlapping(code.as_ptr(), code.len()) };
-            detours.push((slot, function, step));
+            unsafe { (stub as *mut u8).copy_from_nonoverlapping(code.as_ptr(), code.len()) };
+            detours.push((slot, function, stub));
         }
         let access = libc::PROT_READ | libc::PROT_EXEC;
-        // SAFETY: the mapping is that of `make_steps`, of this size.
+        // SAFETY: the mapping is that of `make_stubs`, of this size.
         unsafe { libc::mprotect(start as *mut c_void, size, access) };
         Ok(Detours(detours))
     }
 
     /// Switches the instructions on or off.
     pub(crate) fn switch(&self, is_on: bool) {
-        for (slot, function, step) in &self.0 {
+        for (slot, function, stub) in &self.0 {
             // SAFETY: the slot is an aligned word of a loaded image, and the program does not run.
-            unsafe { slot.fill(if is_on { *step } else { *function }) };
+            unsafe { slot.fill(if is_on { *stub } else { *function }) };
         }
     }
 }

@@ -99,7 +99,7 @@ impl Channel {
     pub const SEND_TRY_PLACE: Form = Form::write(OpKind::SendTryPlace, SENDS);
     /// Waits for a message or for disconnection.
     pub const RECEIVE_WAIT: Form = Form::none(OpKind::ReceiveWait);
-    /// First step of a try or timed receive: [`is_hung_up`](Channel::is_hung_up).
+    /// First step of a try or timed receive: [`is_disconnected`](Channel::is_disconnected).
     pub const CLOSED_CHECK: Form = Form::write(OpKind::ClosedCheck, CLOSED);
     /// The form of [`drop_receiver`](Channel::drop_receiver).
     pub const RECEIVER_DROP: Form = Form::write(OpKind::ReceiverDrop, SENDS);
@@ -215,7 +215,7 @@ impl Channel {
 
     /// Checks whether there is a message or all senders are dropped.
     pub fn is_receive_over(&self, ticket: Ticket) -> bool {
-        self.message(ticket).is_some() || self.is_hung_up()
+        self.message(ticket).is_some() || self.is_disconnected()
     }
 
     /// Returns the result of a receive whose wait is over.
@@ -233,28 +233,28 @@ impl Channel {
     }
 
     /// Returns the result of a try or timed receive. Without a message, the receive gives up its
-    /// place. `was_hung_up` is the result of the check before the receive took its place.
-    pub fn resolve_receive(&mut self, ticket: Ticket, was_hung_up: bool) -> Received {
+    /// place. `was_disconnected` is the result of the check before the receive took its place.
+    pub fn resolve_receive(&mut self, ticket: Ticket, was_disconnected: bool) -> Received {
         if let Some(send) = self.message(ticket) {
             return Received::Message(send);
         }
         self.receives.leave(ticket);
-        if was_hung_up {
+        if was_disconnected {
             Received::Disconnected
         } else {
             Received::Empty
         }
     }
 
-    /// Receives at a rendezvous, by the event `at`, if a sender waits. `was_hung_up` is the result
+    /// Receives at a rendezvous, by the event `at`, if a sender waits. `was_disconnected` is the result
     /// of the earlier check, as for `resolve_receive`.
-    pub fn try_receive(&mut self, at: EventId, was_hung_up: bool) -> Received {
+    pub fn try_receive(&mut self, at: EventId, was_disconnected: bool) -> Received {
         debug_assert!(
             self.capacity.is_rendezvous(),
             "a try is one event only at a rendezvous"
         );
         let ticket = self.receives.push(at);
-        self.resolve_receive(ticket, was_hung_up)
+        self.resolve_receive(ticket, was_disconnected)
     }
 
     /// Adds a sender handle. This is not an event, because the thread that clones a handle already
@@ -275,7 +275,7 @@ impl Channel {
     }
 
     /// Checks whether all senders are dropped.
-    pub fn is_hung_up(&self) -> bool {
+    pub fn is_disconnected(&self) -> bool {
         self.senders == 0
     }
 

@@ -160,8 +160,8 @@ impl<T> Channel<T> {
     pub fn try_receive(&self) -> Result<T, Unreceived> {
         match self.is_rendezvous() {
             true => {
-                let was_hung_up = self.check_senders();
-                self.ends_receive(was_hung_up, |state| state.receives += 1)
+                let was_disconnected = self.check_senders();
+                self.ends_receive(was_disconnected, |state| state.receives += 1)
             }
             false => self.receive_until(None),
         }
@@ -172,7 +172,7 @@ impl<T> Channel<T> {
     /// # Errors
     /// Returns an error if there is no message.
     pub fn receive_until(&self, deadline: Option<Deadline>) -> Result<T, Unreceived> {
-        let was_hung_up = self.check_senders();
+        let was_disconnected = self.check_senders();
         begin(OpKind::ReceiveTryPlace);
         self.with(|state| state.receives += 1);
         end();
@@ -182,22 +182,22 @@ impl<T> Channel<T> {
                 self.with(|state| !state.messages.is_empty() || state.senders == 0)
             });
         }
-        self.ends_receive(was_hung_up, |_| ())
+        self.ends_receive(was_disconnected, |_| ())
     }
 
     /// Checks whether all senders are gone. This check comes first: a later check could miss a
     /// message that is sent before the last sender is dropped.
     fn check_senders(&self) -> bool {
         begin(OpKind::ClosedCheck);
-        let is_hung_up = self.with(|state| state.senders == 0);
+        let is_disconnected = self.with(|state| state.senders == 0);
         end();
-        is_hung_up
+        is_disconnected
     }
 
     /// Ends a try or timed receive. `place` takes a place for the receive if it has none yet.
     fn ends_receive(
         &self,
-        was_hung_up: bool,
+        was_disconnected: bool,
         place: impl FnOnce(&mut State<T>),
     ) -> Result<T, Unreceived> {
         begin(OpKind::ReceiveTryResult);
@@ -207,7 +207,7 @@ impl<T> Channel<T> {
         });
         end();
         self.bell.ring();
-        message.ok_or(match was_hung_up {
+        message.ok_or(match was_disconnected {
             true => Unreceived::Disconnected,
             false => Unreceived::Empty,
         })

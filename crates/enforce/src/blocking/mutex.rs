@@ -86,7 +86,7 @@ impl Mutex {
     #[inline]
     pub fn lock(&self) -> Result<(), Refused> {
         let thread = own().system();
-        if self.kind.load(Relaxed) != 0 && self.is_held_again(thread)? {
+        if self.kind.load(Relaxed) != 0 && self.relocks(thread)? {
             return Ok(());
         }
         self.request();
@@ -97,7 +97,7 @@ impl Mutex {
 
     /// Takes a recursive mutex again, if the calling thread holds it. Returns whether the mutex was
     /// taken. The errors are those of [`lock`](Mutex::lock).
-    fn is_held_again(&self, thread: u32) -> Result<bool, Refused> {
+    fn relocks(&self, thread: u32) -> Result<bool, Refused> {
         let kind = self.kind.load(Relaxed);
         if kind & (ROBUST | SHARED) != 0 {
             return Err(Refused::Kind);
@@ -138,7 +138,7 @@ impl Mutex {
     /// thread holds it, or if a mutex of this kind cannot be enforced.
     pub fn try_lock(&self, deadline: Option<Deadline>) -> Result<(), Refused> {
         let thread = own().system();
-        match self.is_held_again(thread) {
+        match self.relocks(thread) {
             Ok(true) => return Ok(()),
             Err(Refused::Deadlock) if deadline.is_none() => return Err(Refused::Busy),
             Err(refused) => return Err(refused),

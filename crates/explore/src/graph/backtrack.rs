@@ -149,7 +149,7 @@ impl GraphSearch {
             choice: 0,
             alternatives: 1,
             value: ValueId::default(),
-            is_half_done: true,
+            has_rival: true,
         };
         let left = Left::Write {
             write,

@@ -121,7 +121,7 @@ pub(super) enum Left {
         /// The place of the write in the current graph.
         position: Option<usize>,
         /// The number of alternatives of the write's operation that the frame explores. It is 1
-        /// unless the write is half-done, because only then the frame is the first to perform the
+        /// unless the write has a rival, because only then the frame is the first to perform the
         /// operation.
         alternatives: u32,
         removed: Box<Removed>,
@@ -146,15 +146,15 @@ pub(super) struct Written {
     pub(super) choice: u32,
     pub(super) alternatives: u32,
     pub(super) value: ValueId,
-    /// Whether the code after the operation must not run, because another read-modify-write has
-    /// read from the same write.
-    pub(super) is_half_done: bool,
+    /// Whether another read-modify-write has read from the same write. Then the code after the
+    /// operation must not run.
+    pub(super) has_rival: bool,
 }
 
 impl Written {
     /// Checks whether the next alternative of the write's operation is explored after this one.
     pub(super) fn has_next_alternative(&self) -> bool {
-        !self.is_half_done && self.choice + 1 < self.alternatives
+        !self.has_rival && self.choice + 1 < self.alternatives
     }
 
     /// Returns the step with the next alternative of the write's operation, if there is one.

@@ -32,7 +32,7 @@ impl Cut {
 
 /// The error for a cut that does not fit the graph.
 #[derive(Debug)]
-pub(super) struct NotFromHere;
+pub(super) struct ForeignCut;
 
 impl Graph {
     /// Returns the reads of the object that can be changed to read from a new write with this
@@ -97,13 +97,13 @@ impl Graph {
 
     /// Undoes the cut.
     pub(super) fn restore(&mut self, cut: Cut) {
-        self.paste(cut).expect("the cut is from this graph");
+        self.try_restore(cut).expect("the cut is from this graph");
     }
 
     /// Like [`restore`](Graph::restore), but fails if the cut is not from this graph.
-    pub(super) fn paste(&mut self, cut: Cut) -> Result<(), NotFromHere> {
+    pub(super) fn try_restore(&mut self, cut: Cut) -> Result<(), ForeignCut> {
         for (thread, event, position) in cut.events.into_iter().rev() {
-            self.put_back(thread, event, position).ok_or(NotFromHere)?;
+            self.put_back(thread, event, position).ok_or(ForeignCut)?;
         }
         self.steps.truncate(cut.first);
         self.steps.extend(cut.steps);

@@ -258,7 +258,7 @@ impl Strategy for GraphSearch {
                 },
             ..
         }) = self.frames.last_mut()
-            && write.is_half_done
+            && write.has_rival
             && *at == steps
         {
             *alternatives = request.alternatives;
@@ -291,7 +291,7 @@ impl Strategy for GraphSearch {
                 choice: added.choice,
                 alternatives: request.alternatives,
                 value: performed.after,
-                is_half_done: false,
+                has_rival: false,
             };
             let opens_positions = added.opens && operation.shape == Shape::Store;
             let mut positions = match opens_positions {
@@ -341,7 +341,7 @@ impl Strategy for GraphSearch {
                 fits_here && {
                     graph.truncate(steps);
                     execution.put_back(cut.first, tail);
-                    graph.paste(cut.clone()).is_ok() && fits(&graph, &execution)
+                    graph.try_restore(cut.clone()).is_ok() && fits(&graph, &execution)
                 }
             })
     }

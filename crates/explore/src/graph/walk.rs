@@ -68,7 +68,7 @@ impl GraphWalk {
                     choice,
                     alternatives: request.alternatives,
                     value: ValueId::default(),
-                    is_half_done: false,
+                    has_rival: false,
                 };
                 let mut positions = self.search.positions(&operation, floor);
                 positions.retain(|&mut position| {

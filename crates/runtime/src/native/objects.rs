@@ -151,7 +151,7 @@ pub(super) fn inner_condvar_at(address: usize) -> Condvar {
 /// Initializes an object at the address. An earlier object there is forgotten.
 pub fn initialize(address: usize, code: usize) {
     silently(|engine| {
-        engine.search_for_races_of_objects();
+        engine.search_for_lifetime_races();
         engine.thread().life.guests.round.take_effect();
         engine.shadow_initialize(address, code);
         engine.guests.native.life.objects.forget(address);
@@ -174,7 +174,7 @@ pub fn initialized_at(address: usize) -> Option<usize> {
 /// Destroys the object at the address.
 pub fn destroy(address: usize, code: usize) {
     silently(|engine| {
-        engine.search_for_races_of_objects();
+        engine.search_for_lifetime_races();
         engine.thread().life.guests.round.take_effect();
         engine.shadow_destroy(address, code);
         engine.guests.native.life.objects.forget(address);

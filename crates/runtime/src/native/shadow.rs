@@ -291,7 +291,7 @@ impl Engine {
     /// Searches for races because an object begins or ends. Uses must be ordered with the beginning
     /// and end of their object even where plain accesses are interleaved. While there is only one
     /// thread, everything is ordered.
-    pub(crate) fn search_for_races_of_objects(&mut self) {
+    pub(crate) fn search_for_lifetime_races(&mut self) {
         if !self.races_plain() && self.started().len() > 1 && !self.is_solo() {
             self.search_for_races();
         }

@@ -262,10 +262,10 @@ impl<T> Channel<T> {
     pub fn try_receive(&self) -> Result<T, ReceiveError> {
         outside!(self.real().try_receive().map_err(ReceiveError::of));
         let location = Location::caller();
-        let was_hung_up = self.check_senders(location);
+        let was_disconnected = self.check_senders(location);
         match self.capacity.is_rendezvous() {
-            true => self.try_receive_rendezvous(was_hung_up, location),
-            false => self.receive_by_try(was_hung_up, location),
+            true => self.try_receive_rendezvous(was_disconnected, location),
+            false => self.receive_by_try(was_disconnected, location),
         }
     }
 
@@ -280,8 +280,8 @@ impl<T> Channel<T> {
             received.map_err(ReceiveError::of)
         });
         let location = Location::caller();
-        let was_hung_up = self.check_senders(location);
-        let result = self.receive_by_try(was_hung_up, location);
+        let was_disconnected = self.check_senders(location);
+        let result = self.receive_by_try(was_disconnected, location);
         if let Err(ReceiveError::Empty) = result {
             expire();
         }
@@ -293,16 +293,16 @@ impl<T> Channel<T> {
     fn check_senders(&self, location: Place) -> bool {
         self.record_try();
         perform(Order::CLOSED_CHECK.on(self.object), location, |engine| {
-            self.order(engine).is_hung_up()
+            self.order(engine).is_disconnected()
         })
     }
 
-    fn try_receive_rendezvous(&self, was_hung_up: bool, at: Place) -> Result<T, ReceiveError> {
+    fn try_receive_rendezvous(&self, was_disconnected: bool, at: Place) -> Result<T, ReceiveError> {
         let op = Order::RENDEZVOUS_TRY_RECEIVE.on(self.object);
         let received = perform(op, at, |engine| {
             let event = engine.event();
             let order = self.order(engine);
-            let received = order.try_receive(event, was_hung_up);
+            let received = order.try_receive(event, was_disconnected);
             self.record_receive_result(engine, None, received);
             received
         });
@@ -314,7 +314,7 @@ impl<T> Channel<T> {
     // Not inlined: the await rule compares the program's frames between the rounds of a loop, and
     // the numbers of places differ in each round.
     #[inline(never)]
-    fn receive_by_try(&self, was_hung_up: bool, location: Place) -> Result<T, ReceiveError> {
+    fn receive_by_try(&self, was_disconnected: bool, location: Place) -> Result<T, ReceiveError> {
         let place = Order::receive_try_place(self.capacity).on(self.object);
         let ticket = perform(place, location, |engine| {
             let event = engine.event();
@@ -323,7 +323,7 @@ impl<T> Channel<T> {
         let result = Order::receive_try_result(self.capacity).on(self.object);
         let received = perform(result, location, |engine| {
             let order = self.order(engine);
-            let received = order.resolve_receive(ticket, was_hung_up);
+            let received = order.resolve_receive(ticket, was_disconnected);
             self.record_receive_result(engine, Some(ticket), received);
             received
         });

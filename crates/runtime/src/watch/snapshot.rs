@@ -152,7 +152,7 @@ pub(crate) struct Snapshots {
     /// start.
     created: u32,
     /// Whether the main thread's state is unknown, because it got a result that it did not report.
-    main_has_learnt: bool,
+    is_main_state_unknown: bool,
     /// The digests of the results of threads, in order, that are not in their reported states.
     learnt: BTreeMap<ThreadId, Fingerprint>,
 }
@@ -180,7 +180,7 @@ impl Snapshots {
         self.threads.clear();
         self.objects.clear();
         self.created = 0;
-        self.main_has_learnt = false;
+        self.is_main_state_unknown = false;
         self.learnt.clear();
     }
 }
@@ -248,7 +248,7 @@ impl Engine {
         if let Some(&thread) = closure {
             return Some(Opaque::Thread(self.thread_name(thread)));
         }
-        self.is_main_lost().then_some(Opaque::Main)
+        self.has_unknown_main().then_some(Opaque::Main)
     }
 
     /// Returns the full state, if every thread and every object reports it.
@@ -311,8 +311,8 @@ impl Engine {
     }
 
     /// Checks whether the main thread has state besides its position.
-    fn is_main_lost(&self) -> bool {
-        self.guests.snapshots.main_has_learnt
+    fn has_unknown_main(&self) -> bool {
+        self.guests.snapshots.is_main_state_unknown
             && self.life.pending[ThreadId::MAIN.index()] != Pending::Finished
             && !self.guests.snapshots.threads.contains_key(&ThreadId::MAIN)
     }
@@ -332,16 +332,16 @@ impl Engine {
                 | OpKind::StateWrite
                 | OpKind::Choose
         );
-        self.guests.snapshots.main_has_learnt |= !is_position;
+        self.guests.snapshots.is_main_state_unknown |= !is_position;
     }
 
     /// Records that the running thread observed something by a wait.
     pub(crate) fn learns_by_wait(&mut self) {
-        self.guests.snapshots.main_has_learnt |= self.running == ThreadId::MAIN;
+        self.guests.snapshots.is_main_state_unknown |= self.running == ThreadId::MAIN;
     }
 
     /// Records that the running thread observed the panic of another thread.
     pub(crate) fn learns_of_panic(&mut self) {
-        self.guests.snapshots.main_has_learnt |= self.running == ThreadId::MAIN;
+        self.guests.snapshots.is_main_state_unknown |= self.running == ThreadId::MAIN;
     }
 }

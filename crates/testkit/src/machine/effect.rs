@@ -226,7 +226,7 @@ impl Machine {
                 return;
             }
             phase::Receive::ClosedCheck => {
-                thread.flag = channel.is_hung_up();
+                thread.flag = channel.is_disconnected();
                 return;
             }
             phase::Receive::Drop => {
