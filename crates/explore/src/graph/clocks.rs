@@ -245,3 +245,51 @@ impl Graph {
         floor
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a clock that knows these numbers of events.
+    fn clock(numbers: &[u32]) -> Clock {
+        let mut clock = Clock::default();
+        for (thread, &number) in numbers
+            .iter()
+            .enumerate()
+            .filter(|&(_, &number)| number > 0)
+        {
+            *clock.of_mut(ThreadId::from_index(thread)) = number;
+        }
+        clock
+    }
+
+    #[test]
+    fn a_join_takes_the_greater_number_of_each_thread() {
+        let one = [3, 0, 1, 0, 0, 0, 2, 5, 0, 4, 0];
+        let two = [1, 2, 0, 0, 0, 0, 2, 6, 7, 1, 0, 0, 9];
+        for (one, two) in [
+            (&one[..], &two[..]),
+            (&two, &one),
+            (&one[..7], &two),
+            (&one, &two[..8]),
+        ] {
+            let mut joined = clock(one);
+            join(&mut joined, &clock(two));
+            for thread in 0..14 {
+                let numbers = [one, two].map(|numbers| numbers.get(thread).copied().unwrap_or(0));
+                let thread = ThreadId::from_index(thread);
+                assert_eq!(known_of(&joined, thread), numbers[0].max(numbers[1]));
+                let first = At { thread, index: 0 };
+                assert_eq!(knows(&joined, first), numbers != [0, 0]);
+            }
+        }
+        assert!(clock(&[]).is_empty() && !clock(&one).is_empty());
+        assert!(
+            !Clock::of_thread(At {
+                thread: ThreadId::from_index(9),
+                index: 1
+            })
+            .is_empty()
+        );
+    }
+}
