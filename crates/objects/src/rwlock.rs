@@ -249,7 +249,9 @@ impl Object for RwLock {
         self.failed = [0; 2];
     }
 
-    /// Checks whether no writer is before this reader, or no thread is before this writer.
+    /// Checks whether the place is granted. A reader's place is granted if no writer is before it,
+    /// or if the reader has passed the waiting writers. A writer's place is granted if no thread is
+    /// before it and no reader that has passed a writer holds the lock.
     fn is_granted(&self, ticket: Ticket) -> bool {
         let place = self.places[ticket.index()];
         if place.is_writer {

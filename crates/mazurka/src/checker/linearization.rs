@@ -20,8 +20,9 @@ pub(crate) fn with_few_switches(execution: &Execution, first: Option<EventId>) -
     order.schedule
 }
 
-/// Returns the events, with their steps, in an equivalent order that is reversed as far as possible.
-/// Under a weak memory model, `coherence` returns the writes of an object in coherence order.
+/// Returns the events, with their steps, in an equivalent order that is reversed as far as
+/// possible. Under a weak memory model, `coherence` returns the writes of an object in coherence
+/// order.
 pub(crate) fn reversed(
     execution: &Execution,
     coherence: impl FnMut(ObjectId) -> Vec<EventId>,

@@ -68,8 +68,8 @@ struct Maker<'a> {
     roles: Vec<Role>,
     themes: Vec<Theme>,
     threads: usize,
-    /// The size of atomic accesses, if all have the same size. Weak memory models refuse accesses of
-    /// different sizes to the same memory.
+    /// The size of atomic accesses, if all have the same size. Weak memory models refuse accesses
+    /// of different sizes to the same memory.
     atomic_size: Option<usize>,
 }
 
