@@ -178,9 +178,9 @@ impl RwLock {
             .map(|index| self.places[index].thread)
     }
 
-    /// Returns the thread's place, which may still wait. Returns `None` if the thread has no place.
-    /// If the thread has several readers' places, returns the last one. Which one is returned does
-    /// not matter.
+    /// Returns the thread's place, which may not be granted yet, or `None` if the thread has no
+    /// place. If the thread has several readers' places, returns the last one. Which one is
+    /// returned does not matter.
     pub fn place_of(&self, thread: ThreadId) -> Option<Ticket> {
         let mut taken = (self.head..self.places.len()).rev();
         taken

@@ -320,8 +320,8 @@ impl Engine {
 
     /// Records whether the current operation of the main thread makes its state unknown.
     pub(crate) fn watch_main(&mut self) {
-        // Operations that await a future, perform a segment or use parts of a process report their
-        // results. Sending a letter has no result.
+        // Choices and operations that await a future, perform a segment or use parts of a process
+        // report their results. Sending a letter has no result.
         let is_position = matches!(
             self.op.kind,
             OpKind::Spawn

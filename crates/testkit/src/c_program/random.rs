@@ -245,7 +245,8 @@ impl Maker<'_> {
         (!fit.is_empty()).then(|| fit[self.random.index(fit.len())])
     }
 
-    /// Returns a place in a region, mostly one of two places, so that threads share places.
+    /// Returns a place in a region. Of each size, only the first two places are used, so that
+    /// threads share places.
     fn place_in(&mut self, region: usize, largest: usize) -> Place {
         let sizes = [4, 4, 4, 8, 8, 2, 1, 16];
         let size = match self.roles[region] {
