@@ -424,7 +424,7 @@ impl Execution {
         own.map(|&(_, edge)| edge)
     }
 
-    /// Sets `reads_from` of an event in a weak execution.
+    /// Sets `reads_from` of an event, under a weak memory model.
     pub(crate) fn set_source(&mut self, id: EventId, source: ReadsFrom) {
         self.events[id.index()].step.reads_from = source;
     }

@@ -20,7 +20,8 @@ pub trait Observer {
     }
 
     /// Called after a run of the program outside the exploration. The run has performed the steps
-    /// `prefix` and then the steps `more`. `has_failed` is true if a thread exposed a bug in it.
+    /// `prefix` and then the steps `more`. `has_failed` is true if a thread exposed a bug in this
+    /// run.
     fn probed(&mut self, _prefix: &[Step], _more: &[Step], _has_failed: bool) {}
 
     /// Called when the exploration starts again. All earlier results are then invalid.

@@ -188,14 +188,15 @@ pub enum Interrupt {
 /// The program is not deterministic: after the same steps it behaved differently.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "the program is not deterministic: at step {at} {thread} was expected to perform {expected:?}, but {found}"
+    "the program is not deterministic: at step {at}, {thread} was expected to perform {expected:?}, but {found}"
 )]
 pub struct Divergence {
     /// The position of the step in the execution, from 0.
     pub at: usize,
     /// The thread of the step.
     pub thread: ThreadId,
-    /// The operation that the thread performed before. `None` if the thread is not enabled.
+    /// The operation that the thread performed in the earlier run. `None` if the thread is not
+    /// enabled in this run.
     pub expected: Option<Op>,
     /// The behaviour in this run.
     pub found: Found,

@@ -166,7 +166,7 @@ impl Channel {
         }
     }
 
-    /// Appends the sources of the synchronization edges to the end of a send's wait.
+    /// Appends to `edges` the events from which synchronization edges lead to a send's wait.
     pub fn send_edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
         if self.has_room(ticket) {
             edges.extend(
@@ -224,7 +224,7 @@ impl Channel {
             .map_or(Received::Disconnected, Received::Message)
     }
 
-    /// Appends the sources of the synchronization edges to the end of a receive's wait.
+    /// Appends to `edges` the events from which synchronization edges lead to a receive's wait.
     pub fn receive_edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
         match self.message(ticket) {
             Some(send) => edges.push(self.sends.event(send)),
@@ -246,8 +246,8 @@ impl Channel {
         }
     }
 
-    /// Receives at a rendezvous, by the event `at`, if a sender waits. `was_disconnected` is the result
-    /// of the earlier check, as for `resolve_receive`.
+    /// Receives at a rendezvous, by the event `at`, if a sender waits. `was_disconnected` is the
+    /// result of the earlier check, as for `resolve_receive`.
     pub fn try_receive(&mut self, at: EventId, was_disconnected: bool) -> Received {
         debug_assert!(
             self.capacity.is_rendezvous(),

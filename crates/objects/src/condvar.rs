@@ -30,7 +30,8 @@ impl Condvar {
     pub const WAIT: Form = Form::none(OpKind::CondvarWait);
     /// Ends a timed wait: [`resolve`](Condvar::resolve).
     pub const RESOLVE: Form = Form::write(OpKind::CondvarResolve, 0);
-    /// The form of [`signal`](Condvar::signal), with [`alternatives`](Condvar::alternatives).
+    /// The form of [`signal`](Condvar::signal), which may have several
+    /// [`alternatives`](Condvar::alternatives).
     pub const SIGNAL: Form = Form::write(OpKind::CondvarSignal, 0);
     /// The form of [`broadcast`](Condvar::broadcast).
     pub const BROADCAST: Form = Form::write(OpKind::CondvarBroadcast, 0);

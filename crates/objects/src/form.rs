@@ -1,8 +1,8 @@
-//! The form of an operation: the properties that all its events on one kind of object share.
+//! The form of an operation: its kind, its access, and the part of the object that it refers to.
 
 use explore::{Access, ObjectId, Op, OpKind};
 
-/// The announcement of an event, apart from the concrete object.
+/// An operation without the concrete object. [`Form::on`] adds the object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Form {
     /// The kind of the operation, for display.

@@ -51,8 +51,8 @@ impl Mailbox {
         position < self.arrivals.len()
     }
 
-    /// Appends the sources of the synchronization edges to the wait for the letter at this
-    /// position.
+    /// Appends to `edges` the arrival of the letter at this position, from which a synchronization
+    /// edge leads to the wait for the letter.
     pub fn edges(&self, position: usize, edges: &mut Vec<EventId>) {
         edges.extend(self.arrivals.get(position));
     }

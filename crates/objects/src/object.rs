@@ -28,7 +28,7 @@ pub trait Object: Clone + Default {
     /// Checks whether the wait is over.
     fn is_granted(&self, wait: Self::Wait) -> bool;
 
-    /// Appends the sources of the synchronization edges to the end of a wait that is over.
+    /// Appends to `edges` the events from which synchronization edges lead to a wait that is over.
     fn edges(&self, wait: Self::Wait, edges: &mut Vec<EventId>);
 
     /// Returns the threads that must act so that the wait ends, as far as they are known.

@@ -178,9 +178,9 @@ impl RwLock {
             .map(|index| self.places[index].thread)
     }
 
-    /// Returns the thread's place, which may still wait. Returns `None` if the thread has no place.
-    /// If the thread has several readers' places, returns the last one. Which one is returned does
-    /// not matter.
+    /// Returns the thread's place, which may not be granted yet, or `None` if the thread has no
+    /// place. If the thread has several readers' places, returns the last one. Which one is
+    /// returned does not matter.
     pub fn place_of(&self, thread: ThreadId) -> Option<Ticket> {
         let mut taken = (self.head..self.places.len()).rev();
         taken
@@ -249,7 +249,9 @@ impl Object for RwLock {
         self.failed = [0; 2];
     }
 
-    /// Checks whether no writer is before this reader, or no thread is before this writer.
+    /// Checks whether the place is granted. A reader's place is granted if no writer is before it,
+    /// or if the reader has passed the waiting writers. A writer's place is granted if no thread is
+    /// before it and no reader that has passed a writer holds the lock.
     fn is_granted(&self, ticket: Ticket) -> bool {
         let place = self.places[ticket.index()];
         if place.is_writer {

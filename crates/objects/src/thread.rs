@@ -49,7 +49,8 @@ impl Thread {
         self.last.is_some()
     }
 
-    /// Appends the sources of the synchronization edges to a join.
+    /// Appends to `edges` the last event of the thread, from which a synchronization edge leads to
+    /// a join.
     pub fn edges(&self, edges: &mut Vec<EventId>) {
         edges.extend(self.last);
     }

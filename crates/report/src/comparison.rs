@@ -30,8 +30,8 @@ pub struct Measured {
     pub verdict: Verdict,
     /// Complete executions.
     pub executions: u64,
-    /// Executions that ended at an assumption, at a bound, or in a spin loop that a write by another
-    /// thread could end.
+    /// Executions that ended at an assumption, at a bound, or in a spin loop that a write by
+    /// another thread could end.
     pub halted: u64,
     /// Executions that were cut because they were redundant.
     pub cut: u64,

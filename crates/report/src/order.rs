@@ -245,6 +245,6 @@ impl Answer {
     /// # Panics
     /// Never panics, because the keys of all maps in an answer are strings.
     pub fn line(&self) -> String {
-        serde_json::to_string(self).expect("an answer has no maps whose keys are not strings")
+        serde_json::to_string(self).expect("the keys of all maps in an answer are strings")
     }
 }

@@ -146,7 +146,7 @@ pub(crate) fn to_json<T: Serialize>(kind: Kind, content: &T) -> String {
         content,
     };
     let mut text =
-        serde_json::to_string(&stored).expect("stored data has no maps whose keys are not strings");
+        serde_json::to_string(&stored).expect("the keys of all maps in stored data are strings");
     text.push('\n');
     text
 }
@@ -174,7 +174,7 @@ where
 
 fn checksum_of(content: &impl Serialize) -> String {
     let content =
-        serde_json::to_vec(content).expect("stored data has no maps whose keys are not strings");
+        serde_json::to_vec(content).expect("the keys of all maps in stored data are strings");
     checksum(&content)
 }
 

@@ -219,7 +219,7 @@ impl Trail {
 
     fn write_facts(&self) {
         let text =
-            serde_json::to_vec(&self.facts).expect("facts have no maps whose keys are not strings");
+            serde_json::to_vec(&self.facts).expect("the keys of all maps in facts are strings");
         let place = &self.words[TEXT + 1..EARLY_END];
         // A text that does not fit is omitted.
         let length = match text.len() <= size_of_val(place) {

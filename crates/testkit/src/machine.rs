@@ -34,7 +34,7 @@ pub struct Machine {
     mutexes: Vec<Mutex>,
     rwlocks: Vec<RwLock>,
     condvars: Vec<Condvar>,
-    /// The objects of each kind with an entry.
+    /// For each kind of object with an entry (see `entry`), its objects.
     entries: Vec<Vec<entry::State>>,
     barriers: Vec<Barrier>,
     onces: Vec<Once>,

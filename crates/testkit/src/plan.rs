@@ -20,7 +20,7 @@ pub(crate) struct Plan {
     /// For each reader-writer lock, whether it is tried.
     pub(crate) rwlocks: Vec<bool>,
     pub(crate) condvars: usize,
-    /// For each kind with an entry, the value of each object at the start.
+    /// For each kind of object with an entry (see `entry`), the value of each object at the start.
     pub(crate) entries: Vec<Vec<usize>>,
     pub(crate) barriers: Vec<BarrierPlan>,
     pub(crate) onces: usize,
@@ -54,8 +54,8 @@ impl ChannelPlan {
     }
 }
 
-/// The sorts without an entry, with the number of ids that an object of the sort needs. The machine
-/// compares the states of variables and mutexes, which come first.
+/// The sorts other than `Sort::Entry`, with the number of ids that an object of the sort needs.
+/// Variables and mutexes come first, because the machine compares their states (see `State`).
 const SORTS: [(Sort, u32); 8] = [
     (Sort::Variable, 1),
     (Sort::Mutex, objects::Mutex::PARTS),

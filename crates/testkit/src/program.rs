@@ -203,7 +203,7 @@ pub(crate) const fn row(
     }
 }
 
-/// The verbs without an entry.
+/// The signatures of the verbs other than `Verb::Act`.
 const SIGNATURES: [Signature; 41] = [
     row(Verb::Load, "load", true, &[Sort::Variable], 0),
     row(Verb::Store, "store", false, &[Sort::Variable], 1),

@@ -1,5 +1,5 @@
-//! The canonical key of a trace. Two executions have the same key iff they have the same events and
-//! order dependent events in the same way. The computation is deliberately naive and uses no
+//! The canonical key of a trace. Two executions have the same key if and only if they have the same
+//! events and the same order of dependent events. The computation is deliberately naive and uses no
 //! clocks.
 
 use explore::{Access, EventId, Execution, Op, Step, ThreadId, ValueId};

@@ -12,17 +12,18 @@ use testkit::{Oracle, Program};
 /// are from docs/book/src/algorithms.md, others were found by this test. The comments state the
 /// right rules, in the terms of that chapter.
 const TRAPS: [(&str, Option<usize>); 23] = [
-    // The augmenting sets of sleep expressions begin with the head.
+    // The `reads` of an expression begin with the racing read.
     (
         "store x0 1 | load x0; load x1 | store x1 1 | load x1; load x0",
         None,
     ),
-    // Inherited sleep expressions are advanced by the events after their schedule.
+    // An inherited expression is advanced over the events after its schedule.
     (
         "store x0 1 | store x1 1 | store x2 1 | load x1; load x2; load x0 | load x2; load x1; load x0",
         Some(60),
     ),
-    // A dead inner schedule does not kill the outer expression.
+    // A write that discards the inner expression, but is not on the outer expression's object,
+    // discards the outer expression only if `done` is empty.
     (
         "store x1 1; load x1 | load x0; load x1 | store x1 1; load x0 | store x0 1; load x1",
         None,
@@ -42,8 +43,8 @@ const TRAPS: [(&str, Option<usize>); 23] = [
         "store x0 1 | load x0; store x1 1 | load x1; store x0 2",
         None,
     ),
-    // An expression blocks the events after the end of its inherited schedule, even of a dead
-    // schedule.
+    // An expression blocks the reads that follow an event of `done`, even if a write has discarded
+    // the inner expression.
     (
         "r0 = cas x1 0 2; r1 = cas x0 2 0 | r0 = load x1; r1 = load x0 | store x1 2; store x1 0 \
          | r0 = load x1; store x0 0",

@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn what_the_program_orders_in_every_execution_is_no_constraint() {
-        // The main thread joins two threads and then reads the variables that they have written.
+        // Two threads write a variable. The main thread joins them and then reads the variable.
         let events = [(1, 0, true), (2, 0, true), (0, 0, false)];
         let other = [(2, 0, true), (1, 0, true), (0, 0, false)];
         let joined = [EventId(0), EventId(1)];

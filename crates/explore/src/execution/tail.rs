@@ -76,7 +76,7 @@ impl Renumbering {
         }
     }
 
-    /// Returns the new position of an event on which another event depends that stays.
+    /// Returns the new position of an event from which a remaining event has an edge or reads.
     fn of_source(&self, event: EventId) -> EventId {
         self.of(event)
             .expect("an event depends only on events that stay")
@@ -84,13 +84,14 @@ impl Renumbering {
 }
 
 impl Execution {
-    /// Removes events of a weak execution. Returns the events from the first removed one on, as
-    /// they were. An event that stays must not have an edge from a removed event or read from it.
-    /// Edges and sources (`reads_from`) are renumbered.
+    /// Removes events of an execution under a weak memory model, and renumbers the edges and
+    /// sources (`reads_from`) of the events that stay. None of these may have an edge from a
+    /// removed event or read from it. Returns all events from the first removed one on, as they
+    /// were.
     pub(crate) fn remove(&mut self, new: &Renumbering) -> Tail {
         debug_assert!(
             self.is_weak,
-            "only weak executions lose events in the middle"
+            "events in the middle are removed only under a weak memory model"
         );
         let mut tail = Tail::default();
         let (start, next_start) = self.ends_of_edges(new.first);

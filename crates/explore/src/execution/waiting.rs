@@ -119,9 +119,9 @@ impl<'e> Run<'e> {
         reached(free, awaited.unwrap_or(0))
     }
 
-    /// Returns the earliest time at which the target of an edge from the event may run. The estimate
-    /// assumes that an edge from the last event of a thread leads to a join, which also waits for
-    /// the end of the thread.
+    /// Returns the earliest time at which the target of an edge from the event may run. The
+    /// estimate assumes that an edge from the last event of a thread leads to a join, which also
+    /// waits for the end of the thread.
     fn has_ended(&self, event: EventId) -> u64 {
         let thread = self.execution.event(event).thread();
         let is_last = self.execution.last_of(thread) == Some(event);

@@ -160,7 +160,8 @@ impl Graph {
         hb
     }
 
-    /// Returns the prefix of a write that is not in the graph yet (see [`revisit`](super::revisit)).
+    /// Returns the prefix of a write that is not in the graph yet (see
+    /// [`revisit`](super::revisit)).
     pub(super) fn prefix(&self, write: &Written) -> Clock {
         let previous = self.previous(self.next_of(write.thread));
         let mut prefix = previous.map_or_else(Clock::default, |clocks| clocks.porf.clone());

@@ -19,8 +19,8 @@ pub(super) struct Added {
     pub(super) rf: Option<At>,
     /// For a store, the position in coherence order after which the store is placed.
     pub(super) position: usize,
-    /// For a revisited read, the stamp that it keeps (see `Node::stamp`). `None` gives the events of
-    /// the step new stamps.
+    /// For a revisited read, the stamp that it keeps (see `Node::stamp`). `None` gives the events
+    /// of the step new stamps.
     pub(super) stamp: Option<u64>,
     /// Whether the search also explores other places and backward revisits of the step's write.
     pub(super) opens: bool,

@@ -1,5 +1,5 @@
-//! Backward revisits: a read that is already in the graph is changed to read from a new write, which
-//! is about to be added.
+//! Backward revisits: a read that is already in the graph is changed to read from a new write,
+//! which is about to be added.
 //!
 //! The *prefix* of a write are the events on which it depends: those before it in program order,
 //! reads-from and synchronization edges (its clock `porf`).

@@ -31,8 +31,8 @@ pub(super) struct Covered {
     executions: u64,
     /// The number of sampled executions.
     sampled: u64,
-    /// The number of races in the sampled executions, except races among the events that an execution
-    /// shares with the previous one.
+    /// The number of races in the sampled executions, except races among the events that an
+    /// execution shares with the previous one.
     races: u64,
     /// The largest number of races in an execution, over all executions.
     most_races: usize,

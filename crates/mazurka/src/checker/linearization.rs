@@ -20,8 +20,9 @@ pub(crate) fn with_few_switches(execution: &Execution, first: Option<EventId>) -
     order.schedule
 }
 
-/// Returns the events, with their steps, in an equivalent order that is reversed as far as possible.
-/// Under a weak memory model, `coherence` returns the writes of an object in coherence order.
+/// Returns the events, with their steps, in an equivalent order that is reversed as far as
+/// possible. Under a weak memory model, `coherence` returns the writes of an object in coherence
+/// order.
 pub(crate) fn reversed(
     execution: &Execution,
     coherence: impl FnMut(ObjectId) -> Vec<EventId>,
@@ -38,7 +39,8 @@ pub(crate) fn reversed(
     reversed
 }
 
-/// Changes the sources of the steps of a weak execution to fit the new order.
+/// Changes the sources of the steps to fit the new order, for an execution under a weak memory
+/// model.
 fn renumber(
     order: &mut [(EventId, Step)],
     execution: &Execution,
@@ -85,8 +87,8 @@ struct Order<'e> {
     /// The number of events of each thread that are in the schedule.
     done: Vec<u32>,
     schedule: Schedule,
-    /// The clock of each event of a weak execution: for each thread, the number of events on which
-    /// the event depends by program order, reads-from and synchronization edges.
+    /// Under a weak memory model, the clock of each event: for each thread, the number of events on
+    /// which the event depends by program order, reads-from and synchronization edges.
     clocks: Vec<Vec<u32>>,
 }
 
@@ -178,7 +180,7 @@ impl<'e> Order<'e> {
     }
 }
 
-/// Returns the clock of each event of a weak execution (see [`Order::clocks`]).
+/// Returns the clock of each event under a weak memory model (see [`Order::clocks`]).
 fn dependency_clocks(execution: &Execution, threads: usize) -> Vec<Vec<u32>> {
     let mut clocks: Vec<Vec<u32>> = Vec::with_capacity(execution.len());
     let mut last = vec![None; threads];

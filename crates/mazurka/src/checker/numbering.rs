@@ -141,7 +141,8 @@ mod tests {
         let rest = vec![at(following, 0.4), at(given, 0.6)];
         let done = slice(&task.part, 10, None, rest);
         task.complete(Ok(done));
-        // The last part in the order of one job is done first, and the assertion fails there.
+        // The part that a single job would search last is searched first. Its third execution
+        // fails.
         let later = next(&ledger);
         assert_eq!(later.part.position, first.given(0));
         let rest = vec![at(first.given(0).next(), 0.3)];

@@ -423,8 +423,8 @@ impl Search {
         Ok(false)
     }
 
-    /// Returns the place of the ordering for which the search has chosen a weak memory model, if the
-    /// model is weak, the user did not choose it and the program is written in Rust.
+    /// Returns the place of the ordering for which the search has chosen a weak memory model, if
+    /// the model is weak, the user did not choose it and the program is written in Rust.
     fn weak_by_choice(&self) -> Option<String> {
         if self.settings.config.native.is_some() {
             return None;

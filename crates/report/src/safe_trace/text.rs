@@ -31,7 +31,8 @@ impl SafeTrace {
     /// Returns a line for each case, and the file that contains them.
     pub fn summary(&self, file: &Path) -> String {
         if self.cases.is_empty() {
-            return "there is no execution without a bug or a data race to rely on, so nothing is saved\n".to_owned();
+            return "found no execution without a bug or a data race, so nothing is saved\n"
+                .to_owned();
         }
         let mut text = String::new();
         for case in &self.cases {

@@ -301,8 +301,8 @@ mod linux {
             assert_eq!(futex_wait(""), None);
         }
 
-        /// Checks the watchdog's descriptor table, because the watchdog replaces it as the last step of
-        /// its setup.
+        /// Checks the watchdog's descriptor table, because the watchdog replaces it as the last
+        /// step of its setup.
         #[test]
         fn the_watchdog_has_set_itself_up_when_it_has_been_started() {
             const HIGH: libc::c_int = 500;

@@ -41,7 +41,8 @@ struct Header {
 }
 
 impl Header {
-    /// Records that the first window of the span in this execution is the thread's window `number`.
+    /// Begins to use the span in this execution. Its first window that is used becomes the window
+    /// `number` of the thread.
     fn begin(&mut self, number: u32, kind: Kind) {
         let kind = match kind {
             Kind::Objects => 1 << 42,

@@ -116,7 +116,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
     };
     perform_when(continues, |engine| {
         let range = found_range.get().expect("an access has a range");
-        // SAFETY: the program writes this memory, which is not accessed otherwise meanwhile.
+        // SAFETY: the program writes this memory, and nothing else accesses it at the same time.
         unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
             let old = pointer.read_unaligned();
@@ -194,7 +194,7 @@ pub(super) unsafe fn modify_unless<V: Value>(
     };
     perform_when(continues, |engine| {
         let range = found_range.get().expect("an access has a range");
-        // SAFETY: the program writes this memory, which is not accessed otherwise meanwhile.
+        // SAFETY: the program writes this memory, and nothing else accesses it at the same time.
         let (old, new) = unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
             let newest = pointer.read_unaligned();
@@ -262,7 +262,7 @@ pub unsafe fn compare_exchange<V: Value>(
     };
     perform_when(continues, |engine| {
         let range = found_range.get().expect("an access has a range");
-        // SAFETY: the program accesses this memory, which is not accessed otherwise meanwhile.
+        // SAFETY: the program accesses this memory, and nothing else accesses it at the same time.
         let newest = unsafe { pointer.read_unaligned() };
         let old = engine.value_at(newest, range, Sort::Atomic);
         // SAFETY: as above.

@@ -156,7 +156,8 @@ impl Range {
 unsafe fn content(range: Range) -> ValueId {
     let start = std::ptr::with_exposed_provenance::<u8>(range.start as usize);
     let mut hasher = FxHasher::default();
-    // SAFETY: as promised by the caller. Only the system thread that runs the model reads it.
+    // SAFETY: as promised by the caller. Only this system thread, which runs the model, accesses
+    // the memory.
     hasher.write(unsafe { std::slice::from_raw_parts(start, range.length as usize) });
     ValueId(hasher.finish())
 }

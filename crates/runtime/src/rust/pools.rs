@@ -55,7 +55,8 @@ macro_rules! pools {
                 }
             }
 
-            /// Adds the sources of the synchronization edges of a wait that is over.
+            /// Appends to `edges` the events from which synchronization edges lead to a wait that
+            /// is over.
             pub(crate) fn edges(&self, wait: Wait, edges: &mut Vec<EventId>) {
                 match wait {
                     $(Wait::$Object(number, wait) => self.$pool.get(number).edges(wait, edges),)*

@@ -111,9 +111,10 @@ pub fn report_state_of_part<S: Eq + Hash + 'static>(
 /// Adds a result of the current operation to the local state of the current thread, until the
 /// thread [forgets](forget) it.
 ///
-/// The position of the main thread and all its results determine its behaviour. So the main thread
-/// has a state if all its operations other than starting and joining threads call this. In a thread
-/// that [reports](report_state) its state, results are values that are on its stack temporarily.
+/// The position of the main thread and its results determine its behaviour. So its state is known
+/// if all its operations, except starting and joining threads, pass their results to this function.
+/// In a thread that [reports](report_state) its state, results stand for the values on its stack
+/// that the reported state does not yet include.
 pub fn learn<V: Clone + Eq + Hash + 'static>(value: &V) {
     silently(|engine| {
         let thread = engine.running;
@@ -319,8 +320,8 @@ impl Engine {
 
     /// Records whether the current operation of the main thread makes its state unknown.
     pub(crate) fn watch_main(&mut self) {
-        // Operations that await a future, perform a segment or use parts of a process report their
-        // results. Sending a letter has no result.
+        // Choices and operations that await a future, perform a segment or use parts of a process
+        // report their results. Sending a letter has no result.
         let is_position = matches!(
             self.op.kind,
             OpKind::Spawn

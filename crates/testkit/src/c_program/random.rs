@@ -68,8 +68,8 @@ struct Maker<'a> {
     roles: Vec<Role>,
     themes: Vec<Theme>,
     threads: usize,
-    /// The size of atomic accesses, if all have the same size. Weak memory models refuse accesses of
-    /// different sizes to the same memory.
+    /// The size of atomic accesses, if all have the same size. Weak memory models refuse accesses
+    /// of different sizes to the same memory.
     atomic_size: Option<usize>,
 }
 
@@ -245,7 +245,8 @@ impl Maker<'_> {
         (!fit.is_empty()).then(|| fit[self.random.index(fit.len())])
     }
 
-    /// Returns a place in a region, mostly one of two places, so that threads share places.
+    /// Returns a place in a region. Of each size, only the first two places are used, so that
+    /// threads share places.
     fn place_in(&mut self, region: usize, largest: usize) -> Place {
         let sizes = [4, 4, 4, 8, 8, 2, 1, 16];
         let size = match self.roles[region] {

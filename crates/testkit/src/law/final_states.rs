@@ -7,8 +7,8 @@ use explore::{Algorithm, End, Options, Program as _, Schedule, Step, ThreadId};
 use std::collections::BTreeSet;
 
 impl Laws<'_> {
-    /// Checks that the search finds every final state and outcome, although it leaves out traces. At
-    /// a random point the search is saved and resumed.
+    /// Checks that the search finds every final state and outcome, although it leaves out traces.
+    /// At a random point the search is saved and resumed.
     pub(super) fn finds_every_final_state(
         &self,
         algorithm: Algorithm,

@@ -33,8 +33,8 @@ pub enum Beginning {
 }
 
 impl Model {
-    /// Runs the events of an execution, which ended with `outcome`, in an equivalent order, with the
-    /// steps that belong to this order. Returns the first difference. Returns `None` if nothing
+    /// Runs the events of an execution, which ended with `outcome`, in an equivalent order, with
+    /// the steps that belong to this order. Returns the first difference. Returns `None` if nothing
     /// differs, or if a thread cannot continue, for instance because it waits for a thread whose
     /// events come later in this order.
     pub fn run_reordered(
