@@ -3,8 +3,8 @@
 //! One of the workers leads the job. It keeps the rest of the search, gives errands (pieces of the
 //! search) to workers, and accepts their results. It regularly saves the rest of the search and
 //! announces in a record that it is alive. If it stops, another worker continues from the saved
-//! state in the next *term*. Errands of earlier terms no longer count, so nothing is counted twice,
-//! however often messages are delivered.
+//! state in the next *term*. The leader accepts one result for each errand of its own term, and no
+//! results of earlier terms. So nothing is counted twice, however often messages are delivered.
 
 mod job;
 mod lead;

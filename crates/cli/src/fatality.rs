@@ -100,8 +100,8 @@ pub fn may_be_from_outside(ended: ExitStatus) -> bool {
         .is_some_and(|signal| !CRASHES.contains(&signal))
 }
 
-/// Returns the report of a search that died in this execution. `before_last` shows all but the last
-/// step.
+/// Returns the report of a search whose process died in an execution. `before_last` repeats the
+/// execution and returns all its steps but the last.
 pub fn report(
     order: &Order,
     mut trailed: Trailed,

@@ -1,4 +1,4 @@
-//! A process that carries out errands: pieces of a search. If it dies, another process replaces it.
+//! A process that carries out errands. If it dies, another process replaces it.
 
 use crate::fatality;
 use crate::guard::{Guard, Received};

@@ -1,5 +1,5 @@
-//! `mazurka verify`: verifies prefixes of an execution in an order in which runs can soon be
-//! restricted to verified schedules. Saves each improvement.
+//! `mazurka verify`: verifies shorter and shorter prefixes of an execution, and saves each
+//! improvement. So runs can be restricted to verified schedules before everything is verified.
 
 mod assignments;
 mod native_program;
@@ -135,8 +135,8 @@ impl Verification<'_> {
             error,
         })?;
         self.binary = Some(path.to_owned());
-        // A program in Rust announces its operations. Its atomic instructions belong to its
-        // libraries and are not unseen operations.
+        // A program in Rust announces its operations itself. The atomic instructions in its file
+        // belong to libraries, so they do not count as unseen.
         if !binary.is_rust() {
             let libraries = native::libraries(path);
             self.shares_files = native::may_change_files(path, &libraries);

@@ -15,7 +15,7 @@ pub enum ClusterError {
     },
     /// The server has no JetStream, or the account is not permitted to use it.
     #[error(
-        "{server}: JetStream is not available: {reason}; start the server with -js, and allow it to this account"
+        "{server}: JetStream is not available: {reason}; start the server with -js, and enable it for this account"
     )]
     NoJetStream {
         /// The server, without a password.

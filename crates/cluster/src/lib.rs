@@ -2,7 +2,7 @@
 //! results.
 //!
 //! This crate knows nothing about searches. Its functions block; the connection has a thread of its
-//! own. While the server is away, most operations are retried for a minute.
+//! own. While the server is unreachable, most operations are retried for a minute.
 //!
 //! * A **record** is an entry of a key-value bucket. [`Cluster::replace`] requires the current
 //!   revision of the record, so a worker that does not know the latest content cannot replace it.
@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-/// The time for which operations are retried while the server is away.
+/// The time for which operations are retried while the server is unreachable.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The pause between two attempts, and between two checks of the flag `stop`.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -239,7 +239,7 @@ async fn subjects(stream: &Stream, filter: &str) -> Result<Vec<String>, String> 
 /// Returns the result of a future, or an error if the future is not ready within this time.
 async fn within<T>(time: Duration, done: impl Future<Output = T>) -> Result<T, String> {
     let done = timeout(time, done).await;
-    done.map_err(|_| "it does not answer".to_owned())
+    done.map_err(|_| "the server does not answer".to_owned())
 }
 
 /// Returns the error of a library in one line.

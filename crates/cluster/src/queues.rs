@@ -172,9 +172,9 @@ impl Cluster {
             .block_on(async { within(ATTEMPT, deleted).await });
     }
 
-    /// Waits for a message, usually at most for `wait`. Also takes other available messages, up to
-    /// `most` in all. Returns no message if none has arrived, the server is away, or the command
-    /// was asked to end.
+    /// Waits for a message for the time `wait`, or longer if the server is slow. Also takes other
+    /// available messages, up to `most` in all. Returns no message if none has arrived, the server
+    /// is unreachable, or the command was asked to end.
     ///
     /// # Errors
     /// Returns an error if the content of a message is in a file that cannot be read.
@@ -201,15 +201,15 @@ impl Cluster {
         taken.into_iter().map(|inner| self.message(inner)).collect()
     }
 
-    /// Returns the messages of a request. The request is read to its end, because the server would
-    /// otherwise continue to send.
+    /// Returns the messages with which the server answers a request. Reads the answer to its end,
+    /// because the server would otherwise continue to send.
     async fn received<E>(
         &self,
         request: impl Future<Output = Result<pull::Batch, E>>,
         wait: Duration,
     ) -> Vec<async_nats::jetstream::Message> {
         let mut received = Vec::new();
-        // The request fails while the server is away.
+        // The request fails while the server is unreachable.
         let Ok(Ok(mut messages)) = within(ATTEMPT, request).await else {
             tokio::time::sleep(PAUSE).await;
             return received;

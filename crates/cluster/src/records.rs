@@ -92,8 +92,9 @@ impl Cluster {
     }
 }
 
-/// Returns the configuration of the stream behind the key-value bucket. The function of
-/// `async_nats` that creates a bucket requires information that servers before 2.10 do not provide.
+/// Returns the configuration of the stream behind the key-value bucket. `connect` creates the
+/// stream itself, because the function of `async_nats` that creates a bucket requires information
+/// that servers before 2.10 do not provide.
 pub(crate) fn bucket_of_records() -> stream::Config {
     stream::Config {
         name: format!("KV_{RECORDS}"),

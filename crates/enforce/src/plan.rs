@@ -184,8 +184,8 @@ impl Plan {
             .map(|&(_, number)| number)
     }
 
-    /// Checks whether the file may name more than the given number of children of the thread whose
-    /// path has this hash.
+    /// Checks whether the file may name a child with the number `children`, or a higher number, of
+    /// the thread whose path has this hash.
     #[inline]
     pub(crate) fn has_more_children(&self, hash: u64, children: u32) -> bool {
         let found = self
@@ -194,8 +194,8 @@ impl Plan {
         found.is_ok_and(|position| self.families[position].1 > children)
     }
 
-    /// Returns the numbers of a thread's children from the given child on, and of their
-    /// descendants.
+    /// Returns the numbers of the threads that the file names below `parent`: the children from
+    /// `child` on, and their descendants.
     pub(crate) fn children_from(
         &self,
         parent: &Path,

@@ -13,8 +13,8 @@ fn report(what: impl FnOnce(usize)) {
     }
 }
 
-/// Makes the thread's past happen before the next operations of threads that later acquire the same
-/// address.
+/// Makes the thread's operations so far happen before the next operations of threads that later
+/// acquire the same address.
 fn release(address: *const c_void) {
     report(|code| native::release_at(address.addr(), code));
 }

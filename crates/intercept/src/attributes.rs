@@ -10,7 +10,7 @@ use libc::{
 use runtime::native;
 use std::ffi::CStr;
 
-/// Returns the number of the thread with this handle. If there is no such thread, the calling
+/// Returns the index of the thread with this handle. If there is no such thread, the calling
 /// function returns `ESRCH`.
 macro_rules! known {
     ($thread:expr) => {
@@ -169,13 +169,13 @@ export! {
     }
 }
 
-/// Returns the number of the running thread for `gettid`.
+/// Returns the thread id of the running thread (`gettid`).
 pub(crate) fn number() -> pid_t {
     FIRST + runtime::current().index() as pid_t
 }
 
-/// Returns the index of the thread that has this number for `gettid`, or `None` if no thread of the
-/// program has it. The main thread may also be named by the number of the process.
+/// Returns the index of the thread with this thread id (`gettid`), or `None` if no thread of the
+/// program has it. Accepts the process id, too, which stands for the main thread.
 pub(crate) fn index_of_number(number: pid_t) -> Option<usize> {
     // SAFETY: the call has no conditions.
     if number == unsafe { libc::getpid() } {
@@ -185,6 +185,6 @@ pub(crate) fn index_of_number(number: pid_t) -> Option<usize> {
     (index < crate::threads::count()).then_some(index)
 }
 
-/// Number of the main thread. It is the same in every process, because addresses and branches may
-/// depend on it.
+/// Thread id of the main thread. It is the same in every process, because addresses and branches
+/// may depend on it.
 const FIRST: pid_t = 1000;

@@ -12,8 +12,8 @@ use std::ops::Range;
 /// address. They are found at the first use.
 static COPIED: Own<Option<Vec<Range<usize>>>> = Own::new(None);
 
-/// The instructions that record calls to the compilers' runtime libraries. They are written at the
-/// first use.
+/// The instructions that record calls to the compilers' runtime libraries. They are generated at
+/// the first use.
 static STEPS: Own<Option<Detours>> = Own::new(None);
 
 /// Sets whether the next execution is audited.
@@ -24,9 +24,9 @@ pub(crate) fn switch(is_on: bool) {
     }
 }
 
-/// Begins an execution. The restoring of the program's memory may have reset its slots, that is,
-/// the words with the addresses of called functions. So the instructions that record calls are
-/// switched on again.
+/// Begins an execution. If the execution is audited, this switches the instructions that record
+/// calls on again, because restoring the program's memory may have reset its slots (the words with
+/// the addresses of called functions).
 pub(crate) fn begin() {
     if gate::is_audited() {
         let make = || Detours::with_flag(&HAS_CALLED_LIBRARY).ok();

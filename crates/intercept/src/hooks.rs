@@ -22,7 +22,7 @@ unsafe fn read(pointer: *const c_void, length: usize) {
     }
 }
 
-/// Reports a plain read of the program under check.
+/// Reports a plain read by the program under check.
 ///
 /// # Safety
 ///
@@ -84,7 +84,7 @@ unsafe fn write(pointer: *const c_void, length: usize) {
     }
 }
 
-/// Reports a plain write of the program under check.
+/// Reports a plain write by the program under check.
 ///
 /// # Safety
 ///
@@ -368,7 +368,7 @@ unsafe extern "C-unwind" fn __tsan_func_exit() {
     )
 }
 
-/// Reports and performs a copy of the program under check.
+/// Reports and performs a copy by the program under check.
 ///
 /// # Safety
 ///
@@ -389,7 +389,7 @@ unsafe fn copy_inside(to: *mut c_void, from: *const c_void, length: usize) -> *m
     to
 }
 
-/// Performs a copy of the program like `memmove`.
+/// Performs a copy by the program, like `memmove`.
 ///
 /// # Safety
 ///

@@ -33,7 +33,8 @@ pub(crate) unsafe fn handle(kind: u32, limit: *const rlimit) {
         rlim_cur: libc::RLIM_INFINITY,
         rlim_max: libc::RLIM_INFINITY,
     };
-    // SAFETY: a query, which changes nothing for an unknown kind. The program passed the new limit.
+    // SAFETY: the query writes only `before`, and nothing if the kind is unknown. The program
+    // passed the new limit.
     let new = unsafe {
         libc::getrlimit(kind, &raw mut before);
         *limit

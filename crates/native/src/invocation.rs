@@ -1,7 +1,7 @@
 //! Determines the purpose of a compiler's command line: compiling, linking, or only information.
 //!
-//! It knows the options of gcc and clang that take the next word as their value, and those that
-//! prevent linking.
+//! This module knows the options of gcc and clang that take the next word as their value, and those
+//! that prevent linking.
 
 use crate::Language;
 use std::ffi::{OsStr, OsString};
@@ -133,7 +133,7 @@ const WITH_VALUE_NOT_OF_PREPROCESSING: [&str; 5] = ["-o", "-MF", "-MT", "-MQ", "
 
 impl Invocation {
     /// Returns the arguments that only preprocess the same sources, to the standard output. Returns
-    /// `None` if this cannot be done in addition to the compiler run, or if nothing is compiled.
+    /// `None` if a source is the standard input, or if these arguments already only preprocess.
     pub(crate) fn preprocessing(arguments: &[OsString]) -> Option<Vec<OsString>> {
         let arguments = expanded(arguments, DEEPEST);
         let is = |argument: &OsString, known: &[&str]| known.iter().any(|flag| argument == flag);

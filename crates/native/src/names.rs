@@ -201,9 +201,9 @@ impl Names {
         })
     }
 
-    /// Returns the local variable that contains these bytes, in the frame of a function that runs
-    /// or waits for a call. The instruction is an address in the image; all other addresses are in
-    /// the process.
+    /// Returns the local variable that contains `bytes` (address and size), in the frame of a
+    /// function that runs or waits for a call. The current instruction in `registers` is an address
+    /// in the image; all other addresses are in the process.
     pub fn local(
         &self,
         registers: &Registers,

@@ -55,8 +55,8 @@ impl Scratch {
     }
 }
 
-/// Returns folders without an owner. Each folder stays locked while it is in use here, so that no
-/// process becomes its owner.
+/// Returns the folders without an owner, each with its lock. While this lock is held, the process
+/// that has just created the folder cannot become its owner.
 fn abandoned(parent: &Path) -> impl Iterator<Item = (PathBuf, File)> {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let owned = entries.filter(|entry| {

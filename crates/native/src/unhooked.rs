@@ -1,5 +1,5 @@
 //! Finds accesses to memory in machine code that no hook announces: accesses of inline assembly,
-//! and accesses for whose types or statements compilers insert no hook.
+//! and accesses for which compilers insert no hook because of their type or their statement.
 //!
 //! The analysis follows the paths of a function and numbers values: equal numbers mean equal
 //! values. An access is announced if a hook with the same address and kind, and of sufficient

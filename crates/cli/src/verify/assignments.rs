@@ -93,8 +93,8 @@ impl Assignments {
     pub fn take(&mut self, index: usize, case: Case) -> bool {
         let case = self.renumbered(case);
         let known = &mut self.all[index].case;
-        // A new search begins with longer prefixes. Running programs may rely on the shorter prefix
-        // already.
+        // A search that starts again publishes longer prefixes first. Running programs may already
+        // rely on the shorter prefix.
         let is_longer = |before: &Case| case.events_of_prefix > before.events_of_prefix;
         if known.as_ref().is_some_and(is_longer) {
             return false;

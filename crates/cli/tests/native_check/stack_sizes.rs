@@ -1,8 +1,9 @@
-//! The sizes of the stacks of threads, and executable stacks for programs that are linked for them.
+//! The sizes of the stacks of threads, and executable stacks for programs that require them.
 
 use crate::toolchain::run_and_check;
 
-/// Returns a program with threads that have stacks of these sizes and use this number of bytes.
+/// Returns a program with one thread for each pair: the size of its stack (0 for the default), and
+/// the number of bytes of the stack that the thread uses.
 fn sized(threads: &[(usize, usize)]) -> String {
     let pairs: String = threads
         .iter()

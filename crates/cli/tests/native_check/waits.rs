@@ -69,8 +69,8 @@ fn a_loop_that_overwrites_what_it_reads_on_its_own_stack_spins_for_ever_all_the_
     assert_eq!(report["errors"][0]["kind"], "stuck", "{report}");
 }
 
-/// Hooks overwrite values in frames that have ended. They overwrite deeper frames only when the
-/// thread stops.
+/// Hooks overwrite values in frames that have ended, but those in deep frames only after the thread
+/// has stopped. Such a value must not count as one that another thread may change.
 #[test]
 fn a_loop_whose_calls_have_ended_spins_for_ever_however_deep_they_were() {
     let folder = tempfile::tempdir().unwrap();

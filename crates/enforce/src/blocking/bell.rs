@@ -7,7 +7,7 @@ use rustix::thread::futex;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst, fence};
 
-/// A bell. A thread that may have made a condition true for which other threads wait rings the
+/// A bell. Threads wait for a condition. A thread that may have made the condition true rings the
 /// bell.
 pub(crate) struct Bell {
     /// Incremented when the bell is rung while threads are parked.

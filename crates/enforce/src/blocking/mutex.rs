@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::Relaxed};
 pub struct Mutex {
     /// The next place of the turnstile.
     next: AtomicU32,
-    /// How often the owner of a recursive mutex holds it.
+    /// The recursion count of a recursive mutex.
     count: AtomicU32,
     /// The kernel's number of the thread that holds the mutex, or 0.
     owner: AtomicU32,
@@ -197,8 +197,8 @@ impl Mutex {
         end();
     }
 
-    /// Returns how often the calling thread holds the mutex, before the thread gives up the mutex
-    /// for a while. [`take_back`](Mutex::take_back) restores this number.
+    /// Returns the recursion count, before a wait for a condition variable releases the mutex.
+    /// [`take_back`](Mutex::take_back) restores this count.
     pub(crate) fn lend(&self) -> u32 {
         self.count.load(Relaxed)
     }

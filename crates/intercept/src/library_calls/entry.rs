@@ -98,8 +98,8 @@ impl Arguments {
 
     /// Returns the function, to be called with other arguments.
     pub(super) fn function(&self) -> Function {
-        // SAFETY: the slot of a function holds its address. A function with fewer arguments ignores
-        // the other words.
+        // SAFETY: `callee.function` is the address of the function. A function with fewer arguments
+        // ignores the other words.
         unsafe { std::mem::transmute(self.callee.function) }
     }
 }

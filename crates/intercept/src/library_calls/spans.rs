@@ -38,7 +38,7 @@ pub(super) fn wide_text(start: usize) -> Span {
 /// Returns the number of bytes up to and including the terminator of a string, or `most` if the
 /// string is longer.
 pub(super) fn length_up_to(start: usize, most: usize) -> usize {
-    // SAFETY: the program calls a function that reads up to here.
+    // SAFETY: the program calls a function that reads the same memory.
     let ends = |&index: &usize| unsafe { *pointer::<c_char>(start + index) == 0 };
     (0..most).find(ends).map_or(most, |last| last + 1)
 }
@@ -54,7 +54,7 @@ fn compared<T: PartialEq + Default + std::marker::Copy>(
     let (one, other) = (pointer::<T>(one), pointer::<T>(other));
     let mut count = 0;
     while count < most {
-        // SAFETY: the program calls a function that reads up to here.
+        // SAFETY: the program calls a function that reads the same memory.
         let [one, other] = unsafe { [one.add(count).read(), other.add(count).read()] };
         count += 1;
         if normal(one) != normal(other) || ends && one == T::default() {
@@ -108,7 +108,7 @@ impl Arguments {
     pub(super) fn wide_text_up_to(&self, start: usize, most: usize) -> Span {
         let (start, most) = (pointer::<libc::wchar_t>(self.word(start)), self.word(most));
         let mut count = 0;
-        // SAFETY: the program calls a function that reads up to here.
+        // SAFETY: the program calls a function that reads the same memory.
         while count < most && unsafe { start.add(count).read() } != 0 {
             count += 1;
         }

@@ -430,7 +430,8 @@ const REST: &[Row] = &[
     ("sincos", &[Writes(|a| a.bytes(0, 8)), Writes(|a| a.bytes(1, 8))]),
 ];
 
-/// Returns the state of a function for multibyte characters: the program's, or the library's own.
+/// Returns the conversion state (`mbstate_t`) of a function for multibyte characters: the program's
+/// or the library's own.
 fn shift(a: &Arguments, number: usize) -> super::Span {
     match a.word(number) {
         0 => Hidden::Shift.span(),
@@ -459,7 +460,7 @@ fn behind(copy: Option<Copy>, left: usize) -> Option<Copy> {
 fn until_byte(a: &Arguments) -> usize {
     let (start, most) = a.sized(1, 3);
     let source = std::ptr::with_exposed_provenance(start);
-    // SAFETY: the function that the program calls reads up to here.
+    // SAFETY: `memccpy`, which the program calls, reads the same bytes.
     let found = unsafe { libc::memchr(source, a.word(2) as i32, most) };
     match found.addr() {
         0 => most,

@@ -95,8 +95,8 @@ impl Images {
         activations
     }
 
-    /// Returns the local variable, in any frame of a stack, that contains `size` bytes at
-    /// `address`. The registers are those with which the owner of the stack runs or waits.
+    /// Returns the local variable, in any frame of a stack, that contains `bytes` (address and
+    /// size). `registers` are those of the thread that owns the stack.
     pub fn local(
         &self,
         registers: &Registers,
@@ -117,8 +117,8 @@ impl Images {
         found
     }
 
-    /// Returns the function to which a call returns, and its dead values. `code` contains the
-    /// return address at the given offset.
+    /// Returns the function to which a call returns, and its dead values. `code` is the code around
+    /// the return address, with the offset of the return address in it.
     pub fn waiting(
         &self,
         returns_to: u64,

@@ -3,8 +3,8 @@
 //! The frame of a function lies between two return addresses. The upper one is the return address
 //! of the function itself. Its place marks the end of the frame, and the call before it often names
 //! the function. The lower one is the return address of a function that this function has called,
-//! so it gives the current instruction. A word may only look like a return address. Therefore the
-//! two addresses are checked against each other.
+//! so it gives the current instruction. Some words only look like return addresses. So the two
+//! addresses are checked against each other.
 
 use super::code::{Call, call_before};
 use super::images::Images;
@@ -46,7 +46,7 @@ struct Scan<'a> {
 }
 
 impl Images {
-    /// Returns the local variable, of any function, that contains `size` bytes at an address of a
+    /// Returns the local variable, of any function, that contains `bytes` (address and size) on a
     /// stack. `memory` reads only this stack and the code of the process.
     pub fn on_stack(&self, bytes: (u64, u64), memory: Memory<'_>) -> Option<Variable> {
         let (address, _) = bytes;

@@ -251,8 +251,8 @@ impl State {
     }
 
     /// Applies a call, which changes registers. Stack slots keep their values. If the called
-    /// function can change a slot, the code announces its own accesses to the slot with hooks, and
-    /// each of these hooks leads to `forget`.
+    /// function can change a slot, the caller has hooks for its own accesses to the slot (but see
+    /// `frame`), and the analysis calls `forget` at each of these hooks.
     pub(super) fn call(&mut self, terms: &mut Terms, instruction: &Instruction) {
         for register in [0, 1, 2, 6, 7, 8, 9, 10, 11] {
             self.registers[register] = terms.result(instruction, register);

@@ -24,7 +24,7 @@ pub(super) fn call(name: &str) -> Option<fn(&Arguments, &mut Reporter)> {
 fn read(arguments: &Arguments, size: usize, reporter: &mut Reporter) {
     let [start, end, to] = [0, 1, 2].map(|number| arguments.word(number));
     let is_of_number = |&at: &usize| {
-        // SAFETY: the function that the program calls reads up to here.
+        // SAFETY: the program passes the text up to `end` to the function.
         let byte = unsafe { std::ptr::with_exposed_provenance::<u8>(at).read() };
         byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
     };
