@@ -12,8 +12,8 @@ use variables::variable;
 /// because of this difference.
 const OPERATIONS: usize = 10_000;
 
-/// Number of rounds that a thread may spend in a loop while it runs alone. It may poll the clock
-/// there, which loom permits.
+/// Number of rounds that a thread may spend in a spin loop after it has joined all other threads.
+/// Such a loop may poll the clock, which loom permits.
 const ROUNDS_ALONE: u32 = 1_000;
 
 /// Number of rounds that a thread may spend in a spin loop without progress if other threads
@@ -48,7 +48,7 @@ pub struct Builder {
     /// Whether a report shows the location of each operation. Locations cost nothing here, so they
     /// are on by default, and `LOOM_LOCATION` is not read.
     pub location: bool,
-    /// Whether the number of executions is printed (`LOOM_LOG`).
+    /// Whether the report of a test that passes is printed (`LOOM_LOG`).
     pub log: bool,
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Mirrors `loom::sync::Notify`: a token for one waiter, which may return once without the token.
+/// Mirrors `loom::sync::Notify`: a token for one waiter. The waiter may return once without the
+/// token.
 #[derive(Debug, Default)]
 pub struct Notify {
     token: mazurka::sync::Notify,
