@@ -177,12 +177,13 @@ pub(crate) fn number() -> pid_t {
 /// Returns the index of the thread with this thread id (`gettid`), or `None` if no thread of the
 /// program has it. Accepts the process id, too, which stands for the main thread.
 pub(crate) fn index_of_number(number: pid_t) -> Option<usize> {
+    let index = number.checked_sub(FIRST);
+    let index = index.and_then(|index| usize::try_from(index).ok());
     // SAFETY: the call has no conditions.
-    if number == unsafe { libc::getpid() } {
-        return Some(0);
-    }
-    let index = usize::try_from(number.checked_sub(FIRST)?).ok()?;
-    (index < crate::threads::count()).then_some(index)
+    let main = || (number == unsafe { libc::getpid() }).then_some(0);
+    index
+        .filter(|&index| index < crate::threads::count())
+        .or_else(main)
 }
 
 /// Thread id of the main thread. It is the same in every process, because addresses and branches

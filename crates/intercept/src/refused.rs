@@ -41,6 +41,9 @@ refused! {
     alarm(seconds: c_uint) -> c_uint, "requests a signal";
     setitimer(kind: c_int, new: *const c_void, old: *mut c_void) -> c_int, "requests a signal";
     timer_create(clock: c_int, event: *mut c_void, timer: *mut c_void) -> c_int, "requests a signal";
+    ualarm(after: c_uint, interval: c_uint) -> c_uint, "requests a signal";
+    killpg(group: c_int, signal: c_int) -> c_int, "sends a signal to a group of processes";
+    pidfd_send_signal(process: c_int, signal: c_int, information: *mut c_void, flags: c_uint) -> c_int, "sends a signal by a process file descriptor";
     pause() -> c_int, "waits for a signal";
     sigsuspend(mask: *const c_void) -> c_int, "waits for a signal";
     sigwait(set: *const c_void, signal: *mut c_int) -> c_int, "waits for a signal";

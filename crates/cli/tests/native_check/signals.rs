@@ -8,10 +8,12 @@ use std::os::unix::process::ExitStatusExt;
 fn sends(send: &str) -> String {
     format!(
         "#define _GNU_SOURCE
+         #include <errno.h>
          #include <pthread.h>
          #include <signal.h>
          #include <sys/syscall.h>
          #include <unistd.h>
+         int pidfd_send_signal(int, int, siginfo_t *, unsigned);
          static pthread_barrier_t both;
          static pid_t number;
          static void *run(void *p) {{
@@ -23,7 +25,8 @@ fn sends(send: &str) -> String {
          int main(void) {{
              union sigval value = {{0}};
              pthread_t other;
-             (void)value;
+             sigset_t set;
+             (void)value, (void)set;
              pthread_barrier_init(&both, NULL, 2);
              pthread_create(&other, NULL, run, NULL);
              pthread_barrier_wait(&both);
@@ -37,13 +40,16 @@ fn sends(send: &str) -> String {
 }
 
 #[test]
-fn signal_zero_only_asks_whether_a_thread_exists() {
+fn signals_that_go_nowhere_have_the_results_of_the_system() {
     for send in [
         "kill(getpid(), 0)",
         "pthread_kill(other, 0)",
-        "tgkill(getpid(), number, 0)",
         "syscall(SYS_tkill, gettid(), 0)",
         "syscall(SYS_tgkill, getpid(), getpid(), 0)",
+        "1 + tgkill(getpid(), 0x7ffffff0, SIGABRT)",
+        "1 + raise(65)",
+        "1 + syscall(SYS_tkill, -1, 0)",
+        "pthread_kill(pthread_self(), -1) - EINVAL",
     ] {
         if let Some((real, report)) = run_and_check("gcc", &sends(send)) {
             assert!(real.success(), "{send}");
@@ -59,6 +65,7 @@ fn a_signal_by_which_a_program_ends_itself_is_a_failure() {
         ("syscall(SYS_tkill, gettid(), SIGSEGV)", "crash"),
         ("pthread_kill(pthread_self(), SIGABRT)", "abort"),
         ("kill(getpid(), SIGKILL)", "crash"),
+        ("gsignal(SIGABRT)", "abort"),
     ] {
         if let Some((real, report)) = run_and_check("gcc", &sends(send)) {
             assert!(real.signal().is_some(), "{send}");
@@ -106,6 +113,28 @@ fn other_signals_are_refused() {
         (
             "syscall(SYS_rt_sigqueueinfo, getpid(), 0, NULL)",
             "rt_sigqueueinfo",
+        ),
+        (
+            "tgkill(getpid(), number, 0)",
+            "asks whether another thread has ended (tgkill)",
+        ),
+        (
+            "syscall(SYS_tkill, getppid(), 0)",
+            "to another process (SYS_tkill)",
+        ),
+        ("gsignal(SIGTERM)", "sends itself signal 15"),
+        (
+            "pidfd_send_signal(-1, 0, NULL, 0)",
+            "process file descriptor (pidfd_send_signal)",
+        ),
+        (
+            "syscall(SYS_pidfd_send_signal, -1, 0, NULL, 0)",
+            "pidfd_send_signal",
+        ),
+        ("ualarm(1000, 0)", "requests a signal (ualarm)"),
+        (
+            "(sigemptyset(&set), sigaddset(&set, SIGABRT), sigprocmask(SIG_BLOCK, &set, NULL), raise(SIGABRT))",
+            "sends itself signal 6, which it blocks",
         ),
     ] {
         refused("send.c", &sends(send), message);

@@ -1,7 +1,7 @@
 //! Consistency check of an execution that was read from a file.
 
-use super::Performed;
-use super::{Event, EventId, Execution, ObjectId};
+use super::clock::Clocks;
+use super::{Event, EventId, Execution, ObjectId, Performed};
 
 /// The limit for object ids in a file. No program has this many objects, and a table indexed by
 /// object fits into memory.
@@ -17,17 +17,23 @@ impl Execution {
         };
         if let Some(threads) = self.positions.len().checked_sub(1) {
             again.positions.resize_with(threads + 1, Vec::new);
-            again.clocks.widen(threads + 1);
+            if !self.is_weak {
+                again.clocks.widen(threads + 1);
+            }
         }
-        let has_room = self.is_weak
-            || self.clocks.has_rows(self.events.len())
-                && self.clocks.stride() == again.clocks.stride();
+        let has_room = match self.is_weak {
+            true => self.clocks == Clocks::default(),
+            false => {
+                self.clocks.has_rows(self.events.len())
+                    && self.clocks.stride() == again.clocks.stride()
+            }
+        };
         has_room
             && self
                 .events
                 .iter()
                 .all(|event| self.repeats(event, &mut again))
-            && (self.is_weak || again.clocks == self.clocks)
+            && again.clocks == self.clocks
             && again.edges == self.edges
             && again.next_edges == self.next_edges
             && again.races == self.races

@@ -134,16 +134,16 @@ impl Execution {
         self.append(tail);
     }
 
-    /// Checks whether a suffix from a file can be appended at position `len`.
+    /// Checks whether a suffix that `remove` has returned, read from a file, can be put back at
+    /// position `len`.
     pub(crate) fn fits(&self, len: usize, tail: &Tail) -> bool {
-        let has_room = |event: &Event| {
-            event.thread().index() < self.positions.len()
-                && (self.is_weak || event.op.object.index() < self.last.len())
-        };
-        len <= self.len()
-            && tail.stride == self.clocks.stride()
-            && tail.clocks.len() == tail.events.len() * tail.stride
-            && tail.events.iter().all(has_room)
+        let mut threads = tail.events.iter().map(Event::thread);
+        self.is_weak
+            && len <= self.len()
+            && !tail.events.is_empty()
+            && tail.clocks.is_empty()
+            && tail.stride == 0
+            && threads.all(|thread| thread.index() < self.positions.len())
     }
 
     /// Cuts off all events from position `len` on and keeps them in `tail`.

@@ -67,7 +67,7 @@ const REFUSED: &[(c_long, &str)] = &[
     (libc::SYS_timer_create, "timer_create"),
     (libc::SYS_clone, "clone"), (libc::SYS_clone3, "clone3"), (libc::SYS_epoll_pwait, "epoll_pwait"),
     (libc::SYS_epoll_wait, "epoll_wait"), (libc::SYS_execve, "execve"), (libc::SYS_execveat, "execveat"), (libc::SYS_exit, "exit"),
-    (libc::SYS_fork, "fork"), (libc::SYS_pause, "pause"),
+    (libc::SYS_fork, "fork"), (libc::SYS_pause, "pause"), (libc::SYS_pidfd_send_signal, "pidfd_send_signal"),
     (libc::SYS_poll, "poll"), (libc::SYS_ppoll, "ppoll"), (libc::SYS_pselect6, "pselect6"),
     (libc::SYS_rt_sigaction, "rt_sigaction"), (libc::SYS_rt_sigprocmask, "rt_sigprocmask"),
     (libc::SYS_rt_sigqueueinfo, "rt_sigqueueinfo"), (libc::SYS_rt_sigsuspend, "rt_sigsuspend"), (libc::SYS_rt_sigtimedwait, "rt_sigtimedwait"), (libc::SYS_select, "select"),
