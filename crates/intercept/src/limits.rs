@@ -65,6 +65,24 @@ pub(crate) unsafe fn handle(kind: u32, limit: *const rlimit) {
     }
 }
 
+/// Handles a limit of a process, 0 for the program itself. Limits of other processes are refused,
+/// because they are not restored.
+///
+/// # Safety
+///
+/// The conditions are those of [`handle`].
+pub(crate) unsafe fn handle_of(process: c_int, kind: u32, limit: *const rlimit) {
+    // SAFETY: the call has no conditions.
+    let is_own = process == 0 || process == unsafe { libc::getpid() };
+    if !is_own && !limit.is_null() {
+        let (code, _closed) = (code(), close());
+        let what = "the program sets a limit of another process (prlimit)";
+        native::refuse(code, what.to_owned());
+    }
+    // SAFETY: as promised by the caller.
+    unsafe { handle(kind, limit) };
+}
+
 /// Checks whether the process may raise hard limits, by trying this with a limit that the checker
 /// does not need.
 fn may_raise_limits() -> bool {
@@ -109,7 +127,7 @@ export! {
     placed fn prlimit(process: c_int, kind: u32, new: *const rlimit, old: *mut rlimit) -> c_int {
         if is_inside() {
             // SAFETY: the program passed the pointer.
-            unsafe { handle(kind, new) };
+            unsafe { handle_of(process, kind, new) };
         }
         real!(prlimit(process, kind, new, old): fn(c_int, u32, *const rlimit, *mut rlimit) -> c_int)
     }
@@ -117,7 +135,7 @@ export! {
     placed fn prlimit64(process: c_int, kind: u32, new: *const rlimit, old: *mut rlimit) -> c_int {
         if is_inside() {
             // SAFETY: as above.
-            unsafe { handle(kind, new) };
+            unsafe { handle_of(process, kind, new) };
         }
         real!(prlimit64(process, kind, new, old): fn(c_int, u32, *const rlimit, *mut rlimit) -> c_int)
     }

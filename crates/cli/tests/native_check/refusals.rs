@@ -185,6 +185,9 @@ fn limits_that_stop_more_than_events_are_refused_or_reported() {
     );
     let few = program("RLIMIT_NOFILE").replace("1 << 30", "3");
     refused("few.c", &few, "too few file descriptors for the checker");
+    let other = "#define _GNU_SOURCE\n#include <sys/resource.h>\n#include <unistd.h>\n\
+        int main(void) { struct rlimit limit = {1, 1}; return prlimit(getppid(), RLIMIT_CORE, &limit, NULL); }";
+    refused("other.c", other, "a limit of another process (prlimit)");
     for (kind, code) in [("RLIMIT_AS", 3), ("RLIMIT_DATA", 3), ("RLIMIT_CORE", 0)] {
         let ran = said("limit.c", &program(kind), &[]);
         let all = format!("{}{}", ran.output, ran.errors);

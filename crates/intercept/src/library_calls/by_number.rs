@@ -5,7 +5,7 @@ use super::{Callee, Name, report};
 use crate::gate::{close, code, frame, is_inside};
 use crate::{limits, signals};
 use ::report::Omission;
-use libc::c_long;
+use libc::{c_int, c_long};
 use runtime::native;
 use rustc_hash::FxHashMap;
 use std::ffi::CString;
@@ -132,7 +132,10 @@ pub(crate) unsafe fn enter(number: c_long, words: [c_long; 6]) -> Option<c_long>
         unsafe {
             match number {
                 libc::SYS_setrlimit => limits::handle(words[0] as u32, limit(words[1])),
-                libc::SYS_prlimit64 => limits::handle(words[1] as u32, limit(words[2])),
+                libc::SYS_prlimit64 => {
+                    let [process, kind, new, ..] = words;
+                    limits::handle_of(process as c_int, kind as u32, limit(new));
+                }
                 _ => {}
             }
         }
