@@ -16,7 +16,7 @@ pub fn sarif(report: &Report) -> Value {
         if rules.is_empty() {
             rules.push(json!({
                 "id": "goal",
-                "shortDescription": { "text": "No execution reaches a goal." },
+                "shortDescription": { "text": "A goal is never reached." },
             }));
         }
         results.push(json!({

@@ -24,8 +24,8 @@ pub(crate) fn switch(is_on: bool) {
     }
 }
 
-/// Begins an execution. If the execution is audited, this switches the instructions that record
-/// calls on again, because restoring the program's memory may have reset its slots (the words with
+/// Begins an execution. Before an audited execution, the instructions that record calls must be
+/// enabled again, because restoring the program's memory may have reset its slots (the words with
 /// the addresses of called functions).
 pub(crate) fn begin() {
     if gate::is_audited() {

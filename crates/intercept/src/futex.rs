@@ -53,8 +53,8 @@ fn futex(arguments: Arguments, code: usize) -> c_int {
                 }
                 Futex::Changed => -libc::EAGAIN,
                 Futex::Expired => {
-                    // SAFETY: the program passed the time, which is a duration only for simple
-                    // waits.
+                    // SAFETY: the program passed the time. For `WAIT` it is a duration, for
+                    // `WAIT_BITSET` a point in time.
                     unsafe {
                         match operation {
                             WAIT => clock::pass(time),

@@ -85,8 +85,8 @@ struct Image {
 }
 
 unsafe extern "C" fn bind(_count: c_int, _arguments: *const usize, environment: *const usize) {
-    // SAFETY: the dynamic linker passes the environment, which the auxiliary vector follows; the
-    // tables of loaded images are valid.
+    // SAFETY: the dynamic linker passes the environment. The auxiliary vector lies right behind the
+    // environment. The tables of loaded images are valid.
     unsafe {
         let mut place = environment;
         let mut is_checked = false;
@@ -104,7 +104,7 @@ unsafe extern "C" fn bind(_count: c_int, _arguments: *const usize, environment: 
         }
         let is_checked = is_checked && own_memory::reserve();
         let linker = Image::of(linker, dynamic_section(linker));
-        // The second word of the structure points to the maps.
+        // The second word of `_r_debug` points to the first `LinkMap`.
         let Some(debug) = linker.find(c"_r_debug".as_ptr().cast()) else {
             return;
         };
@@ -241,7 +241,8 @@ unsafe fn read_only_part(image: usize) -> (usize, usize) {
 unsafe fn begins_with(text: *const u8, beginning: &str) -> bool {
     let mut index = 0;
     while index < beginning.len() {
-        // SAFETY: no byte after the end of the string is read, and the other string is as long.
+        // SAFETY: `index` is less than the length of `beginning`. The loop stops at the end of
+        // `text`, because the byte that ends `text` differs from the expected byte.
         unsafe {
             let expected = beginning.as_ptr().add(index).read_volatile();
             if text.add(index).read_volatile() != expected {
@@ -389,7 +390,7 @@ impl Image {
             return;
         }
         // SAFETY: the tables of the image are valid, and the dynamic linker has written to the
-        // place.
+        // relocated word.
         unsafe {
             let symbol = &*self.symbols.add(relocation.info >> 32);
             let name = self.strings.add(symbol.name as usize);

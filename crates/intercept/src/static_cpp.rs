@@ -1,6 +1,6 @@
-//! Functions of the C++ library that a program lacks if it is statically linked with that library:
-//! the linker uses the functions of the same names in this library, and omits the originals.
-//! Outside a check, the functions here do the work of the originals.
+//! Functions of the C++ library that a program lacks if it is statically linked with the C++
+//! library: the linker uses the functions of the same names in the runtime library, and omits the
+//! originals. Outside a check, the functions here do the work of the originals.
 
 use libc::{c_int, c_void, size_t};
 use std::sync::atomic::{AtomicU8, Ordering::*};
@@ -58,7 +58,8 @@ fn or_end(block: *mut c_void) -> *mut c_void {
 /// Value of a guard's second byte while a thread initializes the variable.
 const UNDER_WAY: u8 = 1;
 
-/// Returns the bytes of a guard, by the ABI: "is initialized", and a byte for the library's use.
+/// Returns the first two bytes of a guard. The ABI defines that the first byte says whether the
+/// variable is initialized. The second byte is free for the library.
 unsafe fn parts<'g>(guard: *mut u8) -> (&'g AtomicU8, &'g AtomicU8) {
     // SAFETY: a guard has eight bytes, which only these functions and loads of the program access.
     unsafe { (AtomicU8::from_ptr(guard), AtomicU8::from_ptr(guard.add(1))) }

@@ -33,7 +33,7 @@ pub(crate) struct Image {
 /// jump is replaced by an undefined instruction, and the signal handler continues with this code.
 static TRAMPOLINES: OnceLock<FxHashMap<u64, u64>> = OnceLock::new();
 
-/// Return addresses of write hooks after which the program reads the place before it writes it.
+/// Return addresses of write hooks after which the program reads the memory before it writes to it.
 static LATE: OnceLock<FxHashSet<u64>> = OnceLock::new();
 
 /// Memory of images, and the parts of it that the program writes.
@@ -41,7 +41,7 @@ static MEMORY: OnceLock<(Ranges, Ranges)> = OnceLock::new();
 
 type Ranges = Vec<Range<usize>>;
 
-/// Checks whether the program reads a place before it writes the place, although it has announced
+/// Checks whether the program reads the memory before it writes to it, although it has announced
 /// only the write. `code` is the return address of the write hook.
 #[inline]
 pub(crate) fn is_read_first(code: usize) -> bool {

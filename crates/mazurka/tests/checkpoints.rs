@@ -65,7 +65,8 @@ fn numbers(report: &Report) -> (Verdict, [u64; 5], usize, Vec<(String, u64)>) {
     )
 }
 
-/// Compares a search in pieces with these numbers of executions to a search as a whole.
+/// Compares a search in pieces with an uninterrupted search. `pieces` are the numbers of executions
+/// of the pieces.
 fn compare(algorithm: Algorithm, pieces: &[u64], program: fn()) {
     let file = Temporary::new(&format!("{algorithm}-in-{}", pieces.len()));
     let checker = || {
@@ -254,7 +255,8 @@ fn a_checkpoint_that_cannot_be_written_is_reported() {
     );
 }
 
-/// Compares the executions of a whole search with those of one that stops after some and resumes.
+/// Compares an uninterrupted search with a search that stops at a limit and is resumed: both must
+/// count the same executions.
 #[test]
 fn a_search_that_saves_now_and_then_loses_no_execution_at_its_limit() {
     let file = Temporary::new("now-and-then");

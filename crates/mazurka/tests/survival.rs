@@ -62,7 +62,7 @@ fn values_with_operations_in_drop_are_torn_down() {
             *count += 1;
         }
     }
-    // The deadlocked threads are unwound while they hold the locks.
+    // The deadlocked threads are abandoned while they hold the locks.
     let report = Checker::new().keep_going(true).check(|| {
         let locks = Arc::new((Mutex::new(0), Mutex::new(0), Arc::new(Mutex::new(0))));
         let other = thread::spawn({
@@ -285,11 +285,11 @@ impl Drop for AbortsByPanic {
     }
 }
 
-/// Threads that still spin are unwound at the end of an execution. If a guard aborts then, later
-/// executions do not see the panic.
+/// Threads that still spin are abandoned at the end of an execution. They are not unwound, so their
+/// guards are not dropped.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
-fn a_guard_that_aborts_when_a_spinning_thread_is_unwound_is_no_failure() {
+fn the_guard_of_a_thread_that_still_spins_is_not_dropped() {
     let report = Checker::new().check(|| {
         let flag = Arc::new(AtomicU32::new(0));
         let other = thread::spawn({

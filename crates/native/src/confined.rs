@@ -31,8 +31,9 @@ const PREFIXES: [&str; 17] = [
     "tss_",
 ];
 
-/// Parts of names that are not harmless despite their prefix. For C++, these are files, directories
-/// and locales. For threads, this is state that the system keeps.
+/// A name with one of these parts is not harmless, despite its prefix. In C++, it belongs to files,
+/// directories, locales or random devices. A function of threads with such a name uses state that
+/// the system keeps.
 const OPEN: [&str; 9] = [
     "affinity",
     "filebuf",

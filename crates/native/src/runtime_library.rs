@@ -53,7 +53,7 @@ pub enum RuntimeLibraryError {
         error: io::Error,
     },
     /// The environment variable does not name the library.
-    #[error("{}: {VARIABLE} names this file, but it is not {RUNTIME_LIBRARY}; set it to the path of the library, or unset it", .0.display())]
+    #[error("{}: {VARIABLE} names this path, but {RUNTIME_LIBRARY} is not there; set {VARIABLE} to the path of the library, or unset {VARIABLE}", .0.display())]
     Other(PathBuf),
 }
 

@@ -1,5 +1,5 @@
-//! A temporary folder, which is removed when its value is dropped. If its process was killed, the
-//! next process that creates a scratch folder removes it.
+//! A temporary folder that is removed when its [`Scratch`] is dropped. If the process is killed
+//! first, the next process that creates a scratch folder removes the folder that was left.
 
 use std::fs::{self, File, Permissions};
 use std::io;

@@ -1,18 +1,19 @@
 //! Synchronization objects, shared by all front-ends.
 //!
-//! An operation that may block has two parts. The *request* is always enabled and takes a place in
-//! the order of its object. The *wait* has no access and is enabled once the place is *granted*. A
-//! grant is not a step: whether a place is granted depends only on the events so far. A granted
-//! place stays granted. So no thread disables an operation of another thread, and waits never race.
-//! An order that no schedule can reverse (unlock → the wait that it grants) is a *synchronization
-//! edge*.
+//! An operation that may block is split into two operations. The *request* is always enabled and
+//! takes a place in the order of its object. The *wait* has no access and is enabled once the place
+//! is *granted*. A grant is not a step: whether a place is granted depends only on the events so
+//! far. A granted place stays granted. So no thread disables an operation of another thread, and
+//! waits never race. An order that no schedule can reverse (unlock → the wait that it grants) is a
+//! *synchronization edge*.
 //!
 //! Each object is a state machine without values or threads. A front-end performs an event, reports
 //! it to the machine, and polls `is_granted` for waiting threads. `clear` resets the machine for
-//! the next execution and keeps its memory. The [`Form`]s of an object are the operations that a
-//! front-end announces for it. Each operation refers to one *part* of the object, and operations on
-//! different parts do not conflict. A *try* is an operation that fails instead of waiting, like
-//! `try_lock`. The macro [`objects!`] lists all [`Object`]s, for engines and tests.
+//! the next execution and keeps the allocations of its collections. The [`Form`]s of an object are
+//! the operations that a front-end announces for it. An object has one or more *parts*. Each
+//! operation refers to one part, and operations on different parts do not conflict. A *try* is an
+//! operation that fails instead of waiting, like `try_lock`. The macro [`objects!`] lists all
+//! [`Object`]s, for engines and tests.
 //!
 //! ```
 //! use explore::{EventId, ThreadId};

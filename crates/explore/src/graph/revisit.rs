@@ -1,8 +1,9 @@
 //! Backward revisits: a read that is already in the graph is changed to read from a new write,
 //! which is about to be added.
 //!
-//! The *prefix* of a write are the events on which it depends: those before it in program order,
-//! reads-from and synchronization edges (its clock `porf`).
+//! The *prefix* of a write consists of the events on which the write depends. A path of program
+//! order, reads-from and synchronization edges leads from each of these events to the write (its
+//! clock `porf`).
 
 use super::clocks::{Clock, known_of, knows};
 use super::events::{At, Event, Graph, Node, Part};
@@ -18,7 +19,7 @@ pub(super) struct Cut {
     events: Vec<(ThreadId, Event, Option<usize>)>,
     /// The position of the first step that was removed.
     pub(super) first: usize,
-    /// The steps from `first` on before the cut.
+    /// The steps from `first` on, as they were before the cut.
     steps: Vec<At>,
 }
 
@@ -110,10 +111,10 @@ impl Graph {
         Ok(())
     }
 
-    /// Checks whether the event is maximal (as in TruSt). Consider only the events that were added
-    /// before it and the prefix. A read must read from the last write in coherence order. A write
-    /// must be last in coherence order, and no read may read from it. A choice must be the first
-    /// alternative.
+    /// Checks whether the event is maximal (as in TruSt). Only events of the prefix and events that
+    /// were added before this event count. A read must read from the last write in coherence order.
+    /// A write must be last in coherence order, and no read may read from it. A choice must be the
+    /// first alternative.
     fn is_maximal(&self, at: At, node: &Node, prefix: &Clock) -> bool {
         let is_previous = |other: At| self.node(other).stamp <= node.stamp || knows(prefix, other);
         let object = self.object(node.operation.object);

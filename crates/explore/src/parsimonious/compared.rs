@@ -33,7 +33,8 @@ impl Compared {
         }
     }
 
-    /// Checks whether a conditional operation accesses the object. If not, records the assumption.
+    /// Checks whether a conditional operation is known to access the object. If not, records the
+    /// assumption that none does.
     pub(super) fn rely_on(&mut self, object: ObjectId) -> bool {
         let is_compared = self.compared.contains(&object);
         if !is_compared {
@@ -42,7 +43,7 @@ impl Compared {
         is_compared
     }
 
-    /// Checks whether an assumption turned out to be wrong.
+    /// Checks whether a conditional operation accesses an object, contrary to an assumption.
     pub(super) fn is_refuted(&self) -> bool {
         self.is_refuted
     }

@@ -1,8 +1,9 @@
 //! The stacks of threads.
 //!
 //! In a native program, objects are named by their addresses, and these names must mean the same in
-//! other processes. So the stack of each thread has a fixed *place*, which depends only on the
-//! thread's id. Stacks of Rust programs have no fixed place.
+//! other processes. So the stack of each thread lies at a fixed *place*, which depends only on the
+//! thread's id, unless the stack is larger than its place or other memory is already there. Stacks
+//! of Rust programs have no fixed place.
 
 use corosensei::stack::{Stack, StackPointer};
 use explore::ThreadId;
@@ -16,7 +17,7 @@ pub(crate) const GUARD: usize = 4096;
 /// The address of the first place. It is far from the system's other mappings.
 const PLACES: usize = 1 << 44;
 
-/// The number of bytes of each place. Larger stacks have no fixed place.
+/// The number of bytes of each place, including the guard page. Larger stacks lie elsewhere.
 const PLACE: usize = 1 << 30;
 
 /// Extra bytes in the stack of each native thread. The checker's hooks use them.

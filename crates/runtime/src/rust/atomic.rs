@@ -166,8 +166,8 @@ impl<V: Value> Atomic<V> {
         self.object.set(!object.0);
     }
 
-    /// Returns the place where the variable was created. In zeroed memory, this is the place of its
-    /// use.
+    /// Returns the place where the variable was created. If the variable is in zeroed memory, no
+    /// constructor has recorded a place, so the place of the current use is returned.
     #[track_caller]
     fn made_at(&self) -> Place {
         self.location.unwrap_or(Location::caller())

@@ -45,7 +45,8 @@ mirror! {
 }
 
 impl Condvar {
-    /// Releases the mutex, which the thread holds, waits for a signal and locks the mutex again.
+    /// Releases the mutex, waits for a signal, and locks the mutex again. The caller must hold the
+    /// mutex.
     #[track_caller]
     pub fn wait(&self, mutex: &Mutex) {
         let location = Location::caller();

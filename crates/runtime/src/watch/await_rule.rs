@@ -8,9 +8,11 @@
 //! execution. If one of them has changed by then, the thread is only halted. Otherwise its loop
 //! never ends, which is a bug.
 //!
-//! The record of a thread is the same for all programs ([`round`]): visits with states, effects and
-//! observations. Two front-ends supply the facts. A *hint* is a call by which a Rust program says
-//! that it spins (`spin_loop`, `yield_now`).
+//! For all programs, the record of a thread ([`round`]) consists of its visits, its effects and its
+//! observations. A *visit* is an arrival of the thread at a point where a round may begin, with the
+//! state of the thread there. An *observation* is something that the thread has learnt without
+//! changing anything, for example the value of a variable. Two front-ends supply these records. A
+//! *hint* is a call by which a Rust program says that it spins (`spin_loop`, `yield_now`).
 //!
 //! | | Rust programs ([`hints`]) | machine code ([`places`](crate::native)) |
 //! | --- | --- | --- |
@@ -155,7 +157,8 @@ impl Engine {
     }
 
     /// Checks whether a thread that the await rule halted could continue now: its condition holds,
-    /// or the thread would observe a different value in its round.
+    /// the thread would observe a different value in its round, or another thread may have changed
+    /// data that a lock or a variable of the round guards.
     pub(crate) fn could_continue(&self, id: ThreadId) -> bool {
         let thread = &self.threads[id.index()];
         if let Some(condition) = thread.life.guests.condition {

@@ -118,8 +118,8 @@ impl History {
         events.any(|event| event.object == object && event.thread != thread)
     }
 
-    /// Checks whether an event after `since` has changed the object. This event's thread may also
-    /// have changed the data that the object guards.
+    /// Checks whether an event after `since` has changed the object. The thread of that later event
+    /// may also have changed the data that the object guards.
     fn is_overtaken(&self, object: ObjectId, since: EventId) -> bool {
         let mut events = self.since(since).iter().skip(1);
         events.any(|event| event.object == object && event.has_effect)
@@ -338,8 +338,9 @@ impl Engine {
         self.thread().life.guests.round.effects.released = released;
     }
 
-    /// Checks whether other threads have since taken a lock or changed a variable of the thread's
-    /// round, and may have changed the data that it guards.
+    /// Checks whether, since the thread's round, another thread has taken a lock that the round
+    /// released, or changed a variable that the round changed. The other thread may then have
+    /// changed the data that this lock or variable guards.
     pub(crate) fn is_overtaken(&self, thread: ThreadId) -> bool {
         let released = self.threads[thread.index()]
             .life

@@ -31,7 +31,7 @@ enum Operand {
     String(Layout),
 }
 
-/// Mangled classes of streams of libstdc++, and functions with a stream as their first argument.
+/// Mangled classes of streams of libstdc++.
 const STREAMS: [&str; 11] = [
     "So",
     "Si",
@@ -45,6 +45,8 @@ const STREAMS: [&str; 11] = [
     "St7__cxx1119basic_istringstreamI",
     "St7__cxx1118basic_stringstreamI",
 ];
+
+/// Beginnings of the mangled names of functions whose first argument is a stream.
 const OF_STREAMS: [&str; 7] = [
     "_ZStlsI",
     "_ZStrsI",
@@ -106,7 +108,8 @@ fn operand_of_member(name: &str) -> Operand {
             width,
             is_written: false,
         },
-        // The number of written characters is unknown before the call; it is at least one.
+        // How many characters the call writes is unknown beforehand. It counts as writing one
+        // character, although some calls write none, for example at the end of the stream.
         () if ["3getER", "3getEP", "7getlineEP", "8readsomeEP"]
             .iter()
             .any(|part| name.contains(part)) =>
