@@ -1,8 +1,10 @@
 //! Runs a process that is a state machine.
 //!
-//! The state of the process consists of its behaviour, the actions left from its last reaction, the
-//! answers that it has not reacted to, and how it continues. The state does not contain messages
-//! already received; the mailbox reports the messages still to come.
+//! The state of the process consists of its behaviour, the remaining actions of its last reaction,
+//! the answers ([`Actions::ask`]) to which it has not reacted yet, what it does next, and its
+//! [ties](crate::ties). If a reaction panics, its input is also part of the state. Otherwise the
+//! state contains no message that the process has received. The mailbox reports the messages that
+//! the process has not received.
 
 use crate::{Actions, Behaviour, Input, Next, Process};
 use runtime::Fingerprint;

@@ -46,8 +46,8 @@ impl<M: Message> Process<M> {
         Arc::clone(&self.pid.inbox) as Address
     }
 
-    /// Runs the code of the process from start to end. Reports show the operations of the end at
-    /// `start`, the place in the source that started the process.
+    /// Runs the code of the process from start to end. Some operations belong to the end of the
+    /// process. Reports show them at `start`, the place in the source that started the process.
     pub(crate) fn run(
         pid: Pid<M>,
         body: impl FnOnce(&Process<M>),

@@ -112,9 +112,9 @@ impl<M: Message> Process<M> {
         positions.find_map(|position| self.receive_at(position, fits, is_known))
     }
 
-    /// Receives the letter at this position if it is there and fits. `is_known` means that the
-    /// process has observed the letter before. The receive then needs a separate event, because the
-    /// process has not just waited for the letter.
+    /// Receives the letter at this position if it is there and fits. `is_known` means that an
+    /// earlier receive observed the letter. This receive then needs an event of its own, because it
+    /// did not begin with a wait for the letter.
     #[track_caller]
     fn receive_at(&self, position: usize, fits: &impl Fn(&M) -> bool, is_known: bool) -> Option<M> {
         let Letter {

@@ -94,8 +94,8 @@ impl<M: Message> Inbox<M> {
         self.hand_in(position, message, Some(posted));
     }
 
-    /// Puts the message into the mailbox, after the current event has delivered it at this
-    /// position. Without a position, the message is a dead letter.
+    /// Puts the message into the mailbox, at the position that the current event has assigned to
+    /// it. Without a position, the mailbox is closed, and the message is a dead letter.
     fn hand_in(&self, position: Option<usize>, message: M, posted: Option<Posted>) {
         let Some(position) = position else {
             let policy = self.control.system.options.dead_letters;

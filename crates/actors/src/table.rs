@@ -1,8 +1,8 @@
 //! Tables that processes share (Erlang/OTP, `ets`: public tables of type `set`).
 //!
 //! An operation on a key first reads whether the table exists, and then accesses only the key. So
-//! operations on different keys are independent. A table that any operation scans counts as one
-//! object.
+//! operations on different keys are independent. If the program scans a table anywhere, the whole
+//! table counts as one object.
 
 use crate::inbox::contents;
 use crate::ties::Ties;

@@ -95,8 +95,8 @@ fn a_kill_may_come_before_or_after_each_operation() {
         });
         victim.kill();
     });
-    // A process that is killed after its last send does not read its signals again before its code
-    // ends.
+    // A process finds a kill only at an operation. The victim has no operation after its last send,
+    // so it notes "done" whenever it has sent both numbers.
     let seen = [vec![], vec!["1"], vec!["1", "11", "done"]];
     assert_eq!(found.seen(), seen.into());
 }

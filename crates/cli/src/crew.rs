@@ -223,8 +223,8 @@ impl Crew<'_> {
         runner.guard.filter(|_| is_given && runner.ended == 0)
     }
 
-    /// Returns the next slice for this process. The division can ask the process to end the slice
-    /// early.
+    /// Returns the next slice for the process of the runner, or `None` if there is none. The
+    /// division can later ask that process to end the slice early.
     fn next(&self, runner: &mut Runner<'_>) -> Option<Errand<'_>> {
         match runner.early_end() {
             Ok(early_end) => self.division.take(Box::new(move || early_end.ask())),

@@ -12,7 +12,8 @@ use tokio::time::timeout_at;
 /// The time after which an errand of a silent worker goes to another worker.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The largest content of a message. The server's limit is 1 MB; larger content is put into a file.
+/// The largest content of a message, in bytes. Larger content is put into a file. The server itself
+/// permits 1 MB.
 const LARGEST: usize = 512 << 10;
 
 /// The prefix of the names of queues of errands. A version follows.

@@ -4,7 +4,8 @@ use crate::native;
 use mazurka::{Algorithm, FailureKind, MemoryModel};
 use serde::Deserialize;
 
-/// The expected results of a program, which hold for every algorithm under its memory model.
+/// The expected results of a program. They hold for every algorithm, under the memory model
+/// `memory`.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
@@ -90,7 +91,8 @@ pub struct ContextSensitive {
 pub enum Tested {
     /// Every test run, with all algorithms that are not too slow.
     Always,
-    /// The thorough test run, with the algorithms that explore each trace once.
+    /// The thorough test run, with the algorithms that explore each trace once and, if the program
+    /// reports its state, with `context-sensitive`.
     Thoroughly,
     /// No test. The size is for `mazurka compare`.
     Never,

@@ -34,7 +34,8 @@ pub enum Language {
     Cpp,
 }
 
-/// The expected results of a native program, which hold for every algorithm under its memory model.
+/// The expected results of a native program. They hold for every algorithm, under the memory model
+/// `memory`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expectation {
     /// The verdict of a search.

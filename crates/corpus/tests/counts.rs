@@ -1,5 +1,6 @@
-//! Tests every program of the corpus with every algorithm that is fast enough, under sequential
-//! consistency: the verdict and number of traces must be those of its `expect.toml`.
+//! Tests the programs of the corpus under sequential consistency, except those whose expected
+//! results are those of RC11. With every algorithm that is fast enough, the verdict and the number
+//! of traces of a program must be those in its `expect.toml`.
 
 use corpus::{ContextSensitive, Entry, Expected, Instance, SizeExpectation, Tested};
 use mazurka::{Algorithm, Checker, MemoryModel, Report, Verdict};

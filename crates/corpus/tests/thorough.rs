@@ -1,5 +1,7 @@
-//! Tests the large sizes with the algorithms that explore each trace once. This takes a few minutes
-//! in a release build, and would take too long in a debug build.
+//! Tests the large sizes of the programs, which `expect.toml` marks as `thoroughly` tested. The
+//! algorithms are those that explore each trace once and, if the program reports its state,
+//! `context-sensitive`. This takes a few minutes in a release build, and would take too long in a
+//! debug build.
 #![cfg(not(debug_assertions))]
 
 use corpus::Tested;

@@ -25,9 +25,9 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// Time without an event after which the lack of progress is reported.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Programs that end earlier are not followed. A further thread would make the kernel place their
-/// threads differently, and would gain little, because these programs soon have their constrained
-/// events behind them.
+/// A program that ends within this time gets no follower. An additional thread would make the
+/// kernel distribute the program's threads to cores differently. It would gain little, because the
+/// constrained events of such a program are soon over.
 const SHORT: Duration = Duration::from_millis(100);
 
 /// The attributes of a file that change when another file takes its name.

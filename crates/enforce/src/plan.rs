@@ -321,8 +321,8 @@ impl Stops {
         self.stops.partition_point(|stop| stop.index < index)
     }
 
-    /// Returns the same as [`position_from`](Stops::position_from), but faster if this is the
-    /// likely position.
+    /// Returns the same as [`position_from`](Stops::position_from), but faster if the result is
+    /// `likely`.
     #[inline]
     pub(crate) fn position_near(&self, likely: usize, index: u32) -> usize {
         let is_behind = |position: usize| {

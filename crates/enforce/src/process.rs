@@ -22,7 +22,8 @@ unsafe extern "C" {
     ) -> i32;
 }
 
-/// Removes a variable from the environment, so that child processes lack it. Returns its value.
+/// Removes a variable from the environment, so that child processes do not inherit it. Returns
+/// its value.
 ///
 /// No other thread may read or change the environment meanwhile.
 pub fn take_variable(name: &str) -> Option<String> {

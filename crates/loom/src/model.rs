@@ -25,7 +25,8 @@ const OBSERVED_ROUNDS: u32 = 1;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Builder {
-    /// A test with more threads (including the main thread) fails. By default, there is no limit.
+    /// A test with more threads (including the main thread) fails. The default is
+    /// [`MAX_THREADS`](crate::MAX_THREADS).
     pub max_threads: usize,
     /// The greatest number of operations per thread; a test that exceeds it fails
     /// (`LOOM_MAX_BRANCHES`). Values below 10,000 count as 10,000.
@@ -93,12 +94,13 @@ impl Builder {
     #[track_caller]
     fn case(&self) -> TestCase {
         let operations = u32::try_from(self.max_branches.max(OPERATIONS)).unwrap_or(u32::MAX);
-        // Timed operations may expire, unlike in loom. Reaching the limit of two per thread does
-        // not fail.
+        // Unlike in loom, timed operations may expire: two in each thread. A test that reaches this
+        // limit does not fail.
         let mut case = TestCase::of_this_thread()
             .fails_at(operations)
             .timeouts(2)
-            // Crates synchronize with `std` on purpose, and loom does not detect this either.
+            // Some tests deliberately synchronize threads by types of `std`, which loom does not
+            // detect either.
             .permit_hidden()
             .waits_alone(ROUNDS_ALONE)
             .unroll(OBSERVED_ROUNDS)

@@ -2,7 +2,7 @@
 
 #![allow(
     clippy::undocumented_unsafe_blocks,
-    reason = "only one thread uses these objects"
+    reason = "each unsafe block uses an object that no other thread uses"
 )]
 
 use loom::alloc::{Layout, Track, alloc, alloc_zeroed, dealloc};
@@ -352,7 +352,7 @@ fn what_loom_0_7_3_has_is_there() {
     });
 }
 
-/// Some tests synchronize with `std` on purpose, to hide data from loom. The report names this
+/// Some tests use the types of `std` on purpose, to hide data from loom. The report names this
 /// hidden synchronization, but the test passes.
 #[test]
 fn what_loom_does_not_see_fails_no_test() {

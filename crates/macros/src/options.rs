@@ -89,8 +89,8 @@ impl Parse for TestOption {
 
 fn algorithm(name: &Ident, input: ParseStream) -> Result<TokenStream> {
     let text: LitStr = value(name, input, "the name of an algorithm, such as \"optimal\"")?;
-    // Only `mazurka` knows the names. The name is looked up in a constant, so that an unknown name
-    // is a compile error, even with `cargo check`.
+    // Only `mazurka` knows the names. The generated code looks up the name while it initializes a
+    // constant, so that an unknown name is a compile error, even with `cargo check`.
     Ok(quote_spanned! {text.span()=> .#name({
         const CHOSEN: ::mazurka::Algorithm = ::mazurka::Algorithm::named(#text);
         CHOSEN
@@ -99,7 +99,7 @@ fn algorithm(name: &Ident, input: ParseStream) -> Result<TokenStream> {
 
 fn memory(name: &Ident, input: ParseStream) -> Result<TokenStream> {
     let text: LitStr = value(name, input, "the name of a memory model, such as \"rc11\"")?;
-    // The name is looked up in a constant, as in `algorithm`.
+    // The name is looked up as in `algorithm`.
     Ok(quote_spanned! {text.span()=> .#name({
         const CHOSEN: ::mazurka::MemoryModel = ::mazurka::MemoryModel::named(#text);
         CHOSEN

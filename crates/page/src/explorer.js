@@ -33,8 +33,9 @@ function complain(text) {
 /// The number of requested positions. Only the answer to the last request counts.
 let questions = 0;
 
-/// Goes to the position after a schedule. The previous position is kept for `undo`, or is dropped
-/// when `undo` returns from it.
+/// Shows the position that a schedule leads to. `visit` adds fields to the request, for example
+/// `reverse`. The position shown before is kept for `undo`, unless `undo` itself makes this call
+/// (`isUndone`).
 async function visit(schedule, visit = {}, isUndone = false) {
   const question = ++questions;
   complain("");

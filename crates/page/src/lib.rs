@@ -18,19 +18,19 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const REPORT: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("page.js")),
-    digest: "VchMCzlEv4l0scovKk1dxfAnOPOT0r7bOKJuYzvUpV8=",
+    digest: "uvObKSmGPezarVlihPlGaWDhZiqln0fPr5BJmjTegPI=",
 };
 const EXPLORER: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("explorer.js")),
-    digest: "mIDfQFdMyjsXpFU3HXm80/rcn1bSeZPH+8kCVEP3XA4=",
+    digest: "w1vYIgvNBUT23D/uTWcxchd8Zth8GFpyL+M3lzg6I9s=",
 };
 const SAFE: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("safe.js")),
-    digest: "yySvE/yDfBmeE8/D5jBzsWNcOuGwXEb6/hn7rkv8H/0=",
+    digest: "TSFi2OznEi3SNFCF2ce+DQLmQpE5ii7dSbinhzV7wlo=",
 };
 const COMPARISON: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("comparison.js")),
-    digest: "P1qukh3GdDmHGFbnsGMkMb2gsueh6Lp5Cb1MR0/v0/8=",
+    digest: "j61cknn7JsdtUtwjM7qFHdcYBuAarRfKTbC+kED+r+o=",
 };
 
 /// The digest of the style. A page's policy permits the style and the script by their digests. A

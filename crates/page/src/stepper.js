@@ -42,7 +42,9 @@ function source(place) {
   return shown.childElementCount ? shown : null;
 }
 
-/// Returns the rows that are shown at first: those around decisive events. The others are folded.
+/// Returns the rows that are shown at first. In a long execution these are the first and the last
+/// rows, and those around the failure and around `decides`: the events whose order matters, and
+/// stale reads with the writes that they do not see. The others are folded.
 function relevant(execution, decides) {
   const rows = execution.rows;
   if (rows.length <= 120) return rows.map((_, number) => number);
@@ -57,8 +59,8 @@ function relevant(execution, decides) {
 
 /// The diagram of an execution, to step through.
 class Stepper {
-  /// `tellsStates`: this is an execution, not a plan for many. `tellsEnds`: the execution is
-  /// complete.
+  /// `tellsStates` is false for safe schedules, which stand for many executions. `tellsEnds` is
+  /// false while the execution is not over.
   constructor(execution, { tellsStates = true, tellsEnds = true } = {}) {
     this.execution = execution;
     this.tellsStates = tellsStates;
@@ -182,7 +184,7 @@ class Stepper {
     return element("div", {}, element("h3", {}, "The memory model lets a read get an old value"), element("ul", {}, ...this.unseen.map(item)));
   }
 
-  /// Lists the pairs of events whose order decides.
+  /// Lists the pairs of events whose order matters.
   told() {
     if (!this.pairs.length) return null;
     const item = (pair) => element("li", {}, ...this.named(pair.first),

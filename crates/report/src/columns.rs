@@ -47,7 +47,7 @@ pub(crate) struct Shown<'a> {
     pub(crate) pairs: Vec<Racing>,
     /// The rows of decisive events, sorted. The first row is named A.
     letters: Vec<usize>,
-    /// Among the source files that create objects, the file with the most rows.
+    /// Among the source files in which objects are created, the file with the most rows.
     file: Option<&'a str>,
 }
 
@@ -273,8 +273,8 @@ fn widest(headings: &[&str], rows: &[Line]) -> Vec<usize> {
     widest
 }
 
-/// Returns the file with the most rows, among the files that create objects. The locations of
-/// dropped guards and of iterators are in other files.
+/// Returns the file with the most rows, among the files in which objects are created. This excludes
+/// the files of libraries in which guards are dropped and iterators advance.
 fn usual_file(interleaving: &Interleaving) -> Option<&str> {
     let rows = &interleaving.rows;
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

@@ -89,9 +89,9 @@ pub struct Report {
     /// The memory model of the search.
     #[serde(default)]
     pub memory: MemoryModel,
-    /// The place of an ordering weaker than `SeqCst` for which the memory model matters, if the
-    /// search chose the model itself. If `memory` is sequential consistency, the search did not
-    /// take this ordering into account.
+    /// The place of the ordering weaker than `SeqCst` that made the search choose its memory model,
+    /// if the user chose none. If `memory` is sequential consistency, the options permitted no
+    /// other model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weak_ordering: Option<String>,
     /// The number of jobs.

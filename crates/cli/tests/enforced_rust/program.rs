@@ -1,4 +1,5 @@
-//! A binary for verification and for runs under a safe trace: a corpus program, or one of these.
+//! A binary for verification and for runs under a safe trace. Its first argument names a program of
+//! this file or of the corpus.
 
 #![forbid(unsafe_code)]
 
@@ -36,7 +37,8 @@ fn await_others() {
     }
 }
 
-/// Runs the program once, or as often as the environment says. Then prints the number of failures.
+/// Runs the program once, and panics if it fails. If the environment variable REPEAT is set, runs
+/// the program that many times instead, and prints the number of failures.
 fn repeated(is_right: impl Fn() -> bool) {
     let Ok(times) = std::env::var("REPEAT") else {
         return assert!(is_right(), "it went wrong");
@@ -136,7 +138,8 @@ fn shares() {
     assert!(Arc::try_unwrap(shared).is_ok());
 }
 
-/// Starts and joins unverified threads if the environment says so. Prints the growth in pages.
+/// If the environment says so, starts and joins unverified threads, and prints by how many pages
+/// the resident memory grows.
 fn many_threads() {
     let start = |pairs| {
         let x = Arc::new(AtomicU32::new(0));

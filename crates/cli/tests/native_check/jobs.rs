@@ -146,8 +146,8 @@ fn jobs_learn_late_that_atomic_accesses_order_plain_ones() {
     assert_eq!(seen[0], seen[2]);
 }
 
-/// Returns the number of executions in the first slices. If `asks_for_early_end` is true, each
-/// slice is asked to end early.
+/// Returns the number of executions in the slices 2 to 20 of a search. If `asks_for_early_end` is
+/// true, each of them is asked to end early.
 fn slices(program: &Path, arguments: &[&str], asks_for_early_end: bool) -> u64 {
     let order = Order {
         name: "program".to_owned(),
@@ -178,7 +178,7 @@ fn slices(program: &Path, arguments: &[&str], asks_for_early_end: bool) -> u64 {
 /// Slices take a tenth of a second. If another job waits for parts of the search, they take a
 /// millisecond.
 #[test]
-fn a_request_for_haste_ends_the_slice_in_any_kind_of_process() {
+fn a_request_for_an_early_end_ends_the_slice_in_any_kind_of_process() {
     let folder = built(&[("fib", fibonacci(9, ""))]);
     let native: (&Path, &[&str]) = (&folder.path().join("fib"), &["fib"]);
     let corpus: (&Path, &[&str]) = (

@@ -1,5 +1,5 @@
-//! Freeing memory is not an event if plain accesses interleave, although other threads access the
-//! memory.
+//! With `--plain sc`, plain accesses are events, but freeing memory is not, even if other threads
+//! access the memory.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;

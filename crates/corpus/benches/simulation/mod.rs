@@ -29,7 +29,8 @@ const LEARNING: f64 = 1.0;
 /// Time that the leader needs per slice, besides waiting for the server, in seconds.
 const LEADING: f64 = 100e-6;
 
-/// Messages that the server forwards when a slice is given out, and again when its result is taken.
+/// Messages that the server forwards when a slice is given out. When the result of the slice is
+/// taken, the server forwards as many messages again.
 const MESSAGES: f64 = 4.0;
 
 /// A measured search: a tree of small slices (items).

@@ -1,5 +1,5 @@
-//! Reader-writer locks in the memory of `pthread_rwlock_t`. First come, first served; readers hold
-//! the lock at the same time.
+//! Reader-writer locks in the memory of `pthread_rwlock_t`. Threads get the lock in the order of
+//! their requests. Several readers may hold the lock at the same time.
 
 use super::Deadline;
 use super::latch::Latch;

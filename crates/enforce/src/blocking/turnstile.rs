@@ -28,14 +28,14 @@ pub(crate) struct Turnstile<'o> {
     pub(crate) initial: u32,
 }
 
-/// A word of 64 bits. The low half is the futex on which threads park. It counts the places beyond
-/// the `initial` ones that were granted, or skipped because they were given up. Each of the next
-/// [`MARKS`] bits stands for one of the next places, and is set if that place was given up. The
-/// highest bits count the parked threads.
+/// A word of 64 bits. The low half is the futex on which threads park. It counts the places that
+/// were granted, or skipped because they were given up, without the `initial` places. Each of the
+/// following [`MARKS`] bits stands for one of the places that come next, and is set if that place
+/// was given up. The highest bits count the parked threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct State(u64);
 
-/// Number of next places that have a mark. Only these can be given up.
+/// Number of places with a mark: the first places that are not granted. Only these can be given up.
 const MARKS: u32 = 20;
 
 const MARK: u64 = 1 << 32;

@@ -126,8 +126,8 @@ impl Machine {
         }
     }
 
-    /// Returns the operation with this form on the object of this sort in the thread's action. A
-    /// form is an announcement without the concrete object.
+    /// Returns the operation with this form on the object of this sort that the thread's action
+    /// uses. A form is an operation without the concrete object.
     fn on(&self, number: usize, sort: Sort, form: Form) -> Op {
         form.on(self.plan.object(sort, self.action(number).object(sort)))
     }

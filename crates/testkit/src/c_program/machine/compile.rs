@@ -23,16 +23,17 @@ pub(super) enum Instruction {
     Load(Place, usize),
     Store(Place, Value),
     Modify(Rmw, Place, Value, Option<usize>),
-    /// Compare-exchange that expects the temporary. On failure the temporary gets the value found.
+    /// Compare-exchange that expects the value of the thread's `temporary`. On failure `temporary`
+    /// gets the value that was found.
     CompareExchange(Place, Value, usize),
-    /// `ReadExpected` moves the expected value from a register or memory into the temporary, and
-    /// `WriteExpected` moves it back.
+    /// `ReadExpected` copies the expected value from a register or memory into `temporary`. After a
+    /// failure, `WriteExpected` copies the value in `temporary` back.
     ReadExpected(Expected, usize),
     WriteExpected(Expected, usize),
     Read(Place, usize),
     Write(Place, Value),
-    /// `ReadTemporary` reads a value into the temporary and adds 1 there. `WriteTemporary` writes
-    /// it back.
+    /// `ReadTemporary` reads a value into `temporary` and adds 1 there. `WriteTemporary` writes the
+    /// sum back.
     ReadTemporary(Place),
     WriteTemporary(Place),
     Library(usize, Library),
