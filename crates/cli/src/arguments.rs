@@ -439,8 +439,14 @@ impl Arguments {
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
                 let asked_for = !error.use_stderr();
                 // A reader that has closed the pipe has read enough.
-                let _ = error.print();
-                if asked_for {
+                let is_printed = match error.print() {
+                    Err(problem) if problem.kind() != io::ErrorKind::BrokenPipe => {
+                        terminal::complain(&format!("cannot print the help: {problem}"));
+                        false
+                    }
+                    _ => true,
+                };
+                if asked_for && is_printed {
                     ExitCode::SUCCESS
                 } else {
                     ExitCode::from(REFUSED)
@@ -490,7 +496,7 @@ fn one_line(error: &str) -> String {
 
 /// Returns the typed command, if it exists: its help says more than the general help.
 fn typed_command() -> String {
-    let typed = std::env::args().nth(1).unwrap_or_default();
+    let typed = std::env::args_os().nth(1).unwrap_or_default();
     match Arguments::command().find_subcommand(&typed) {
         Some(command) => format!(" {}", command.get_name()),
         None => String::new(),
@@ -525,7 +531,8 @@ impl CheckOptions {
                 reason,
             };
             let text = text(path).map_err(refused)?;
-            all.extend(Suppression::read(&text).map_err(refused)?);
+            let text = text.trim_start_matches('\u{feff}');
+            all.extend(Suppression::read(text).map_err(refused)?);
         }
         Ok(all)
     }
@@ -534,7 +541,11 @@ impl CheckOptions {
 /// Returns the content of a text file that a user wrote. Pipes are refused: they may never end or
 /// never be written.
 fn text(path: &Path) -> Result<String, String> {
+    const MOST: u64 = 1 << 20;
     match path.metadata() {
+        Ok(file) if file.is_file() && file.len() > MOST => {
+            return Err("this file is larger than 1 MiB; give a text file".to_owned());
+        }
         Ok(file) if file.is_file() => std::fs::read_to_string(path),
         Ok(_) => return Err("this is not a regular file; give a text file".to_owned()),
         Err(error) => Err(error),

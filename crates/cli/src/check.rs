@@ -1,6 +1,7 @@
 //! `mazurka check`: searches, saves the schedules of failures and shows the report.
 
 use crate::arguments::CheckOptions;
+use crate::output_files::{are_distinct, has_directory, is_replaceable, is_same, is_writable};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::replay::foreign_part;
@@ -10,9 +11,7 @@ use crate::{
 };
 use corpus::Instance;
 use mazurka::Checker;
-use report::{Order, Report, special_file};
-use std::fs::File;
-use std::os::unix::fs::FileTypeExt;
+use report::{Order, Report};
 use std::path::{Path, PathBuf};
 
 /// Checks a program.
@@ -24,24 +23,24 @@ pub fn check(options: &CheckOptions) -> Done {
     });
     if let Some(path) = &options.checkpoint {
         is_replaceable(path)?;
-    }
-    if let Some(path) = &options.checkpoint {
         has_directory(path)?;
     }
-    let states = [
-        &output,
-        &options.checkpoint,
-        &options.resume,
-        &options.suppressions,
-    ];
-    let states = states.map(Option::as_deref);
-    let programs = options.program.iter().map(|word| Some(Path::new(word)));
-    let others: Vec<Option<&Path>> = states.into_iter().chain(programs).collect();
-    let _pipes = presentation::prepare(&options.report, &others)?;
-    let _held = output.as_deref().map(is_writable).transpose()?;
     for path in [&options.checkpoint, &options.resume] {
         differ(output.as_deref(), path.as_deref())?;
     }
+    let reports = options.report.files();
+    let outputs: Vec<&Path> = output.as_deref().into_iter().chain(reports).collect();
+    let _pipes = outputs
+        .iter()
+        .map(|path| is_writable(path))
+        .collect::<Result<Vec<_>, _>>()?;
+    are_distinct(outputs.iter().copied(), options.resume.as_deref())?;
+    let programs = options.program.iter().map(Path::new);
+    let inputs = options.suppressions.as_deref().into_iter().chain(programs);
+    are_distinct(
+        outputs.into_iter().chain(options.checkpoint.as_deref()),
+        inputs,
+    )?;
     let line = ProgressLine::new(!options.report.quiet);
     let mut report = search(options, &subject, &line)?;
     if let Some(path) = &output {
@@ -121,12 +120,16 @@ fn save_schedules(report: &mut Report, path: &Path) {
         match failure.schedule.save(&path) {
             Ok(()) => {
                 let name = path.display().to_string();
+                let shown = match name.starts_with('-') {
+                    true => quoted(&format!("./{name}")),
+                    false => quoted(&name),
+                };
                 let recipe = failure.schedule.recipe.as_ref();
                 let trust = match recipe.and_then(foreign_part) {
                     Some(_) => " --trust-recipe",
                     None => "",
                 };
-                failure.repeat_with = Some(format!("mazurka replay {}{trust}", quoted(&name)));
+                failure.repeat_with = Some(format!("mazurka replay {shown}{trust}"));
                 failure.saved_as = Some(name);
             }
             Err(error) => terminal::complain(&error.to_string()),
@@ -158,42 +161,6 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Checks whether a file can be written here. For a pipe, the result keeps the pipe open for its
-/// reader.
-pub fn is_writable(path: &Path) -> Result<Option<File>, Refusal> {
-    has_directory(path)?;
-    let is_pipe = path
-        .metadata()
-        .is_ok_and(|there| there.file_type().is_fifo());
-    let pipe = is_pipe.then(|| special_file::open(path)).transpose();
-    pipe.map_err(|error| Refusal::Pipe {
-        path: path.to_owned(),
-        error,
-    })
-}
-
-/// Checks that the directory of a file exists, and that the file itself is not a directory.
-pub fn has_directory(path: &Path) -> Result<(), Refusal> {
-    if path.is_dir() {
-        return Err(Refusal::Directory(path.to_owned()));
-    }
-    let directory = match path.parent() {
-        Some(parent) if parent.as_os_str().is_empty() => return Ok(()),
-        Some(parent) if parent.is_dir() => return Ok(()),
-        Some(parent) => parent,
-        None => path,
-    };
-    Err(Refusal::NoDirectory(directory.to_owned()))
-}
-
-/// Checks whether a checkpoint may replace this path: only a regular file.
-fn is_replaceable(path: &Path) -> Result<(), Refusal> {
-    match path.metadata() {
-        Ok(there) if !there.is_file() => Err(Refusal::NoFile(path.to_owned())),
-        Ok(_) | Err(_) => Ok(()),
-    }
-}
-
 /// Checks that the schedule of a bug does not overwrite the state of the search.
 fn differ(output: Option<&Path>, state: Option<&Path>) -> Result<(), Refusal> {
     match (output, state) {
@@ -201,15 +168,6 @@ fn differ(output: Option<&Path>, state: Option<&Path>) -> Result<(), Refusal> {
             Err(Refusal::SameFile(state.to_owned()))
         }
         _ => Ok(()),
-    }
-}
-
-/// Checks whether both paths name the same file.
-pub fn is_same(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
-        // A file that does not exist yet has no canonical path.
-        _ => std::path::absolute(one).ok() == std::path::absolute(other).ok(),
     }
 }
 
@@ -223,28 +181,6 @@ mod tests {
         assert_eq!(numbered(path, 1), path);
         assert_eq!(numbered(path, 2), Path::new("out/a-2.schedule.json"));
         assert_eq!(numbered(Path::new("plain"), 3), Path::new("plain-3"));
-    }
-
-    #[test]
-    fn a_checkpoint_takes_the_place_of_files_only() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("file");
-        assert!(is_replaceable(&file).is_ok());
-        std::fs::write(&file, "").unwrap();
-        assert!(is_replaceable(&file).is_ok());
-        assert!(is_replaceable(directory.path()).is_err());
-        assert!(is_replaceable(Path::new("/dev/null")).is_err());
-    }
-
-    #[test]
-    fn one_file_under_two_names_is_noticed() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("file");
-        let detour = directory.path().join("./file");
-        assert!(is_same(&file, &detour));
-        std::fs::write(&file, "").unwrap();
-        assert!(is_same(&file, &detour));
-        assert!(!is_same(&file, directory.path()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! which happens when this process is interrupted or ends for any other reason.
 
 use crate::arguments::{CompareOptions, Format};
-use crate::check::is_writable;
+use crate::output_files::is_writable;
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::time_limit::TimeLimit;

@@ -100,12 +100,14 @@ pub fn finish(
     let jobs = division.jobs();
     let elapsed_s = division.elapsed_s();
     let found = division.trailed();
+    let unsaved = division.unsaved();
     let mut report = match trouble {
         Some(Trouble::Refused(refusal)) => return Err(*refusal),
         Some(Trouble::Crashed(trailed, ended)) if order.keep_going || found.sighted.is_empty() => {
             let trailed = Trailed {
                 execution: found.execution + 1,
                 coarse: trailed.coarse,
+                memory: trailed.memory,
                 steps: trailed.steps,
                 ..found
             };
@@ -143,6 +145,7 @@ pub fn finish(
         }
     };
     report.jobs = jobs;
+    report.warnings.extend(unsaved);
     Ok(report)
 }
 
@@ -240,6 +243,11 @@ impl Crew<'_> {
         match carried {
             Carried::Brought(words) => return errand.complete(&words),
             Carried::Stopped(trailed, limit) => {
+                let is_late = self.division.time_left() == Some(Duration::ZERO);
+                let limit = match limit {
+                    Limit::Interrupted if is_late && !self.stop.load(Relaxed) => Limit::Time,
+                    limit => limit,
+                };
                 errand.break_off(&trailed, limit);
                 self.warn(fatality::warnings_of_killed(&trailed));
             }

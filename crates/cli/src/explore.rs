@@ -23,7 +23,7 @@ pub fn explore(mut options: ExploreOptions) -> Done {
         .map(ScheduleFile::load)
         .transpose()?;
     let stop = interruption::gentle_flag(options.check.leashed)?;
-    let explored = Arc::new(Explored::open(options.check, &stop)?);
+    let explored = Arc::new(Explored::open(options.check, Arc::clone(&stop))?);
     if let Some(schedule) = &schedule {
         explored.is_of_program(schedule)?;
         explored.position(Some(schedule.clone()), Visit::default())?;

@@ -2,6 +2,7 @@
 //! the process, its counts so far, and its steps until it died.
 
 use crate::guard::Guard;
+use explore::MemoryModel;
 use native::{Order, Worker, ending};
 use report::quantity::{count, counted};
 use report::{
@@ -54,7 +55,7 @@ pub fn is_from_outside(
         return false;
     }
     let sighted = crash(trailed, String::new());
-    let replay = failure(order, &sighted, &trailed.coarse).schedule;
+    let replay = failure(order, &sighted, trailed).schedule;
     let order = Order {
         replay: Some(replay),
         ..order.clone()
@@ -148,7 +149,7 @@ pub fn unfinished(
 ) -> Report {
     let trailed = trailed.unwrap_or_default();
     let why = match (limit, order.time_limit) {
-        (Limit::Time, Some(limit)) => format!("stopped after {limit:?}"),
+        (Limit::Time, Some(limit)) => format!("stopped after {limit:?}; raise with --time-limit"),
         _ => "interrupted".to_owned(),
     };
     let mut report = known(order, &trailed, limit, why);
@@ -206,7 +207,7 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
     let counts = trailed.counts;
     let errors = trailed.sighted.iter();
     let errors: Vec<Failure> = errors
-        .map(|sighted| failure(order, sighted, &trailed.coarse))
+        .map(|sighted| failure(order, sighted, trailed))
         .collect();
     let mut report = Report {
         verdict: match errors.is_empty() {
@@ -235,7 +236,7 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
         coverage: Coverage::default(),
         tree: None,
         algorithm: order.algorithm.parse().unwrap_or_default(),
-        memory: order.conditions.memory,
+        memory: memory(order, trailed),
         weak_ordering: None,
         jobs: 1,
         elapsed_s: 0.0,
@@ -246,6 +247,14 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
         report.leave_out(left_out.clone(), &order.accept);
     }
     report
+}
+
+/// Returns the memory model of the last execution begun.
+fn memory(order: &Order, trailed: &Trailed) -> MemoryModel {
+    match order.conditions.memory {
+        MemoryModel::Auto => trailed.memory,
+        chosen => chosen,
+    }
 }
 
 /// Describes the last execution begun, if there is one.
@@ -311,7 +320,7 @@ fn name_of(path: &str) -> String {
     }
 }
 
-fn failure(order: &Order, sighted: &Sighted, coarse: &[String]) -> Failure {
+fn failure(order: &Order, sighted: &Sighted, trailed: &Trailed) -> Failure {
     Failure {
         kind: sighted.kind,
         message: sighted.message.clone(),
@@ -324,9 +333,10 @@ fn failure(order: &Order, sighted: &Sighted, coarse: &[String]) -> Failure {
             conditions: Conditions {
                 waiting_after_main: true,
                 is_enforceable: order.verify.is_some(),
+                memory: memory(order, trailed),
                 ..order.conditions
             },
-            coarse: coarse.to_vec(),
+            coarse: trailed.coarse.clone(),
             recipe: None,
             by_accesses: true,
             steps: sighted.steps.clone(),

@@ -6,9 +6,17 @@ use crate::refusal::Refusal;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock};
 use std::thread;
+
+/// Whether a signal has asked a command that watches for signals to end.
+static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Checks whether a signal has asked the command to end.
+pub fn is_requested() -> bool {
+    REQUESTED.load(Relaxed)
+}
 
 /// Returns a flag that the signals set. A second signal ends the process.
 pub fn flag() -> Result<Arc<AtomicBool>, Refusal> {
@@ -18,7 +26,7 @@ pub fn flag() -> Result<Arc<AtomicBool>, Refusal> {
         let shutdown = UNFINISHED.into();
         let registered =
             flag::register_conditional_shutdown(signal, shutdown, Arc::clone(&interrupted));
-        watch(registered.and_then(|_| flag::register(signal, Arc::clone(&interrupted))))?;
+        watch(registered.and_then(|_| set_at(signal, &interrupted)))?;
     }
     Ok(interrupted)
 }
@@ -40,7 +48,7 @@ pub fn at_end_of_input(interrupted: &Arc<AtomicBool>) {
 pub fn gentle_flag(is_leashed: bool) -> Result<Arc<AtomicBool>, Refusal> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        watch(flag::register(signal, Arc::clone(&interrupted)))?;
+        watch(set_at(signal, &interrupted))?;
     }
     if is_leashed {
         at_end_of_input(&interrupted);
@@ -54,6 +62,13 @@ pub fn end_of_debugging() -> Result<Arc<AtomicBool>, Refusal> {
     watch(flag::register(SIGTERM, Arc::clone(&ended)))?;
     watch(flag::register(SIGINT, Arc::default()))?;
     Ok(ended)
+}
+
+/// Makes the signal set the flag.
+fn set_at(signal: i32, interrupted: &Arc<AtomicBool>) -> io::Result<()> {
+    flag::register(signal, Arc::clone(&REQUESTED))?;
+    flag::register(signal, Arc::clone(interrupted))?;
+    Ok(())
 }
 
 fn watch<T>(registered: io::Result<T>) -> Result<T, Refusal> {

@@ -17,6 +17,7 @@ mod jobs;
 mod list;
 mod manual;
 mod native_check;
+mod output_files;
 mod presentation;
 mod progress_line;
 mod refusal;

@@ -13,8 +13,8 @@ use crate::subject::{NativeProgram, Origin, with_folder};
 use crate::{fatality, interruption};
 use mazurka::{CheckError, Checker, Division};
 use native::{
-    Answer, Binary, Build, BuildError, Built, Compiler, Debugger, Language, Order, Unseen, Worker,
-    ending, libraries, may_change_files, reachable,
+    Answer, Binary, Build, BuildError, Built, Compiler, CompilerError, Debugger, Language, Order,
+    Unseen, Worker, ending, libraries, may_change_files, reachable,
 };
 use report::{LeftOut, Limit, Omission, Recipe, Report, ScheduleFile, Trailed};
 use std::ffi::OsString;
@@ -201,7 +201,7 @@ impl Task<'_> {
             let job = (order, program, Some(self.program.recipe()));
             let mut report = cluster::search(server, job, &stop, &self.line)?;
             report.compile_s = compile_s;
-            report.warnings.extend(self.warnings(&unseen));
+            self.mention(&unseen, &mut report);
             return Ok(report);
         }
         let divided = match shares_files {
@@ -233,7 +233,7 @@ impl Task<'_> {
             }
         };
         report.compile_s = compile_s;
-        report.warnings.extend(self.warnings(&unseen));
+        self.mention(&unseen, &mut report);
         Ok(report)
     }
 
@@ -294,7 +294,15 @@ impl Task<'_> {
         let environment = |name: &str| std::env::var_os(name);
         let language = Language::of_all(files).unwrap_or(Language::C);
         let chosen = self.program.compiler.as_deref();
-        let compiler = Compiler::find(language, chosen, &environment)?;
+        let start = Instant::now();
+        let limit = self.order.time_limit.map(|limit| limit.max(COMPILING));
+        let is_late = || limit.is_some_and(|limit| start.elapsed() > limit);
+        let stops = || stop.load(Relaxed) || is_late();
+        let compiler = Compiler::find(language, chosen, &environment, &stops);
+        let compiler = compiler.map_err(|error| match error {
+            CompilerError::Interrupted => self.not_built(BuildError::Interrupted),
+            error => error.into(),
+        })?;
         let library = runtime_library()?;
         self.line.say("compiling".to_owned());
         let build = Build {
@@ -303,15 +311,16 @@ impl Task<'_> {
             files,
             flags,
         };
-        let start = Instant::now();
-        let limit = self.order.time_limit.map(|limit| limit.max(COMPILING));
-        let is_late = || limit.is_some_and(|limit| start.elapsed() > limit);
-        let built = build.run(|| stop.load(Relaxed) || is_late());
+        let built = build.run(&stops);
         self.line.clear();
-        built.map(Some).map_err(|error| Refusal::Build {
+        built.map(Some).map_err(|error| self.not_built(error))
+    }
+
+    fn not_built(&self, error: BuildError) -> Refusal {
+        Refusal::Build {
             program: self.program.path().display().to_string(),
             error,
-        })
+        }
     }
 
     /// Returns the name of the program as its first argument, and its other arguments.
@@ -403,20 +412,26 @@ impl Task<'_> {
         Ok(fatality::examine(order, trailed, ended, start, stop))
     }
 
-    /// Returns warnings about accesses that the check may not see, or that differ from the source.
-    fn warnings(&self, unseen: &[Unseen]) -> Vec<String> {
-        let is_harmless = |unseen: &&Unseen| unseen.left_out().is_none();
-        let unseen = unseen.iter().filter(is_harmless);
-        let mut warnings: Vec<String> = unseen.map(Unseen::to_string).collect();
+    /// Adds to the report what is known about accesses that the check may not see, or that differ
+    /// from the source.
+    fn mention(&self, unseen: &[Unseen], report: &mut Report) {
+        for unseen in unseen {
+            if let Some(left_out) = unseen.left_out_if_weak() {
+                if report.memory.is_weak() {
+                    report.leave_out(left_out, &self.order.accept);
+                }
+            } else if unseen.left_out().is_none() {
+                report.warnings.push(unseen.to_string());
+            }
+        }
         if let Origin::Sources { flags, .. } = &self.program.origin
             && self.order.conditions.interleaves_plain
             && Build::optimizes(flags)
         {
             let text = "the compiler optimizes, so plain accesses may be merged before they can interleave; \
                         leave out -O with --plain=sc";
-            warnings.push(text.to_owned());
+            report.warnings.push(text.to_owned());
         }
-        warnings
     }
 }
 

@@ -1,44 +1,11 @@
 //! Shows the result of a search: prints it and writes the requested files.
 
 use crate::arguments::{ReportFormat, ReportOptions};
-use crate::check::{is_same, is_writable};
 use crate::refusal::Refusal;
 use crate::terminal;
 use page::Sources;
 use report::{Interleaving, Report, SafeTrace, Style, harmless_json};
-use std::fs::File;
 use std::path::{Path, PathBuf};
-
-/// Checks that the requested files can be written, and differ from each other and from `others`.
-/// Pipes stay open until the result is dropped.
-pub fn prepare(options: &ReportOptions, others: &[Option<&Path>]) -> Result<Vec<File>, Refusal> {
-    let files = [
-        &options.html,
-        &options.junit,
-        &options.dot,
-        &options.mermaid,
-    ];
-    let files = files.into_iter().flatten().map(PathBuf::as_path);
-    let mut before: Vec<&Path> = others.iter().copied().flatten().collect();
-    let mut held = Vec::new();
-    for path in files {
-        held.extend(is_writable(path)?);
-        if before.iter().any(|other| is_same(path, other)) {
-            return Err(Refusal::NamedTwice(path.to_owned()));
-        }
-        before.push(path);
-    }
-    Ok(held)
-}
-
-/// Checks that the requested page can be written and is not the other file.
-pub fn prepare_page(page: Option<&Path>, other: &Path) -> Result<Option<File>, Refusal> {
-    match page {
-        Some(page) if is_same(page, other) => Err(Refusal::NamedTwice(page.to_owned())),
-        Some(page) => is_writable(page),
-        None => Ok(None),
-    }
-}
 
 /// Writes a page that shows the safe schedules, in all versions of their file.
 pub fn write_safe(versions: &[SafeTrace], path: &Path) -> Result<(), Refusal> {
@@ -125,9 +92,9 @@ fn draw(
     }
 }
 
-/// Writes a file.
+/// Writes a file. A regular file keeps its content until the new content is complete.
 pub fn write(path: &Path, text: &str) -> Result<(), Refusal> {
-    std::fs::write(path, text).map_err(|error| Refusal::Unwritable {
+    report::write_file(path, text).map_err(|error| Refusal::Unwritable {
         path: path.to_owned(),
         error,
     })

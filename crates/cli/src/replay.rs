@@ -2,17 +2,26 @@
 
 use crate::arguments::ReplayOptions;
 use crate::check::quoted;
+use crate::output_files::{are_distinct, is_writable};
 use crate::refusal::Refusal;
 use crate::subject::NativeProgram;
 use crate::{Done, exit_code, native_check, presentation};
 use mazurka::Checker;
 use report::{Recipe, ScheduleFile};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Replays a saved schedule.
 pub fn replay(options: &ReplayOptions) -> Done {
     let schedule = ScheduleFile::load(&options.file)?;
-    let _pipes = presentation::prepare(&options.report, &[Some(&options.file)])?;
+    let _pipes = options
+        .report
+        .files()
+        .map(is_writable)
+        .collect::<Result<Vec<_>, _>>()?;
+    let sources = schedule.recipe.iter().flat_map(|recipe| &recipe.files);
+    let inputs = sources.map(Path::new).chain([options.file.as_path()]);
+    are_distinct(options.report.files(), inputs)?;
     if let Some(recipe) = &schedule.recipe {
         if let Some(part) = foreign_part(recipe).filter(|_| !options.trust_recipe) {
             return Err(Refusal::ForeignRecipe {

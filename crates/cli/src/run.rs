@@ -2,7 +2,7 @@
 
 use crate::Done;
 use crate::arguments::{RunOptions, UnverifiedInputs};
-use crate::check::has_directory;
+use crate::output_files::{are_distinct, has_directory};
 use crate::refusal::Refusal;
 use enforce::{ENFORCE, INPUT, Order, Plan};
 use native::Binary;
@@ -22,6 +22,7 @@ pub fn run(options: &RunOptions) -> Done {
     let path = found(program)?;
     Binary::recognize(&path)?;
     options.record.as_deref().map_or(Ok(()), has_directory)?;
+    are_distinct(options.record.as_deref(), [&*options.safe, &*path])?;
     let trace = SafeTrace::load(&options.safe)?;
     is_the_program(&trace, &path, options)?;
     is_enforceable(&path)?;

@@ -108,6 +108,7 @@ impl Subject {
             ("--args", options.args.is_some()),
             ("--plain", options.conditions.shared.plain.is_some()),
             ("--unroll", options.conditions.unroll.is_some()),
+            ("--reuse", options.conditions.reuse > 0),
             (
                 "more than one word",
                 words.len() > 1 || !options.flags.is_empty(),

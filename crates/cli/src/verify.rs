@@ -6,8 +6,8 @@ mod native_program;
 mod overhead;
 
 use crate::arguments::{Format, Prefer, VerifyOptions};
-use crate::check::is_writable;
 use crate::jobs::Jobs;
+use crate::output_files::{are_distinct, is_writable};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::stop_when::StopWhen;
@@ -24,7 +24,7 @@ use report::{
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
@@ -32,7 +32,10 @@ use std::time::Instant;
 /// Verifies a program.
 pub fn verify(options: &VerifyOptions) -> Done {
     let _held = is_writable(&options.output)?;
-    let _pipe = presentation::prepare_page(options.html.as_deref(), &options.output)?;
+    let _pipe = options.html.as_deref().map(is_writable).transpose()?;
+    let outputs = [&options.output].into_iter().chain(&options.html);
+    let program = options.program.first().map(Path::new);
+    are_distinct(outputs.map(PathBuf::as_path), program)?;
     let mut verification = Verification {
         options,
         started: Instant::now(),
@@ -257,8 +260,11 @@ impl Verification<'_> {
 
     fn withdraw(&mut self) {
         self.trace.cases.clear();
-        // The file may not exist.
-        let _ = std::fs::remove_file(&self.options.output);
+        let output = &self.options.output;
+        // Only a safe trace is removed. The file may not exist, or may be another one.
+        if SafeTrace::load(output).is_ok() {
+            let _ = std::fs::remove_file(output);
+        }
     }
 
     /// Withdraws everything if the program has a data race, because then the compiler and the

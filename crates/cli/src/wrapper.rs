@@ -13,7 +13,7 @@ pub fn compile(language: Language, options: &WrapperOptions) -> Done {
     let compiler = Compiler::behind_wrapper(language, &environment)?;
     let system = |what, error| Refusal::System { what, error };
     let library = runtime_library()?;
-    let mut instrumented = Instrumented::new(&compiler, &library, &options.arguments)
+    let mut instrumented = Instrumented::new(&compiler, &library, &options.arguments, &|| false)
         .map_err(|error| system("prepare the compiler", error))?;
     Err(system("run the compiler", instrumented.command().exec()))
 }

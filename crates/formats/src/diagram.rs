@@ -11,7 +11,7 @@ pub(crate) enum Meaning {
     /// equivalent.
     Race,
     /// The two accesses are a data race: nothing orders them.
-    Conflict,
+    DataRace,
 }
 
 /// An arrow from one row to a later row.
@@ -40,7 +40,7 @@ pub(crate) fn arrows(interleaving: &Interleaving) -> Vec<Arrow> {
         }
     };
     let races = interleaving.races.iter().map(pairs(Meaning::Race));
-    let conflict = interleaving.conflict.iter().map(pairs(Meaning::Conflict));
+    let conflict = interleaving.conflict.iter().map(pairs(Meaning::DataRace));
     messages.chain(races).chain(conflict).collect()
 }
 

@@ -55,7 +55,7 @@ pub fn dot(interleaving: &Interleaving) -> String {
         let style = match arrow.meaning {
             Meaning::Message => "label=\"message\"",
             Meaning::Race => "label=\"order matters\", color=red, style=dashed",
-            Meaning::Conflict => "label=\"not ordered\", color=red, dir=both",
+            Meaning::DataRace => "label=\"not ordered\", color=red, dir=both",
         };
         add(format_args!(
             "e{} -> e{} [constraint=false, {style}];",

@@ -108,7 +108,8 @@ impl Checker {
         self
     }
 
-    /// Makes the report count these findings instead of reporting them as bugs.
+    /// Makes the report count these findings instead of reporting them as bugs. What follows a
+    /// suppressed panic is not explored, so the verdict is then `bounded`.
     pub fn suppress(mut self, suppressions: impl IntoIterator<Item = Suppression>) -> Checker {
         self.settings.suppressions.extend(suppressions);
         self

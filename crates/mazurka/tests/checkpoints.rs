@@ -255,6 +255,31 @@ fn a_checkpoint_that_cannot_be_written_is_reported() {
     );
 }
 
+/// The folder of the checkpoint disappears in the first execution. The results are not lost.
+#[test]
+fn a_checkpoint_that_can_no_longer_be_written_is_a_warning() {
+    for jobs in [1, 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("state");
+        let gone = folder.path().to_owned();
+        let checker = Checker::new()
+            .keep_going(true)
+            .checkpoint(&place)
+            .checkpoint_interval(1);
+        let program = move || {
+            let _ = std::fs::remove_dir_all(&gone);
+            program();
+        };
+        let report = match jobs {
+            1 => checker.check(program),
+            jobs => checker.jobs(jobs).check(program),
+        };
+        assert_eq!(report.verdict, Verdict::Bug, "{report}");
+        let warning = |text: &String| text.contains("contains an earlier state");
+        assert!(report.warnings.iter().any(warning), "{report}");
+    }
+}
+
 /// Compares an uninterrupted search with a search that stops at a limit and is resumed: both must
 /// count the same executions.
 #[test]

@@ -1,14 +1,13 @@
 //! Builds a program from a user's sources, in a temporary folder that is removed with the program.
 
+use crate::compiler_process::{Stops, status};
 use crate::scratch::Scratch;
 use crate::{Compiler, Instrumented, Language, RuntimeLibrary};
-use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
-use std::thread;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// The description of a build.
@@ -100,7 +99,7 @@ impl Build<'_> {
     /// # Errors
     /// Returns an error if the compiler fails, is stopped or cannot run, or if the flags do not ask
     /// for a program.
-    pub fn run(&self, stops: impl Fn() -> bool) -> Result<Built, BuildError> {
+    pub fn run(&self, stops: Stops<'_>) -> Result<Built, BuildError> {
         self.makes_a_program()?;
         let folder = Scratch::new().map_err(|error| BuildError::System {
             what: "create a temporary folder",
@@ -111,7 +110,7 @@ impl Build<'_> {
         arguments.extend_from_slice(self.flags);
         arguments.extend(["-o".into(), program.clone().into_os_string()]);
         let start = Instant::now();
-        let status = Instrumented::new(self.compiler, self.library, &arguments)
+        let status = Instrumented::new(self.compiler, self.library, &arguments, stops)
             .and_then(|mut instrumented| status(instrumented.command(), stops))
             .map_err(|error| BuildError::System {
                 what: "run the compiler",
@@ -187,33 +186,6 @@ impl Built {
     /// Returns the time that compiling and linking took.
     pub fn time(&self) -> Duration {
         self.time
-    }
-}
-
-/// Runs a compiler until it ends or must stop. All processes that the compiler started end with it.
-fn status(command: &mut Command, stops: impl Fn() -> bool) -> io::Result<ExitStatus> {
-    /// The time between two checks.
-    const CHECK_INTERVAL: Duration = Duration::from_millis(2);
-    /// The time that the compiler is given to remove its files.
-    const TIDYING: Duration = Duration::from_millis(300);
-    let mut compiler = command.process_group(0).spawn()?;
-    let group = Pid::from_child(&compiler);
-    let mut stopped: Option<Instant> = None;
-    loop {
-        if let Some(status) = compiler.try_wait()? {
-            return Ok(status);
-        }
-        let signal = match stopped {
-            None if stops() => Some(Signal::TERM),
-            Some(since) if since.elapsed() > TIDYING => Some(Signal::KILL),
-            None | Some(_) => None,
-        };
-        if let Some(signal) = signal {
-            stopped.get_or_insert_with(Instant::now);
-            // The process may have ended on its own.
-            let _ = kill_process_group(group, signal);
-        }
-        thread::sleep(CHECK_INTERVAL);
     }
 }
 

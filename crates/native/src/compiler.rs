@@ -1,6 +1,7 @@
 //! Finds the compiler for a language, its family (gcc or clang) and its version.
 
 use crate::Language;
+use crate::compiler_process::{Stops, output};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
@@ -59,6 +60,9 @@ pub enum CompilerError {
         /// The first line of its version message.
         says: String,
     },
+    /// The compiler was stopped before it had printed its version.
+    #[error("interrupted while looking for a compiler")]
+    Interrupted,
 }
 
 /// A reader of environment variables: `|name| std::env::var_os(name)`, or a substitute in tests.
@@ -66,12 +70,13 @@ pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 impl Compiler {
     /// Finds the compiler for a program: the compiler that the user has `chosen`, or the compiler
-    /// that CC or CXX names, or the first of the usual compilers that is installed.
+    /// that CC or CXX names, or the first of the usual compilers that is installed. Gives up when
+    /// `stops` returns true.
     ///
     /// ```
     /// use mazurka_native::{Compiler, Language};
     /// # fn main() -> Result<(), mazurka_native::CompilerError> {
-    /// let compiler = Compiler::find(Language::C, None, &|name| std::env::var_os(name))?;
+    /// let compiler = Compiler::find(Language::C, None, &|name| std::env::var_os(name), &|| false)?;
     /// println!("{:?} {}", compiler.family(), compiler.version());
     /// # Ok(())
     /// # }
@@ -79,14 +84,15 @@ impl Compiler {
     ///
     /// # Errors
     /// Returns an error if the compiler cannot be run, if it is neither gcc nor clang, or if no
-    /// compiler is installed.
+    /// compiler is installed, or if `stops` has returned true.
     pub fn find(
         language: Language,
         chosen: Option<&OsStr>,
         environment: Environment<'_>,
+        stops: Stops<'_>,
     ) -> Result<Compiler, CompilerError> {
         if let Some(chosen) = chosen {
-            return Compiler::chosen(language, chosen);
+            return Compiler::chosen(language, chosen, stops);
         }
         let variable = match language {
             Language::C => "CC",
@@ -94,9 +100,9 @@ impl Compiler {
         };
         match environment(variable).map(|value| words(&value)) {
             Some(words) if !words.is_empty() && !is_this_wrapper(&words) => {
-                Compiler::identified(words)
+                Compiler::identified(words, stops)
             }
-            Some(_) | None => Compiler::usual(language, variable),
+            Some(_) | None => Compiler::usual(language, variable, stops),
         }
     }
 
@@ -116,8 +122,8 @@ impl Compiler {
             Language::CPlusPlus => "MAZURKA_CXX",
         };
         match environment(variable).map(|value| words(&value)) {
-            Some(words) if !words.is_empty() => Compiler::identified(words),
-            Some(_) | None => Compiler::usual(language, variable),
+            Some(words) if !words.is_empty() => Compiler::identified(words, &|| false),
+            Some(_) | None => Compiler::usual(language, variable, &|| false),
         }
     }
 
@@ -145,11 +151,15 @@ impl Compiler {
 
     /// Returns the compiler that the user has chosen. For C++, prefers the C++ command of the same
     /// compiler, if there is one: `clang-19` → `clang++-19`.
-    fn chosen(language: Language, chosen: &OsStr) -> Result<Compiler, CompilerError> {
+    fn chosen(
+        language: Language,
+        chosen: &OsStr,
+        stops: Stops<'_>,
+    ) -> Result<Compiler, CompilerError> {
         let words = words(chosen);
         if let (Language::CPlusPlus, [program]) = (language, &words[..])
             && let Some(sibling) = for_c_plus_plus(program)
-            && let Ok(compiler) = Compiler::identified(vec![sibling])
+            && let Ok(compiler) = Compiler::identified(vec![sibling], stops)
         {
             return Ok(compiler);
         }
@@ -158,16 +168,20 @@ impl Compiler {
         } else {
             words
         };
-        Compiler::identified(words)
+        Compiler::identified(words, stops)
     }
 
-    fn usual(language: Language, variable: &'static str) -> Result<Compiler, CompilerError> {
+    fn usual(
+        language: Language,
+        variable: &'static str,
+        stops: Stops<'_>,
+    ) -> Result<Compiler, CompilerError> {
         let usual = match language {
             Language::C => ["cc", "gcc", "clang"],
             Language::CPlusPlus => ["c++", "g++", "clang++"],
         };
         for command in usual {
-            match Compiler::identified(vec![command.into()]) {
+            match Compiler::identified(vec![command.into()], stops) {
                 Err(CompilerError::CannotRun { error, .. })
                     if error.kind() == io::ErrorKind::NotFound => {}
                 known => return known,
@@ -180,18 +194,19 @@ impl Compiler {
         })
     }
 
-    fn identified(words: Vec<OsString>) -> Result<Compiler, CompilerError> {
-        let output = Command::new(&words[0])
-            .args(&words[1..])
-            .arg("--version")
-            // The messages are parsed below, so they must be in English.
-            .env("LC_ALL", "C")
-            .output()
-            .map_err(|error| CompilerError::CannotRun {
-                command: shown(&words),
-                error,
-            })?;
-        let says = String::from_utf8_lossy(&output.stdout);
+    fn identified(words: Vec<OsString>, stops: Stops<'_>) -> Result<Compiler, CompilerError> {
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).arg("--version");
+        // The messages are parsed below, so they must be in English.
+        command.env("LC_ALL", "C");
+        let says = output(&mut command, stops).map_err(|error| CompilerError::CannotRun {
+            command: shown(&words),
+            error,
+        })?;
+        if stops() {
+            return Err(CompilerError::Interrupted);
+        }
+        let says = String::from_utf8_lossy(&says);
         match identity(&says) {
             Some((family, version)) => Ok(Compiler {
                 words,
@@ -322,14 +337,14 @@ mod tests {
     fn a_variable_that_names_the_wrapper_is_not_followed() {
         let environment =
             |name: &str| (name == "CC").then(|| OsString::from("/usr/local/bin/mazurka cc"));
-        let compiler = Compiler::find(Language::C, None, &environment).unwrap();
+        let compiler = Compiler::find(Language::C, None, &environment, &|| false).unwrap();
         assert!(!compiler.name().contains("mazurka"), "{}", compiler.name());
     }
 
     #[test]
     fn a_compiler_that_is_not_there_is_named() {
         let chosen = OsStr::new("no-such-compiler");
-        let error = Compiler::find(Language::C, Some(chosen), &|_| None).unwrap_err();
+        let error = Compiler::find(Language::C, Some(chosen), &|_| None, &|| false).unwrap_err();
         assert!(
             error.to_string().starts_with("no-such-compiler: "),
             "{error}"
@@ -339,7 +354,8 @@ mod tests {
 
     #[test]
     fn a_program_that_is_no_compiler_is_refused() {
-        let error = Compiler::find(Language::C, Some(OsStr::new("true")), &|_| None).unwrap_err();
+        let error = Compiler::find(Language::C, Some(OsStr::new("true")), &|_| None, &|| false)
+            .unwrap_err();
         assert!(matches!(error, CompilerError::Unknown { .. }), "{error}");
     }
 

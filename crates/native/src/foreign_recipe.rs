@@ -184,11 +184,39 @@ fn has_value(option: &str, value: &str, folder: &Path) -> bool {
         return false;
     }
     match option {
-        "-D" | "-U" => true,
+        "-D" => is_definition(value),
+        "-U" => is_identifier(value),
         "-l" => is_word(value) && !value.starts_with(':'),
         "-x" => ["c", "c++", "none"].contains(&value),
         _ => is_beneath(Path::new(value), folder),
     }
+}
+
+/// Checks whether a definition of a macro is a name, optionally with a number, a memory order or a
+/// simple string. Other definitions could insert code: even a word could replace a function that
+/// the program calls by one that runs commands.
+fn is_definition(text: &str) -> bool {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    let is_harmless = |letter: char| letter.is_ascii_alphanumeric() || "+-_.:/, ".contains(letter);
+    let is_digit = |letter: char| letter.is_ascii_alphanumeric() || letter == '.';
+    let number = value.strip_prefix('-').unwrap_or(value);
+    let is_number = number.starts_with(|first: char| first.is_ascii_digit());
+    let quoted = value
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    let has_value = match quoted {
+        Some(text) => text.chars().all(is_harmless),
+        None if is_number => number.chars().all(is_digit),
+        None => value.is_empty() || value.starts_with("memory_order_") && is_identifier(value),
+    };
+    is_identifier(name) && has_value
+}
+
+fn is_identifier(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 fn is_word(text: &str) -> bool {
@@ -212,7 +240,7 @@ mod tests {
 
     #[test]
     fn usual_flags_are_used() {
-        let flags = "-O2 -g -g3 -ggdb3 -std=c++20 -std=gnu11 -DNDEBUG -D N=3 -UX -Isrc -I src -lm -l m -pthread -Wall -Wextra \
+        let flags = "-O2 -g -g3 -ggdb3 -std=c++20 -std=gnu11 -DNDEBUG -D N=3 -DM=-1.5f -DNAME=\"a/b.c\" -DORDER=memory_order_relaxed -UX -Isrc -I src -lm -l m -pthread -Wall -Wextra \
                      -Wno-unused -Werror=return-type -march=native -mcx16 -msse4.2 -fno-exceptions -fno-builtin-memcpy \
                      -fvisibility=hidden -fsanitize=thread -Ofast -w -x c";
         assert_eq!(refused("src/a.c lib.a more.so", flags), None);
@@ -248,6 +276,19 @@ mod tests {
             "-l:x.so",
             "-l ./x",
             "-D @x",
+            "-DX(a)=a",
+            "-DX()",
+            "-DX=a;b",
+            "-Dputs=system",
+            "-DX=1;a",
+            "-DX=f()",
+            "-DX={}",
+            "-DX=\"a\"b\"",
+            "-DX=\"a\\\"",
+            "-DX=\"a",
+            "-DX=a\u{1b}",
+            "-DX=_Pragma(\"a\")",
+            "-UX=1",
             "-D",
             "-fuse-ld=x",
             "-fmodule-mapper=|id",

@@ -6,6 +6,7 @@
 //! proper only. Our flags come before the user's flags, which take precedence.
 
 use crate::assembly;
+use crate::compiler_process::{Stops, output};
 use crate::memory_file::memory_file;
 use crate::{Compiler, Family, Invocation, RUNTIME_LIBRARY, RuntimeLibrary};
 use std::collections::BTreeSet;
@@ -13,7 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// A command that compiles for Mazurka. It owns the files to which its arguments refer.
 #[derive(Debug)]
@@ -24,7 +25,8 @@ pub struct Instrumented {
 }
 
 impl Instrumented {
-    /// Creates the extended command from a compiler and its arguments, as the user typed them.
+    /// Creates the extended command from a compiler and its arguments, as the user typed them. For
+    /// this, the sources are preprocessed until `stops` returns true.
     ///
     /// # Errors
     /// Returns an error if the system cannot create a file in memory.
@@ -32,6 +34,7 @@ impl Instrumented {
         compiler: &Compiler,
         library: &RuntimeLibrary,
         arguments: &[OsString],
+        stops: Stops<'_>,
     ) -> io::Result<Instrumented> {
         let invocation = Invocation::of(arguments);
         let mut command = compiler.command();
@@ -64,7 +67,7 @@ impl Instrumented {
             command.args(["-Wl,--push-state,--as-needed", "-lm", "-Wl,--pop-state"]);
         }
         let places = match invocation.compiles {
-            true => places_of_assembly(compiler, arguments),
+            true => places_of_assembly(compiler, arguments, stops),
             false => BTreeSet::new(),
         };
         if !places.is_empty() {
@@ -128,17 +131,15 @@ fn in_memory(content: &str) -> io::Result<File> {
 
 /// Returns the places where assembly accesses memory. Returns nothing if a source cannot be
 /// preprocessed (the compiler reports why) or is read from a pipe.
-fn places_of_assembly(compiler: &Compiler, arguments: &[OsString]) -> BTreeSet<String> {
+fn places_of_assembly(
+    compiler: &Compiler,
+    arguments: &[OsString],
+    stops: Stops<'_>,
+) -> BTreeSet<String> {
     let Some(arguments) = Invocation::preprocessing(arguments) else {
         return BTreeSet::new();
     };
-    let output = compiler
-        .command()
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output();
-    let text = output.map(|output| output.stdout).unwrap_or_default();
+    let text = output(compiler.command().args(arguments), stops).unwrap_or_default();
     assembly::places(&String::from_utf8_lossy(&text))
 }
 

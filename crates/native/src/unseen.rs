@@ -31,6 +31,11 @@ pub enum Unseen {
         /// The places, as `file:line`.
         places: BTreeSet<String>,
     },
+    /// A function contains a full fence as an instruction, which only weak memory models see.
+    Fence {
+        /// The function, at its first fence.
+        first: Frame,
+    },
     /// A library was compiled without hooks.
     Library {
         /// Its file.
@@ -92,9 +97,10 @@ impl Unseen {
     }
 
     /// Returns the behaviour of the program that is not explored because of this code. Returns
-    /// `None` for a library that does not synchronize threads.
+    /// `None` for a library that does not synchronize threads, and for a fence.
     pub fn left_out(&self) -> Option<LeftOut> {
         let kind = match self {
+            Unseen::Fence { .. } => return None,
             Unseen::Atomics { .. } | Unseen::Assembly { .. } => Omission::Asm,
             Unseen::Library { synchronizes, .. } => {
                 synchronizes.as_ref()?;
@@ -102,6 +108,12 @@ impl Unseen {
             }
         };
         Some(LeftOut::new(kind, self.to_string()))
+    }
+
+    /// Returns what a search under a weak memory model gets wrong because of a fence.
+    pub fn left_out_if_weak(&self) -> Option<LeftOut> {
+        let is_fence = matches!(self, Unseen::Fence { .. });
+        is_fence.then(|| LeftOut::new(Omission::Asm, self.to_string()))
     }
 }
 
@@ -136,6 +148,17 @@ impl Display for Unseen {
                 write!(
                     formatter,
                     "inline assembly accesses memory at {shown}{more}: these accesses are not seen; use <stdatomic.h> or __atomic builtins there"
+                )
+            }
+            Unseen::Fence { first } => {
+                let function = first.function.as_deref().unwrap_or("an unnamed function");
+                write!(formatter, "{function}")?;
+                if let (Some(file), Some(line)) = (&first.file, first.line) {
+                    write!(formatter, " ({file}:{line})")?;
+                }
+                write!(
+                    formatter,
+                    " has a fence outside hooks (mfence): it is ignored, so executions that it forbids are explored; use atomic_thread_fence there"
                 )
             }
             Unseen::Library { path, synchronizes } => {
@@ -179,7 +202,7 @@ fn assembly(image: &Path) -> Result<Vec<Unseen>, NamesError> {
             let end = format!("{}{line}", file.to_string_lossy());
             places.iter().any(|place| place.ends_with(&end))
         }
-        Unseen::Assembly { .. } | Unseen::Library { .. } => false,
+        Unseen::Fence { .. } | Unseen::Assembly { .. } | Unseen::Library { .. } => false,
     };
     let mut found = atomics(image)?;
     found.retain(|unseen| !is_recorded(unseen));
@@ -220,7 +243,7 @@ fn synchronization(library: &Path) -> Option<String> {
     let imports = file.dynamic_symbols().filter(ObjectSymbol::is_undefined);
     let mut names = imports.filter_map(|import| import.name().ok());
     let called = names.find(|name| SYNCHRONISING.iter().any(|known| name.starts_with(known)));
-    let has_atomics = || !atomic_instructions(library).unwrap_or_default().is_empty();
+    let has_atomics = || instructions(library).is_ok_and(|found| !found.atomic.is_empty());
     match called {
         Some(name) => Some(name.to_owned()),
         None => has_atomics().then(|| "atomic instructions".to_owned()),
@@ -228,20 +251,20 @@ fn synchronization(library: &Path) -> Option<String> {
 }
 
 /// Returns the functions of an image that contain atomic instructions, in the order of their
-/// addresses.
+/// addresses, and the first function with a fence.
 fn atomics(image: &Path) -> Result<Vec<Unseen>, NamesError> {
-    let instructions = atomic_instructions(image)?;
-    if instructions.is_empty() {
+    let instructions = instructions(image)?;
+    if instructions.atomic.is_empty() && instructions.first_fence.is_none() {
         return Ok(Vec::new());
     }
     let names = Names::read(image)?;
+    let frame = |instruction| {
+        let frames = names.frames(instruction);
+        frames.into_iter().next().unwrap_or_default()
+    };
     let mut found: Vec<(Frame, usize)> = Vec::new();
-    for instruction in instructions {
-        let frame = names
-            .frames(instruction)
-            .into_iter()
-            .next()
-            .unwrap_or_default();
+    for instruction in instructions.atomic {
+        let frame = frame(instruction);
         match found.last_mut() {
             Some((first, count)) if first.function == frame.function => *count += 1,
             Some(_) | None => found.push((frame, 1)),
@@ -253,10 +276,19 @@ fn atomics(image: &Path) -> Result<Vec<Unseen>, NamesError> {
             first,
             instructions,
         });
-    Ok(functions.collect())
+    let first = instructions.first_fence.map(frame);
+    let fence = first.map(|first| Unseen::Fence { first });
+    Ok(functions.chain(fence).collect())
 }
 
-fn atomic_instructions(image: &Path) -> Result<Vec<u64>, NamesError> {
+/// The addresses of some instructions.
+#[derive(Default)]
+struct Instructions {
+    atomic: Vec<u64>,
+    first_fence: Option<u64>,
+}
+
+fn instructions(image: &Path) -> Result<Instructions, NamesError> {
     let data = fs::read(image).map_err(|error| NamesError::Unreadable {
         path: image.to_owned(),
         error,
@@ -265,7 +297,7 @@ fn atomic_instructions(image: &Path) -> Result<Vec<u64>, NamesError> {
         path: image.to_owned(),
         error,
     })?;
-    let mut found = Vec::new();
+    let mut found = Instructions::default();
     for section in file
         .sections()
         .filter(|section| section.kind() == SectionKind::Text)
@@ -276,7 +308,9 @@ fn atomic_instructions(image: &Path) -> Result<Vec<u64>, NamesError> {
         while decoder.can_decode() {
             decoder.decode_out(&mut instruction);
             if is_atomic(&instruction) {
-                found.push(instruction.ip());
+                found.atomic.push(instruction.ip());
+            } else if instruction.mnemonic() == Mnemonic::Mfence {
+                found.first_fence.get_or_insert(instruction.ip());
             }
         }
     }

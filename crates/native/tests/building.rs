@@ -95,7 +95,7 @@ fn sources_of_both_languages_and_objects_make_one_program() {
             files: &[main, helper, assembled],
             flags: &words("-lm"),
         };
-        let program = build.run(|| false).unwrap();
+        let program = build.run(&|| false).unwrap();
         let status = Command::new(program.program()).status().unwrap();
         assert_eq!(status.code(), Some(7), "{}", compiler.name());
     }
@@ -124,7 +124,7 @@ fn a_source_with_an_error_is_refused_and_nothing_is_left() {
             files: &files,
             flags: &words("-w"),
         };
-        let refused = build.run(|| false).unwrap_err();
+        let refused = build.run(&|| false).unwrap_err();
         assert!(matches!(refused, BuildError::Compiler { .. }), "{refused}");
     }
 }
@@ -140,14 +140,15 @@ fn flags_that_make_no_program_are_refused() {
             files: &files,
             flags: &words(flag),
         };
-        let refused = build.run(|| false).unwrap_err().to_string();
+        let refused = build.run(&|| false).unwrap_err().to_string();
         assert!(refused.starts_with(&format!("{flag}: ")), "{refused}");
     }
 }
 
 /// Runs a compiler as the wrapper does, in the workshop's folder.
 fn wrapped(workshop: &Workshop, compiler: &Compiler, line: &str) -> std::process::Output {
-    let mut instrumented = Instrumented::new(compiler, &workshop.library, &words(line)).unwrap();
+    let mut instrumented =
+        Instrumented::new(compiler, &workshop.library, &words(line), &|| false).unwrap();
     let command = instrumented.command();
     command.current_dir(workshop.folder.path());
     command.output().unwrap()

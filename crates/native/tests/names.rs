@@ -522,7 +522,7 @@ fn variables_of_several_sources_are_distinguished() {
             files: &[one, two],
             flags: &[],
         };
-        let program = build.run(|| false).unwrap();
+        let program = build.run(&|| false).unwrap();
         let names = Names::read(&program.program()).unwrap();
         let data = fs::read(program.program()).unwrap();
         let file = object::File::parse(&*data).unwrap();

@@ -38,7 +38,7 @@ fn assembly_is_reported_with_its_lines() {
             .iter()
             .map(|unseen| match unseen {
                 Unseen::Assembly { places } => places,
-                Unseen::Atomics { first, .. } => panic!("{first:?}"),
+                Unseen::Atomics { first, .. } | Unseen::Fence { first } => panic!("{first:?}"),
                 Unseen::Library { path, .. } => panic!("{}", path.display()),
             })
             .collect();
@@ -72,6 +72,22 @@ fn assembly_without_atomic_instructions_is_reported_and_barriers_are_not() {
                 assert_eq!(unseen.len(), number, "{}: {unseen:?}", compiler.name());
             }
         }
+    }
+}
+
+/// Only weak memory models see a fence.
+#[test]
+fn a_fence_is_left_out_under_weak_models_only() {
+    let workshop = Workshop::new();
+    let text = "int n; int main(void) {\n__asm__ volatile(\"mfence\" ::: \"memory\"); return n; }";
+    for compiler in compilers(Language::C) {
+        let built = workshop.built(&compiler, "fence.c", text);
+        let unseen = Unseen::of(&built.program(), &[]).unwrap();
+        let [fence @ Unseen::Fence { first }] = &unseen[..] else {
+            panic!("{unseen:?}");
+        };
+        assert_eq!(first.line, Some(2), "{}", compiler.name());
+        assert!(fence.left_out().is_none() && fence.left_out_if_weak().is_some());
     }
 }
 
@@ -112,7 +128,7 @@ fn a_library_without_hooks_is_reported() {
         files: &[main, library.clone()],
         flags: &[],
     };
-    let program = build.run(|| false).unwrap();
+    let program = build.run(&|| false).unwrap();
     let needed = Binary::recognize(&program.program()).unwrap();
     assert!(
         needed

@@ -58,7 +58,7 @@ pub use replacement::Replacement;
 pub use restart::Restart;
 pub use safe_trace::{Case, Choice, Constraint, Described, Input, Point, SafeTrace};
 pub use schedule_file::{Recipe, SavedStep, ScheduleFile};
-pub use stored_file::{Kind, StoredFileError, StoredProblem};
+pub use stored_file::{Kind, StoredFileError, StoredProblem, write_file};
 pub use suppression::{Suppressed, Suppression};
 pub use trail::{Counts, Sighted, Trail, Trailed};
 pub use tree::{Branch, End, Tree};

@@ -20,8 +20,10 @@ pub enum Omission {
     Reuse,
     /// Synchronization in Rust programs by types other than those of the checker.
     Hidden,
-    /// Failures under a weak memory model that the search has given up.
+    /// Behaviour that a weak memory model permits and that the search has given up.
     Memory,
+    /// What would follow a suppressed failure.
+    Suppressed,
 }
 
 /// A known omission.
@@ -35,7 +37,7 @@ pub struct LeftOut {
 
 impl Omission {
     /// Every kind.
-    pub const ALL: [Omission; 7] = [
+    pub const ALL: [Omission; 8] = [
         Omission::Unseen,
         Omission::Asm,
         Omission::Libraries,
@@ -43,6 +45,7 @@ impl Omission {
         Omission::Reuse,
         Omission::Hidden,
         Omission::Memory,
+        Omission::Suppressed,
     ];
 
     /// Returns its name on the command line.
@@ -55,6 +58,7 @@ impl Omission {
             Omission::Reuse => "reuse",
             Omission::Hidden => "hidden",
             Omission::Memory => "memory",
+            Omission::Suppressed => "suppressed",
         }
     }
 }
@@ -101,7 +105,8 @@ impl Display for LeftOut {
             | Omission::Libraries
             | Omission::Inputs
             | Omission::Reuse
-            | Omission::Memory => write!(formatter, "{what}; accept this with --accept {kind}"),
+            | Omission::Memory
+            | Omission::Suppressed => write!(formatter, "{what}; accept this with --accept {kind}"),
         }
     }
 }

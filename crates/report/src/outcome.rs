@@ -267,6 +267,31 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Checks whether a thread or the program ends with such a failure, so that the search does not
+    /// continue behind it.
+    pub fn ends_code(self) -> bool {
+        match self {
+            FailureKind::Panic
+            | FailureKind::StackOverflow
+            | FailureKind::Abort
+            | FailureKind::Misuse
+            | FailureKind::Assertion
+            | FailureKind::Crash
+            | FailureKind::EndlessLoop
+            | FailureKind::UseAfterFree
+            | FailureKind::DoubleFree
+            | FailureKind::OutOfBounds
+            | FailureKind::Unsupported => true,
+            FailureKind::DataRace
+            | FailureKind::Deadlock
+            | FailureKind::Stuck
+            | FailureKind::UnhandledMessage
+            | FailureKind::DeadLetter
+            | FailureKind::ExitStatus
+            | FailureKind::Leak => false,
+        }
+    }
+
     /// Returns the name for people.
     pub fn name(self) -> &'static str {
         match self {

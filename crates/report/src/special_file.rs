@@ -17,7 +17,8 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 /// Returns an error if no process reads the pipe, or if the system refuses.
 pub fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
-    options.write(true);
+    // What was written to the file before is kept.
+    options.append(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
@@ -33,6 +34,17 @@ pub fn open(path: &Path) -> io::Result<File> {
             Some(NO_READER) => io::Error::new(ErrorKind::BrokenPipe, "no process reads this pipe"),
             _ => error,
         })
+}
+
+/// Checks whether the path is a name of the system for an open file, like `/dev/stdout`. Such a name
+/// must not be replaced.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    let is_link = path
+        .symlink_metadata()
+        .is_ok_and(|there| there.is_symlink());
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    is_link
+        && folder.is_some_and(|folder| folder == Path::new("/dev") || folder.starts_with("/proc"))
 }
 
 /// Writes all bytes, unless the reader stops reading.

@@ -4,7 +4,7 @@ use crate::{Replacement, special_file};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 /// A kind of stored file.
@@ -116,21 +116,26 @@ where
         })
 }
 
-/// Writes a file. A concurrent reader finds either the previous content or all of the new content.
+/// Writes a file with its version and checksum.
 pub(crate) fn save<T: Serialize>(
     path: &Path,
     kind: Kind,
     content: &T,
 ) -> Result<(), StoredFileError> {
-    write(path, &to_json(kind, content)).map_err(|error| StoredFileError {
+    write_file(path, &to_json(kind, content)).map_err(|error| StoredFileError {
         path: path.to_owned(),
         problem: StoredProblem::NotWritable { kind, error },
     })
 }
 
-fn write(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a file. A concurrent reader of a regular file finds either the previous content or all of
+/// the new content. A pipe or a device is written to.
+///
+/// # Errors
+/// Returns an error if the file cannot be written, or if the reader of a pipe stops reading.
+pub fn write_file(path: &Path, text: &str) -> io::Result<()> {
     let is_special = fs::metadata(path).is_ok_and(|file| !file.is_file());
-    if is_special {
+    if is_special || special_file::is_stream(path) {
         return special_file::write(path, text.as_bytes());
     }
     let (replacement, mut file) = Replacement::of(path)?;
@@ -195,9 +200,16 @@ fn text_of(path: &Path, kind: Kind) -> Result<String, StoredProblem> {
         let reason = "it does not begin with a brace".to_owned();
         return Err(StoredProblem::NotOfItsKind { kind, reason });
     }
-    let mut text = String::new();
-    file.read_to_string(&mut text).map_err(unreadable)?;
-    Ok(text)
+    let mut text = Vec::new();
+    // A text contains no zero byte. A sparse file would be read as many of them.
+    file.read_until(0, &mut text).map_err(unreadable)?;
+    String::from_utf8(text)
+        .ok()
+        .filter(|text| !text.ends_with('\0'))
+        .ok_or_else(|| StoredProblem::NotOfItsKind {
+            kind,
+            reason: "it is not a text in UTF-8".to_owned(),
+        })
 }
 
 /// Computes FNV-1a with 64 bits (Fowler, Noll, Vo).
@@ -276,13 +288,17 @@ mod tests {
     fn a_file_that_begins_otherwise_is_not_read_to_its_end() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("huge");
-        // A sparse file of a terabyte, which does not fit into memory.
-        File::create(&path).unwrap().set_len(1 << 40).unwrap();
-        let error = load::<List>(&path, KIND).unwrap_err();
-        assert!(
-            matches!(error.problem, StoredProblem::NotOfItsKind { .. }),
-            "{error}"
-        );
+        for start in ["", "{\"format\":3,"] {
+            // A sparse file of a terabyte, which does not fit into memory.
+            fs::write(&path, start).unwrap();
+            let file = File::options().write(true).open(&path).unwrap();
+            file.set_len(1 << 40).unwrap();
+            let error = load::<List>(&path, KIND).unwrap_err();
+            assert!(
+                matches!(error.problem, StoredProblem::NotOfItsKind { .. }),
+                "{error}"
+            );
+        }
     }
 
     #[test]

@@ -3,10 +3,11 @@
 //!
 //! Layout, in words of 64 bits: counters, then the steps of the current execution (thread and
 //! choice), then a JSON text preceded by its length in bytes. The text contains names of threads,
-//! coarse objects (see [`ScheduleFile::coarse`](crate::ScheduleFile::coarse)) and failures. Only
-//! the last word is written by the reader of the trail, to ask the search to end soon.
+//! coarse objects (see [`ScheduleFile::coarse`](crate::ScheduleFile::coarse)), the memory model and
+//! failures. Only the last word is written by the reader of the trail, to ask the search to end soon.
 
 use crate::{FailureKind, SavedStep};
+use explore::MemoryModel;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -64,6 +65,7 @@ struct Facts {
     /// Spawn paths, indexed by the thread ids of the search.
     threads: Vec<String>,
     coarse: Vec<String>,
+    memory: MemoryModel,
     sighted: Vec<Sighted>,
 }
 
@@ -85,6 +87,8 @@ pub struct Trailed {
     pub counts: Counts,
     /// Objects whose operations are treated as more dependent than at the start of the search.
     pub coarse: Vec<String>,
+    /// The memory model of the current execution.
+    pub memory: MemoryModel,
     /// The steps of the current execution that have begun.
     pub steps: Vec<SavedStep>,
     /// The failures found so far.
@@ -203,6 +207,14 @@ impl Trail {
         }
     }
 
+    /// Records the memory model of the next executions.
+    pub fn set_memory(&mut self, memory: MemoryModel) {
+        if self.facts.memory != memory {
+            self.facts.memory = memory;
+            self.write_facts();
+        }
+    }
+
     /// Records the failures found so far.
     pub fn set_sighted(&mut self, sighted: Vec<Sighted>) {
         self.facts.sighted = sighted;
@@ -292,6 +304,7 @@ impl Trailed {
                 max_depth,
             },
             coarse: facts.coarse,
+            memory: facts.memory,
             steps: saved(&steps, &facts.threads).unwrap_or_default(),
             sighted: facts.sighted,
         }))

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How the result of a search is printed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -47,6 +47,12 @@ pub struct ReportOptions {
 }
 
 impl ReportOptions {
+    /// Returns the files to write.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let files = [&self.html, &self.junit, &self.dot, &self.mermaid];
+        files.into_iter().flatten().map(PathBuf::as_path)
+    }
+
     /// Checks whether to find out why an execution fails.
     pub fn explains(&self) -> bool {
         self.why || self.html.is_some()

@@ -10,8 +10,8 @@ use crate::subject::Subject;
 use crate::time_limit::TimeLimit;
 use native::{Answer, Order, ending};
 use report::{Position, Report, ScheduleFile, Tree, Visit};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 /// How long a program may take to reach a position.
@@ -36,17 +36,19 @@ pub struct Explored {
     ready: Option<Ready>,
     /// Locked while the program runs. `None` if simultaneous runs do not interfere.
     alone: Option<Mutex<()>>,
+    /// Set when the command must end.
+    stop: Arc<AtomicBool>,
 }
 
 impl Explored {
     /// Compiles the program if necessary.
-    pub fn open(options: CheckOptions, stop: &AtomicBool) -> Result<Explored, Refusal> {
+    pub fn open(options: CheckOptions, stop: Arc<AtomicBool>) -> Result<Explored, Refusal> {
         let subject = Subject::of(&options)?;
         let line = ProgressLine::new(!options.report.quiet);
         let (name, ready) = match &subject {
             Subject::Corpus(instance) => (instance.to_string(), None),
             Subject::Native(program) => {
-                let ready = native_check::ready(&options, program, &line, stop)?;
+                let ready = native_check::ready(&options, program, &line, &stop)?;
                 (program.name(), Some(ready))
             }
         };
@@ -57,6 +59,7 @@ impl Explored {
             options,
             subject,
             ready,
+            stop,
         })
     }
 
@@ -127,7 +130,7 @@ impl Explored {
         let program = || order.name.clone();
         let mut guard = Guard::over(ready.start(order)?, Some(PATIENCE));
         loop {
-            match guard.listen(|| false)? {
+            match guard.listen(|| self.stop.load(Relaxed))? {
                 Received::Answer(Answer::Position(mut position)) => {
                     position.schedule.recipe = Some(ready.recipe.clone());
                     return Ok(*position);

@@ -24,6 +24,9 @@ use std::time::Duration;
 /// Interval between two checks whether to stop.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
+/// The time that runs of the program get to end their processes.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Maximum size of a request in bytes: a schedule.
 const LARGEST: usize = 32 << 20;
 
@@ -108,14 +111,16 @@ impl Server {
         let served = runtime.and_then(|runtime| {
             let served = runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(self.listener)?;
-                let serving = axum::serve(listener, router(self.shared));
+                let serving = axum::serve(listener, router(Arc::clone(&self.shared)));
                 // Pending answers are not awaited, because a search may take long.
                 tokio::select! {
                     served = serving => served,
                     () = is_set(&stop) => Ok(()),
                 }
             });
-            runtime.shutdown_background();
+            // Interrupted runs of the program end within this time.
+            runtime.shutdown_timeout(PATIENCE);
+            self.shared.watch.end();
             served
         });
         served.map_err(|error| Refusal::System {

@@ -4,13 +4,19 @@ use super::explored::Explored;
 use crate::progress_line::ProgressLine;
 use report::{Report, ScheduleFile, Style, Tree};
 use serde::Serialize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The search, if one was started.
 #[derive(Default)]
 pub struct Watch(Arc<Mutex<State>>);
+
+/// The time that a search gets to end its processes after the command was interrupted.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The interval between two checks whether the search has ended.
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 #[derive(Default)]
 enum State {
@@ -58,7 +64,7 @@ impl Watch {
     pub fn start(&self, explored: &Arc<Explored>) {
         let line = ProgressLine::new(false);
         {
-            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.lock();
             if let State::Runs { .. } = *state {
                 return;
             }
@@ -82,9 +88,22 @@ impl Watch {
         });
     }
 
+    /// Waits until an interrupted search has ended its processes.
+    pub fn end(&self) {
+        let since = Instant::now();
+        let is_running = || matches!(*self.lock(), State::Runs { .. });
+        while is_running() && since.elapsed() < PATIENCE {
+            thread::sleep(CHECK_INTERVAL);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the state of the search.
     pub fn seen(&self) -> Seen {
-        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.lock() {
             State::Idle => Seen::Idle,
             State::Runs {
                 started,

@@ -53,6 +53,11 @@ fn a_schedule_runs_no_command() {
         recipe("program.c @script", "-O1"),
         recipe("/bin/sh", "-O1"),
         recipe("../program.c", "-O1"),
+        recipe(
+            "program.c",
+            "-Dmain=main(void){return/**/system(\"touch\towned\");}int/**/other",
+        ),
+        recipe("program.c", "-Dputs=system"),
         compiler,
     ] {
         let ran = replayed(folder, recipe.clone());

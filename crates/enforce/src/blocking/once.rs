@@ -51,14 +51,18 @@ impl Once {
     pub fn enter(&self) -> Entry {
         begin(OpKind::OnceEnter);
         let enter = |state: u32| match state & DONE {
-            0 => Some(state + ENTRY),
+            0 if (state / ENTRY) & MOST < MOST => Some(state + ENTRY),
             _ => None,
         };
         let entered = self.0.fetch_update(SeqCst, SeqCst, enter);
         end();
         match entered {
             Ok(state) => self.wait((state / ENTRY) & MOST),
-            Err(_) => Entry::Done,
+            Err(state) if state & DONE != 0 => Entry::Done,
+            Err(_) => crate::fail(
+                "more than 4,095 calls wait for a one-time initialization, or have failed to \
+                 initialize; that cannot be enforced",
+            ),
         }
     }
 

@@ -204,6 +204,8 @@ pub(crate) struct Checkpoint {
     saved: Option<Instant>,
     /// Reused between saves.
     buffer: Vec<u8>,
+    /// The warning that the last state could not be saved.
+    unsaved: Option<String>,
 }
 
 impl Checkpoint {
@@ -214,7 +216,13 @@ impl Checkpoint {
             path: std::path::absolute(&path).unwrap_or(path),
             saved: None,
             buffer: Vec::new(),
+            unsaved: None,
         }
+    }
+
+    /// Returns the warning for the report if the last state could not be saved.
+    pub fn unsaved(&self) -> Option<String> {
+        self.unsaved.clone()
     }
 
     /// Checks whether the last save was long enough ago for another one.
@@ -222,7 +230,8 @@ impl Checkpoint {
         self.saved.is_none_or(|saved| saved.elapsed() >= INTERVAL)
     }
 
-    /// Saves the state of the search, and the saved data of the strategy.
+    /// Saves the state of the search, and the saved data of the strategy. Only the first save may
+    /// fail. If a later one fails, the search goes on, so that its results are not lost.
     pub fn save(&mut self, state: &State<'_>, strategy: &[u8]) -> Result<(), CheckError> {
         self.buffer.clear();
         let buffer = std::mem::take(&mut self.buffer);
@@ -230,11 +239,17 @@ impl Checkpoint {
             postcard::to_extend(state, buffer).expect("a state consists of serializable data");
         self.buffer.extend_from_slice(strategy);
         let written = checkpoint_file::write(&self.path, &self.buffer);
-        self.saved = Some(Instant::now());
-        written.map_err(|error| CheckError::Unwritable {
+        let is_first = self.saved.replace(Instant::now()).is_none();
+        let written = written.map_err(|error| CheckError::Unwritable {
             path: self.path.clone(),
             reason: reason_of(&error),
-        })
+        });
+        if is_first {
+            return written;
+        }
+        let unsaved = |error| format!("{error}; the checkpoint contains an earlier state");
+        self.unsaved = written.err().map(unsaved);
+        Ok(())
     }
 }
 

@@ -14,6 +14,7 @@ use super::settings::shared_words;
 use super::slicing::Sliced;
 use super::tally::Tally;
 use super::{CheckError, Checker};
+use explore::MemoryModel;
 use report::{Errands, Limit, Report, Trail, Trailed};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -347,6 +348,10 @@ impl Division {
             execution: tally.runs(),
             counts: tally.counts(),
             coarse: known.names.save_coarse(),
+            memory: known
+                .names
+                .chosen_memory()
+                .map_or(MemoryModel::Sc, |(memory, _)| memory),
             steps: Vec::new(),
             sighted: sighted.collect(),
         }
@@ -360,6 +365,12 @@ impl Division {
         let keeper = self.keeper.lock();
         let mut keeper = keeper.unwrap_or_else(PoisonError::into_inner);
         keeper.save_in_time(&self.work)
+    }
+
+    /// Returns the warning for the report if the last state could not be saved.
+    pub fn unsaved(&self) -> Option<String> {
+        let keeper = self.keeper.lock();
+        keeper.unwrap_or_else(PoisonError::into_inner).unsaved()
     }
 
     /// Returns the duration of the search, in seconds.

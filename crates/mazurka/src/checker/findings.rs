@@ -6,7 +6,9 @@ use super::linearization::{switches, with_few_switches};
 use super::memory::peak_rss_bytes;
 use super::search::{Search, UntilEnded, diverged, symptom_of};
 use explore::{Interrupt, Outcome, Replay, Schedule, Strategy};
-use report::{Conditions, Failure, FailureKind, Limit, Report, ScheduleFile, Verdict};
+use report::{
+    Conditions, Failure, FailureKind, LeftOut, Limit, Omission, Report, ScheduleFile, Verdict,
+};
 
 /// The warning that other findings may be missed because of a suppressed race.
 const SUPPRESSED_RACE: &str = "a data race is suppressed: only one order of its accesses was explored, so results of \
@@ -102,10 +104,27 @@ impl Search {
             peak_rss_bytes: peak_rss_bytes(),
         };
         let left_out = self.settings.left_out.iter().cloned();
-        for left_out in left_out.chain(self.model.left_out()) {
+        let suppressed = self.left_out_by_suppressions();
+        for left_out in left_out.chain(self.model.left_out()).chain(suppressed) {
             report.leave_out(left_out, &self.settings.accepted);
         }
         report
+    }
+
+    /// Returns what was not explored because suppressed failures have ended threads.
+    fn left_out_by_suppressions(&self) -> Vec<LeftOut> {
+        let suppressed = self.model.suppressed();
+        let mut kinds: Vec<FailureKind> = suppressed.iter().map(|finding| finding.kind).collect();
+        kinds.retain(|kind| kind.ends_code());
+        kinds.dedup();
+        let left_out = |kind: FailureKind| {
+            let what = format!(
+                "what follows a suppressed failure ({}) is not explored",
+                kind.name()
+            );
+            LeftOut::new(Omission::Suppressed, what)
+        };
+        kinds.into_iter().map(left_out).collect()
     }
 
     /// Determines the verdict. A goal that no execution reached is a bug if the search is complete.

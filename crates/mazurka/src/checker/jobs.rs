@@ -267,6 +267,7 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
     let known = work.ledger.close()?;
     let mut report = conclude(settings, observer, known, before_s, program)?;
     report.jobs = jobs;
+    report.warnings.extend(keeper.unsaved());
     Ok(report)
 }
 
@@ -324,6 +325,11 @@ impl Keeper {
             interval: settings.checkpoint_interval,
             saved: 0,
         }
+    }
+
+    /// Returns the warning for the report if the last state could not be saved.
+    pub fn unsaved(&self) -> Option<String> {
+        self.checkpoint.as_ref().and_then(Checkpoint::unsaved)
     }
 
     /// Saves after enough new executions. If saving fails, the search ends.

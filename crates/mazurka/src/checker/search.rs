@@ -221,7 +221,10 @@ impl Search {
                 if self.repeat_first()? {
                     continue;
                 }
-                return self.take_report();
+                let mut report = self.take_report()?;
+                let unsaved = checkpoint.as_ref().and_then(Checkpoint::unsaved);
+                report.warnings.extend(unsaved);
+                return Ok(report);
             }
         }
     }
@@ -470,6 +473,7 @@ impl Search {
         };
         let names = self.model.names();
         trail.set_coarse(names.save_coarse());
+        trail.set_memory(self.settings.memory());
         trail.count(&self.tally.counts());
         let sighted = self.failures.sightings.iter().map(|sighting| Sighted {
             kind: sighting.symptom.kind,

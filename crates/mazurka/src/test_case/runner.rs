@@ -57,7 +57,8 @@ impl Runner {
 pub(crate) fn name_of_test() -> Option<String> {
     let thread = std::thread::current();
     let name = thread.name().filter(|name| *name != "main");
-    name.map(str::to_owned).or_else(|| the_one_of(env::args()))
+    let arguments = env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    name.map(str::to_owned).or_else(|| the_one_of(arguments))
 }
 
 /// Returns the name of the test if the command line selects exactly one (`--exact NAME`). The main

@@ -89,7 +89,7 @@ impl Workshop {
             files: &files,
             flags: &flags,
         };
-        build.run(|| false).unwrap()
+        build.run(&|| false).unwrap()
     }
 }
 
@@ -97,7 +97,8 @@ impl Workshop {
 pub fn compilers(language: Language) -> Vec<Compiler> {
     let mut found: Vec<Compiler> = Vec::new();
     for name in CANDIDATES {
-        let Ok(compiler) = Compiler::find(language, Some(name.as_ref()), &|_| None) else {
+        let Ok(compiler) = Compiler::find(language, Some(name.as_ref()), &|_| None, &|| false)
+        else {
             continue;
         };
         let is_known = |known: &Compiler| {
