@@ -1,5 +1,5 @@
 //! Attributes of a thread in POSIX and Linux: name, stack, priority, processors. Priorities and
-//! processors have no influence on a check.
+//! processors have no influence on a check, but a thread reads the processors that were set.
 
 use crate::gate::{close, code, is_inside};
 use crate::threads::{self, NAME};
@@ -111,12 +111,8 @@ export! {
                 fn(pthread_t, size_t, *mut cpu_set_t) -> c_int);
         }
         let _closed = close();
-        known!(thread);
         // SAFETY: the program passed the pointer.
-        match unsafe { libc::sched_getaffinity(0, size, processors) } {
-            0 => 0,
-            _ => libc::EINVAL,
-        }
+        unsafe { get_processors(known!(thread), size, processors) }
     }
 
     placed fn pthread_setaffinity_np(thread: pthread_t, size: size_t, processors: *const cpu_set_t) -> c_int {
@@ -125,8 +121,26 @@ export! {
                 fn(pthread_t, size_t, *const cpu_set_t) -> c_int);
         }
         let _closed = close();
-        known!(thread);
-        0
+        // SAFETY: the program passed the pointer.
+        unsafe { set_processors(known!(thread), size, processors) }
+    }
+
+    placed fn sched_getaffinity(thread: pid_t, size: size_t, processors: *mut cpu_set_t) -> c_int {
+        if is_inside() && let Some(index) = index_of_number_or_own(thread) {
+            let mut closed = close();
+            // SAFETY: the program passed the pointer.
+            return closed.result(unsafe { get_processors(index, size, processors) });
+        }
+        real!(sched_getaffinity(thread, size, processors): fn(pid_t, size_t, *mut cpu_set_t) -> c_int)
+    }
+
+    placed fn sched_setaffinity(thread: pid_t, size: size_t, processors: *const cpu_set_t) -> c_int {
+        if is_inside() && let Some(index) = index_of_number_or_own(thread) {
+            let mut closed = close();
+            // SAFETY: the program passed the pointer.
+            return closed.result(unsafe { set_processors(index, size, processors) });
+        }
+        real!(sched_setaffinity(thread, size, processors): fn(pid_t, size_t, *const cpu_set_t) -> c_int)
     }
 
     placed fn pthread_getcpuclockid(thread: pthread_t, clock: *mut clockid_t) -> c_int {
@@ -149,23 +163,108 @@ export! {
     }
 
     placed fn sched_getcpu() -> c_int {
-        match is_inside() {
-            true => 0,
-            false => real!(sched_getcpu(): fn() -> c_int),
+        if !is_inside() {
+            return real!(sched_getcpu(): fn() -> c_int);
         }
+        let _closed = close();
+        first_processor() as c_int
     }
 
     placed fn getcpu(processor: *mut c_uint, node: *mut c_uint) -> c_int {
         if !is_inside() {
             return real!(getcpu(processor, node): fn(*mut c_uint, *mut c_uint) -> c_int);
         }
-        for number in [processor, node] {
-            if !number.is_null() {
+        let _closed = close();
+        for (place, number) in [(processor, first_processor()), (node, 0)] {
+            if !place.is_null() {
                 // SAFETY: the program passed the pointer.
-                unsafe { *number = 0 };
+                unsafe { *place = number };
             }
         }
         0
+    }
+}
+
+/// The largest set of processors in bytes.
+const MOST_BYTES: usize = 1 << 12;
+
+/// Returns the first processor that the program has set for the running thread, or 0.
+fn first_processor() -> c_uint {
+    let own = &threads::lists_at(threads::own_index()).processors;
+    let byte = own.iter().position(|&byte| byte != 0);
+    byte.map_or(0, |byte| byte as c_uint * 8 + own[byte].trailing_zeros())
+}
+
+/// Returns the processors on which the process may run, in at most `size` bytes.
+fn permitted_processors(size: size_t) -> Option<Vec<u8>> {
+    let mut all = vec![0_u8; size.max(size_of::<cpu_set_t>())];
+    let place = all.as_mut_ptr().cast();
+    let result =
+        real!(sched_getaffinity(0, all.len(), place): fn(pid_t, size_t, *mut cpu_set_t) -> c_int);
+    all.truncate(size);
+    (result == 0).then_some(all)
+}
+
+/// Gets the processors that were set for a thread. Returns 0 or an error number.
+///
+/// # Safety
+///
+/// The program must have passed room for this number of bytes.
+unsafe fn get_processors(index: usize, size: size_t, processors: *mut cpu_set_t) -> c_int {
+    if processors.is_null() {
+        return libc::EFAULT;
+    }
+    let size = size.min(MOST_BYTES);
+    native::privately(|| {
+        let Some(mut shown) = permitted_processors(size) else {
+            return libc::EINVAL;
+        };
+        let own = &threads::lists_at(index).processors;
+        if !own.is_empty() {
+            shown.fill(0);
+            shown
+                .iter_mut()
+                .zip(own)
+                .for_each(|(shown, own)| *shown = *own);
+        }
+        // SAFETY: as promised by the caller.
+        unsafe { processors.cast::<u8>().copy_from(shown.as_ptr(), size) };
+        0
+    })
+}
+
+/// Sets the processors of a thread. Returns 0 or an error number.
+///
+/// # Safety
+///
+/// The program must have passed a set of this number of bytes.
+unsafe fn set_processors(index: usize, size: size_t, processors: *const cpu_set_t) -> c_int {
+    if processors.is_null() {
+        return libc::EFAULT;
+    }
+    let size = size.min(MOST_BYTES);
+    // SAFETY: as promised by the caller.
+    let wanted = unsafe { std::slice::from_raw_parts(processors.cast::<u8>(), size) };
+    native::privately(|| {
+        let Some(mut set) = permitted_processors(size) else {
+            return libc::EINVAL;
+        };
+        set.iter_mut()
+            .zip(wanted)
+            .for_each(|(own, wanted)| *own &= wanted);
+        if set.iter().all(|&byte| byte == 0) {
+            return libc::EINVAL;
+        }
+        threads::lists_of(index).processors = set;
+        0
+    })
+}
+
+/// Returns the index of the thread with this thread id, or of the running thread if the id is 0.
+fn index_of_number_or_own(number: pid_t) -> Option<usize> {
+    match number {
+        0 => Some(threads::own_index()),
+        number => index_of_number(number),
     }
 }
 

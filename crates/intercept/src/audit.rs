@@ -69,10 +69,12 @@ fn visit_outside(
     let mut shown = 0;
     let within = |range: &&Range<usize>| (start..start + piece.len()).contains(&range.start);
     for range in ranges.iter().filter(within) {
-        if !visit(&piece[shown..range.start - start]) {
+        let begin = range.start - start;
+        // Ranges of variables that share memory may overlap.
+        if begin > shown && !visit(&piece[shown..begin]) {
             return false;
         }
-        shown = (range.end - start).min(piece.len());
+        shown = shown.max(range.end - start).min(piece.len());
     }
     visit(&piece[shown..])
 }

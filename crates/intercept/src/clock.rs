@@ -106,6 +106,29 @@ pub(crate) unsafe fn is_valid(time: *const timespec) -> bool {
     (0..SECOND as c_long).contains(unsafe { &(*time).tv_nsec })
 }
 
+/// Checks whether a thread can wait until a time by a clock: only the clocks of the time of day and
+/// of the time since the start of the system can be waited for.
+///
+/// # Safety
+///
+/// The conditions are those of [`is_valid`].
+pub(crate) unsafe fn is_valid_by(clock: clockid_t, time: *const timespec) -> bool {
+    // SAFETY: as promised by the caller.
+    can_wait_by(clock) && unsafe { is_valid(time) }
+}
+
+/// Checks whether threads can wait by a clock.
+pub(crate) fn can_wait_by(clock: clockid_t) -> bool {
+    matches!(clock, libc::CLOCK_REALTIME | libc::CLOCK_MONOTONIC)
+}
+
+/// Checks whether the system has a clock.
+fn exists(clock: clockid_t) -> bool {
+    // SAFETY: the null pointer says that the result is not needed.
+    let exists = || unsafe { libc::clock_getres(clock, std::ptr::null_mut()) } == 0;
+    can_wait_by(clock) || exists()
+}
+
 /// Checks whether a thread can sleep for a time: the time must be valid and not negative.
 ///
 /// # Safety
@@ -150,7 +173,11 @@ export! {
         if !is_inside() {
             return real!(clock_gettime(clock, result): fn(clockid_t, *mut timespec) -> c_int);
         }
-        let _closed = close();
+        let mut closed = close();
+        if !exists(clock) {
+            closed.fail(libc::EINVAL);
+            return -1;
+        }
         let now = now();
         // SAFETY: the program passed the pointer.
         unsafe {
@@ -240,8 +267,13 @@ export! {
                 fn(clockid_t, c_int, *const timespec, *mut timespec) -> c_int);
         }
         let (frame, _closed) = (frame(), close());
+        if matches!(clock, libc::CLOCK_MONOTONIC_RAW | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_MONOTONIC_COARSE) {
+            return libc::ENOTSUP;
+        }
+        // A thread cannot sleep by its own CPU time.
+        let can_sleep_by = exists(clock) && clock != libc::CLOCK_THREAD_CPUTIME_ID;
         // SAFETY: the program passed the pointer.
-        if !unsafe { can_pass(time) } {
+        if !can_sleep_by || !unsafe { can_pass(time) } {
             return libc::EINVAL;
         }
         // SAFETY: the program passed the pointer.

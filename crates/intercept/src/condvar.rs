@@ -1,6 +1,6 @@
 //! Condition variables of POSIX and of C11.
 
-use crate::ending::THRD_TIMEDOUT;
+use crate::ending::{THRD_ERROR, THRD_TIMEDOUT};
 use crate::gate::{self, close, code, is_inside};
 use crate::lifetime::CONDVAR;
 use crate::tries::code_of;
@@ -118,7 +118,7 @@ export! {
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program passed the objects and the time.
         unsafe {
-            match clock::is_valid(until) {
+            match clock::is_valid_by(clock, until) {
                 true => wait(condition, mutex, (Some(until), true), frame),
                 false => libc::EINVAL,
             }
@@ -185,10 +185,15 @@ export! {
                 fn(*mut pthread_cond_t, *mut pthread_mutex_t, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program passed the objects.
-        match unsafe { wait(condition, mutex, (Some(until), false), frame) } {
-            0 => 0,
-            _ => THRD_TIMEDOUT,
+        // SAFETY: the program passed the objects and the time.
+        unsafe {
+            if !clock::is_valid(until) {
+                return THRD_ERROR;
+            }
+            match wait(condition, mutex, (Some(until), false), frame) {
+                0 => 0,
+                _ => THRD_TIMEDOUT,
+            }
         }
     }
 

@@ -88,12 +88,11 @@ export! {
             let _closed = close();
             return attributes::number().into();
         }
-        let is_remapping = remapping::CALLS.contains(&number);
-        if is_inside() && is_remapping {
-            let _closed = close();
-            remapping::handle(number, [a, b, c, d, e, f]);
+        if remapping::CALLS.contains(&number) {
+            let arguments = [a, b, c, d, e, f].map(|argument| argument as usize);
+            return remapping::call(number, arguments) as c_long;
         }
-        if number != libc::SYS_futex && !is_remapping {
+        if number != libc::SYS_futex {
             // SAFETY: the program calls this with these arguments.
             if let Some(result) = unsafe { by_number::enter(number, [a, b, c, d, e, f]) } {
                 return result;

@@ -173,6 +173,15 @@ impl Closed {
     pub(crate) fn fail(&mut self, error: c_int) {
         self.errno = error;
     }
+
+    /// Returns 0 for 0. For an error number, sets `errno` and returns -1.
+    pub(crate) fn result(&mut self, error: c_int) -> c_int {
+        if error == 0 {
+            return 0;
+        }
+        self.fail(error);
+        -1
+    }
 }
 
 impl Drop for Closed {

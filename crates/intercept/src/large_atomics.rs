@@ -36,13 +36,17 @@ sixteen! {
     __atomic_fetch_nand_16 = "__tsan_atomic128_fetch_nand";
 }
 
+/// The number of `memory_order_seq_cst`.
+const SEQ_CST: c_int = 5;
+
 /// The lock for programs that run as usual.
 static OUTSIDE: Mutex<()> = Mutex::new(());
 
 /// Accesses an atomic variable under a lock: in a check and under a safe trace, each variable has
-/// its own. `does` gets the frame of the call in a check, and `None` otherwise. It accesses the
-/// bytes by plain accesses, so that accesses without the lock race with them.
-fn locked<R>(variable: usize, does: impl FnOnce(Option<*const Frame>) -> R) -> R {
+/// its own. So the accesses of a variable are in one order, as if they were seq_cst. `does` gets the
+/// frame of the call in a check, and `None` otherwise. It accesses the bytes by plain accesses, so
+/// that accesses without the lock race with them.
+fn locked<R>(variable: usize, order: c_int, does: impl FnOnce(Option<*const Frame>) -> R) -> R {
     if !is_inside() && enforced::is_on() {
         Side::lock(variable);
         let result = does(None);
@@ -56,6 +60,11 @@ fn locked<R>(variable: usize, does: impl FnOnce(Option<*const Frame>) -> R) -> R
         return does(None);
     }
     let (code, frame, _closed) = (code(), gate::frame(), close());
+    if order != SEQ_CST {
+        native::leaves_out_old_values(
+            "atomic accesses of more than 16 bytes are explored as if they were seq_cst",
+        );
+    }
     let lock = native::inner_mutex_at(variable);
     at(code, || lock.lock());
     let result = does(Some(frame));
@@ -156,33 +165,33 @@ unsafe fn give(result: *mut c_void, value: &Kept, size: size_t, call: Call) {
 }
 
 export! {
-    compared fn __atomic_load(size: size_t, variable: *const c_void, result: *mut c_void, _order: c_int) {
+    compared fn __atomic_load(size: size_t, variable: *const c_void, result: *mut c_void, order: c_int) {
         let call = Call::here();
         let mut found = room(size, call);
         // SAFETY: the program passed the pointers.
         unsafe {
-            locked(variable.addr(), |frame| read(variable, found.as_mut_ptr().cast(), size, frame));
+            locked(variable.addr(), order, |frame| read(variable, found.as_mut_ptr().cast(), size, frame));
             give(result, &found, size, call);
         }
     }
 
-    compared fn __atomic_store(size: size_t, variable: *mut c_void, value: *const c_void, _order: c_int) {
+    compared fn __atomic_store(size: size_t, variable: *mut c_void, value: *const c_void, order: c_int) {
         // SAFETY: the program passed the pointers.
         unsafe {
             let new = take(value, size, Call::here());
-            locked(variable.addr(), |frame| write(variable, new.as_ptr().cast(), size, frame));
+            locked(variable.addr(), order, |frame| write(variable, new.as_ptr().cast(), size, frame));
         }
     }
 
     compared fn __atomic_exchange(
-        size: size_t, variable: *mut c_void, value: *const c_void, result: *mut c_void, _order: c_int,
+        size: size_t, variable: *mut c_void, value: *const c_void, result: *mut c_void, order: c_int,
     ) {
         let call = Call::here();
         // SAFETY: the program passed the pointers.
         unsafe {
             let new = take(value, size, call);
             let mut found = room(size, call);
-            locked(variable.addr(), |frame| {
+            locked(variable.addr(), order, |frame| {
                 read(variable, found.as_mut_ptr().cast(), size, frame);
                 write(variable, new.as_ptr().cast(), size, frame);
             });
@@ -191,14 +200,15 @@ export! {
     }
 
     compared fn __atomic_compare_exchange(
-        size: size_t, variable: *mut c_void, expected: *mut c_void, new: *const c_void, _success: c_int, _failure: c_int,
+        size: size_t, variable: *mut c_void, expected: *mut c_void, new: *const c_void, order: c_int, failure: c_int,
     ) -> bool {
         let call = Call::here();
         // SAFETY: the program passed the pointers.
         unsafe {
             let (wanted, new) = (take(expected, size, call), take(new, size, call));
             let mut found = room(size, call);
-            let is_equal = locked(variable.addr(), |frame| {
+            let weaker = if failure == SEQ_CST { order } else { failure };
+            let is_equal = locked(variable.addr(), weaker, |frame| {
                 read(variable, found.as_mut_ptr().cast(), size, frame);
                 let is_equal = libc::memcmp(found.as_ptr().cast(), wanted.as_ptr().cast(), size) == 0;
                 if is_equal {

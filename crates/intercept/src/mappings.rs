@@ -100,6 +100,22 @@ pub(crate) fn writable() -> Vec<Range<usize>> {
     ranges.collect()
 }
 
+/// Returns the parts of a range that are mapped, with the accesses (`PROT_READ`, `PROT_WRITE`) that
+/// they permit.
+pub(crate) fn permitted(pages: &Range<usize>) -> Vec<(Range<usize>, c_int)> {
+    let text = shown();
+    let parts = text.lines().filter_map(|line| {
+        let (place, rest) = line.split_once(' ')?;
+        let place = range(place)?;
+        let part = place.start.max(pages.start)..place.end.min(pages.end);
+        let reads = rest.starts_with('r').then_some(libc::PROT_READ);
+        let writes = (rest.as_bytes().get(1) == Some(&b'w')).then_some(libc::PROT_WRITE);
+        let permitted = reads.unwrap_or(0) | writes.unwrap_or(0);
+        (!part.is_empty()).then_some((part, permitted))
+    });
+    parts.collect()
+}
+
 /// Checks whether the program may execute code on its stack.
 pub(crate) fn has_executable_stack() -> bool {
     let shown = shown();

@@ -230,6 +230,28 @@ pub(crate) unsafe fn take_back(mutex: *mut pthread_mutex_t, count: c_uint, code:
     0
 }
 
+/// Locks a mutex until a time. An invalid time is an error only if the thread would have to wait.
+///
+/// # Safety
+///
+/// The program must have passed the mutex and the time.
+unsafe fn lock_until(
+    mutex: *mut pthread_mutex_t,
+    until: *const timespec,
+    frame: *const Frame,
+) -> c_int {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match clock::is_valid(until) {
+            true => lock(mutex, How::Timed(until), frame),
+            false => match lock(mutex, How::Try, frame) {
+                libc::EBUSY => libc::EINVAL,
+                result => result,
+            },
+        }
+    }
+}
+
 export! {
     placed fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const pthread_mutexattr_t) -> c_int {
         if is_inside() {
@@ -276,8 +298,8 @@ export! {
             return real!(pthread_mutex_timedlock(mutex, until): fn(*mut pthread_mutex_t, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program passed the mutex.
-        unsafe { lock(mutex, How::Timed(until), frame) }
+        // SAFETY: the program passed the mutex and the time.
+        unsafe { lock_until(mutex, until, frame) }
     }
 
     compared fn pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec) -> c_int {
@@ -286,8 +308,11 @@ export! {
                 fn(*mut pthread_mutex_t, clockid_t, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program passed the mutex.
-        unsafe { lock(mutex, How::Timed(until), frame) }
+        if !clock::can_wait_by(clock) {
+            return libc::EINVAL;
+        }
+        // SAFETY: the program passed the mutex and the time.
+        unsafe { lock_until(mutex, until, frame) }
     }
 
     placed fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int {
@@ -359,10 +384,11 @@ export! {
             return real!(mtx_timedlock(mutex, until): fn(*mut pthread_mutex_t, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program passed the mutex.
-        match unsafe { lock(mutex, How::Timed(until), frame) } {
+        // SAFETY: the program passed the mutex and the time.
+        match unsafe { lock_until(mutex, until, frame) } {
             0 => 0,
-            _ => THRD_TIMEDOUT,
+            libc::ETIMEDOUT => THRD_TIMEDOUT,
+            _ => THRD_ERROR,
         }
     }
 

@@ -85,7 +85,7 @@ fn handle_protection(pages: &Range<usize>, access: c_int) {
 
 /// Handles one of the system calls in [`CALLS`], which the program is about to make. The gate is
 /// closed.
-pub(crate) fn handle(number: c_long, arguments: [c_long; 6]) {
+fn handle(number: c_long, arguments: [c_long; 6]) {
     let arise = privately(|| {
         check_call(number, arguments);
         aliases::arise(number, arguments)
@@ -110,17 +110,34 @@ fn check_call(number: c_long, arguments: [c_long; 6]) {
     }
 }
 
+/// Records that the running thread has changed the accesses that pages permit. This conflicts with
+/// all accesses that were not permitted both before and after the change.
+fn conflict_with_accesses(parts: &[(Range<usize>, c_int)], permits: c_int, code: usize) {
+    for (pages, permitted) in parts {
+        let permitted = permitted & permits;
+        match permitted {
+            _ if permitted & libc::PROT_WRITE != 0 => {}
+            _ if permitted & libc::PROT_READ != 0 => {
+                native::change_pages(pages.clone(), true, code)
+            }
+            _ => native::change_pages(pages.clone(), false, code),
+        }
+    }
+}
+
 /// Performs a system call for the function of the same name. The C library is not called, because
 /// allocators map memory before its functions can be found.
-fn call(number: c_long, arguments: [usize; 6]) -> isize {
+pub(crate) fn call(number: c_long, arguments: [usize; 6]) -> isize {
     let [first, second, third, fourth, ..] = arguments;
     let known_pages = pages(first, second);
-    // The system refuses an address within a page. A mapping that shrinks is not moved.
+    let moves_to = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+    // The system refuses an address within a page. A mapping that shrinks is moved only to an
+    // address that the program has chosen.
     let gives_back = match number {
         _ if first % 4096 != 0 => 0..0,
+        libc::SYS_mremap if fourth as c_int & moves_to == moves_to => known_pages.clone(),
         libc::SYS_mremap if third < second => pages(first.saturating_add(third), second - third),
         libc::SYS_mremap if fourth as c_int & libc::MREMAP_MAYMOVE != 0 => known_pages.clone(),
-        libc::SYS_mmap if fourth as c_int & libc::MAP_FIXED != 0 => known_pages.clone(),
         libc::SYS_munmap => known_pages.clone(),
         _ => 0..0,
     };
@@ -130,18 +147,37 @@ fn call(number: c_long, arguments: [usize; 6]) -> isize {
     {
         library_calls::map_file(arguments[4] as c_int);
     }
+    // The pages at an address that the program has chosen are replaced.
+    let replaced = match number {
+        _ if first % 4096 != 0 => 0..0,
+        libc::SYS_mmap if fourth as c_int & libc::MAP_FIXED != 0 => known_pages.clone(),
+        libc::SYS_mremap if fourth as c_int & libc::MREMAP_FIXED != 0 => pages(arguments[4], third),
+        _ => 0..0,
+    };
+    let is_checked = is_inside() && !start::is_before_main();
+    let mut parts = Vec::new();
     if is_inside() {
         let (code, _closed) = (code(), close());
         handle(number, arguments.map(|argument| argument as c_long));
-        if !gives_back.is_empty() {
-            native::unmap(gives_back.start, gives_back.len(), code);
+        for gone in [&gives_back, &replaced] {
+            if !gone.is_empty() {
+                native::unmap(gone.start, gone.len(), code);
+            }
+        }
+        if is_checked && number == libc::SYS_mprotect {
+            parts = privately(|| mappings::permitted(&known_pages));
         }
     }
     // SAFETY: the caller makes the promises that the function requires.
     let result = unsafe { system_calls::call(number, arguments) };
     if !(-4095..0).contains(&result) {
-        if is_inside() && !start::is_before_main() {
-            let _closed = close();
+        if is_checked {
+            let (code, _closed) = (code(), close());
+            if !replaced.is_empty() {
+                native::change_pages(replaced, false, code);
+            }
+            conflict_with_accesses(&parts, third as c_int, code);
+            privately(|| drop(parts));
             if number == libc::SYS_mmap {
                 aliases::place(result as usize);
             }

@@ -77,7 +77,7 @@ fn rwlock_of(lock: *mut pthread_rwlock_t, code: usize) -> RwLock {
 }
 
 macro_rules! rwlocks {
-    ($($(#[$meta:meta])* $kind:ident $name:ident($($argument:ident: $type:ty),*) $failed:expr, |$lock:ident, $frame:ident| $take:expr;)*) => {
+    ($($(#[$meta:meta])* $kind:ident $name:ident($($argument:ident: $type:ty),*) if $is_valid:expr, $failed:expr, |$lock:ident, $frame:ident| $take:expr;)*) => {
         export! {
             $(
                 $kind fn $name(lock: *mut pthread_rwlock_t $(, $argument: $type)*) -> c_int {
@@ -85,6 +85,11 @@ macro_rules! rwlocks {
                         return real!($name(lock $(, $argument)*): fn(*mut pthread_rwlock_t $(, $type)*) -> c_int);
                     }
                     let ($frame, _closed) = (gate::frame(), close());
+                    // SAFETY: the program passed the time, if there is one.
+                    #[allow(unused_unsafe, reason = "some functions have no time")]
+                    if !unsafe { $is_valid } {
+                        return libc::EINVAL;
+                    }
                     if $failed != libc::EBUSY && is_written_by_own_thread(lock.addr()) {
                         return libc::EDEADLK;
                     }
@@ -123,17 +128,19 @@ fn timed(place: Option<Place>, until: *const timespec) -> Option<Place> {
 }
 
 rwlocks! {
-    placed pthread_rwlock_rdlock() 0, |lock, frame| Some(waits(frame, || lock.read()));
-    placed pthread_rwlock_wrlock() 0, |lock, frame| Some(waits(frame, || lock.write()));
-    compared pthread_rwlock_tryrdlock() libc::EBUSY, |lock, frame| tries_to_lock(frame, || lock.try_read());
-    compared pthread_rwlock_trywrlock() libc::EBUSY, |lock, frame| tries_to_lock(frame, || lock.try_write());
-    compared pthread_rwlock_timedrdlock(until: *const timespec) libc::ETIMEDOUT,
+    placed pthread_rwlock_rdlock() if true, 0, |lock, frame| Some(waits(frame, || lock.read()));
+    placed pthread_rwlock_wrlock() if true, 0, |lock, frame| Some(waits(frame, || lock.write()));
+    compared pthread_rwlock_tryrdlock() if true, libc::EBUSY, |lock, frame| tries_to_lock(frame, || lock.try_read());
+    compared pthread_rwlock_trywrlock() if true, libc::EBUSY, |lock, frame| tries_to_lock(frame, || lock.try_write());
+    compared pthread_rwlock_timedrdlock(until: *const timespec) if clock::is_valid(until), libc::ETIMEDOUT,
         |lock, frame| timed(tries_to_lock(frame, || lock.try_read()), until);
-    compared pthread_rwlock_timedwrlock(until: *const timespec) libc::ETIMEDOUT,
+    compared pthread_rwlock_timedwrlock(until: *const timespec) if clock::is_valid(until), libc::ETIMEDOUT,
         |lock, frame| timed(tries_to_lock(frame, || lock.try_write()), until);
-    compared pthread_rwlock_clockrdlock(clock: clockid_t, until: *const timespec) libc::ETIMEDOUT,
+    compared pthread_rwlock_clockrdlock(clock: clockid_t, until: *const timespec)
+        if clock::is_valid_by(clock, until), libc::ETIMEDOUT,
         |lock, frame| timed(tries_to_lock(frame, || lock.try_read()), until);
-    compared pthread_rwlock_clockwrlock(clock: clockid_t, until: *const timespec) libc::ETIMEDOUT,
+    compared pthread_rwlock_clockwrlock(clock: clockid_t, until: *const timespec)
+        if clock::is_valid_by(clock, until), libc::ETIMEDOUT,
         |lock, frame| timed(tries_to_lock(frame, || lock.try_write()), until);
 }
 

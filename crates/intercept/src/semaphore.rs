@@ -89,7 +89,7 @@ export! {
         }
         let (frame, mut closed) = (gate::frame(), close());
         // SAFETY: the program passed the time.
-        if !unsafe { clock::is_valid(until) } {
+        if !unsafe { clock::is_valid_by(clock, until) } {
             return failing(&mut closed, libc::EINVAL);
         }
         let address = semaphore.addr();

@@ -56,6 +56,10 @@ fn create(
     native::privately(|| prepare(child.index(), start, argument, returns_int));
     at(child.index()).blocked = blocked;
     at(child.index()).clock = own().clock;
+    let inherited = &lists_at(own_index()).processors;
+    if !inherited.is_empty() {
+        native::privately(|| lists_of(child.index()).processors.clone_from(inherited));
+    }
     if stack > 0 {
         runtime::ask_for_stack(stack);
     }

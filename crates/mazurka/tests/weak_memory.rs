@@ -6,7 +6,8 @@ use mazurka::sync::Arc;
 use mazurka::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 use mazurka::sync::atomic::{AtomicBool, AtomicUsize, fence};
 use mazurka::{
-    Algorithm, CheckError, Checker, MemoryModel, Report, Restart, Style, Verdict, hint, thread,
+    Algorithm, CheckError, Checker, MemoryModel, Report, Restart, Style, Verdict, choose, hint,
+    thread,
 };
 
 fn check(memory: MemoryModel, program: impl Fn() + Send + Sync + 'static) -> Report {
@@ -738,4 +739,71 @@ fn the_orderings_of_a_spin_lock_are_found() {
     });
     let needed = ["Acquire", "Release"].map(|needs| ("Relaxed".to_owned(), needs.to_owned()));
     assert_eq!(found, Some(needed.to_vec()));
+}
+
+/// The second store of 1 seems to change nothing, unless the store of 2 is placed before it.
+#[test]
+fn a_loop_that_stores_a_value_again_hides_no_failure() {
+    let program = || {
+        let (_, [before, after]) = both(
+            |shared| {
+                while shared[0].load(Relaxed) == 0 {
+                    shared[1].store(1, Relaxed);
+                    hint::spin_loop();
+                }
+            },
+            |shared| {
+                let before = shared[1].load(Relaxed);
+                shared[1].store(2, Relaxed);
+                let after = shared[1].load(Relaxed);
+                shared[0].store(1, Relaxed);
+                [before, after]
+            },
+        );
+        assert_ne!([before, after], [1, 1]);
+    };
+    for memory in [MemoryModel::Sc, MemoryModel::Auto] {
+        let report = check(memory, program);
+        assert_eq!(report.verdict, Verdict::Bug, "{report}");
+        assert_eq!(report.memory, MemoryModel::Sc, "{report}");
+    }
+    for memory in [MemoryModel::Tso, MemoryModel::Rc11] {
+        let report = check(memory, program);
+        let text = report.text(Style::default());
+        assert!(text.contains("loops that store a value again"), "{text}");
+    }
+}
+
+#[test]
+fn a_choice_drains_no_store_buffer() {
+    assert!(is_found(MemoryModel::Tso, || {
+        let side = |mine: usize| {
+            move |shared: Shared| {
+                shared[mine].store(1, Relaxed);
+                choose(2);
+                shared[1 - mine].load(Relaxed)
+            }
+        };
+        assert_ne!(both(side(0), side(1)), (0, 0));
+    }));
+}
+
+/// The execution shows that a store comes before another one that it has performed earlier. A read
+/// is stale only if a newer value exists.
+#[test]
+fn the_order_of_stores_is_shown() {
+    let report = check(MemoryModel::Rc11, || {
+        let side = |mine: usize| {
+            move |shared: Shared| {
+                shared[mine].store(1, Relaxed);
+                shared[1 - mine].store(2, Relaxed);
+                shared
+            }
+        };
+        let (shared, _) = both(side(0), side(1));
+        assert!([0, 1].iter().any(|&index| shared[index].load(Relaxed) != 1));
+    });
+    let text = report.text(Style::default());
+    assert!(text.contains("(already overwritten)"), "{text}");
+    assert!(!text.contains("does not see"), "{text}");
 }

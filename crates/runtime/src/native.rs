@@ -55,6 +55,7 @@ pub use objects::{
     inner_mutex_at, is_condvar_waited_for_within, is_waited_for, mutex_at, once_at, rwlock_at,
     semaphore_at, try_at, use_at,
 };
+pub use old_values::leaves_out_old_values;
 pub use own::{WIPES, reads_on_own, reads_own, writes_own};
 pub use own_words::{load_within, modify_within, use_together};
 pub use ownership::Learnt;
@@ -62,7 +63,7 @@ pub(crate) use ownership::Ownership;
 pub use places::{Frame, HAS_CALLED_UNKNOWN};
 pub(crate) use plain::Written;
 pub use plain::{
-    begin_allocation, read, read_within, record_call, release, take_effect, unmap,
+    begin_allocation, change_pages, read, read_within, record_call, release, take_effect, unmap,
     warn_of_volatile, write, write_volatile,
 };
 pub(crate) use ranges::{Ranges, digest_at};

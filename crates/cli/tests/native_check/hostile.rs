@@ -92,8 +92,10 @@ fn judge(output: &Output, way: u32) {
         "way {way}: {errors}"
     );
     if printed.contains("was killed") && way != 26 && way != 37 {
+        // On a busy machine, the signal may come before the first execution.
+        let has_ended_none = printed.contains("0 executions that had ended");
         assert!(
-            printed.contains("last known schedule"),
+            printed.contains("last known schedule") || has_ended_none,
             "way {way}: {printed}"
         );
     }

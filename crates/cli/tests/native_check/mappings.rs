@@ -12,9 +12,12 @@ fn program(thread: &str, main: &str, end: &str) -> String {
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 enum {{ SIZE = 1 << 20 }};
 static sem_t done;
 static int *shared, *last;
+int value;
 static atomic_int racing;
 static int *mapped(void) {{
     void *new = mmap(0, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -105,6 +108,75 @@ fn newly_mapped_memory_is_distinguished_from_memory_that_was_there_before() {
             "racing = 1; mremap(shared, SIZE, SIZE / 2, 0);",
             "",
             Some("use_after_free"),
+        ),
+        // A change of the permitted accesses conflicts with those that it forbids or permits.
+        (
+            "mprotect(shared, 4096, PROT_READ);",
+            "shared[0] = 1;",
+            "",
+            Some("data_race"),
+        ),
+        (
+            "mprotect(shared, 4096, PROT_READ);",
+            "value = shared[0];",
+            "",
+            None,
+        ),
+        (
+            "mprotect(shared, 4096, PROT_NONE);",
+            "value = shared[0];",
+            "",
+            Some("data_race"),
+        ),
+        (
+            "mprotect(shared, 4096, PROT_READ | PROT_WRITE);",
+            "shared[0] = 1;",
+            "",
+            None,
+        ),
+        (
+            "syscall(SYS_mprotect, shared, 4096, PROT_READ);",
+            "atomic_store((atomic_int *)shared, 1);",
+            "",
+            Some("crash"),
+        ),
+        (
+            "mprotect(shared, 4096, PROT_READ); sem_post(&done);",
+            "sem_wait(&done); value = shared[0];",
+            "",
+            None,
+        ),
+        // A change that fails, and one that does not change the page in question.
+        (
+            "assert(mprotect(shared, 4096, 1 << 14) == -1);",
+            "shared[0] = 1;",
+            "",
+            None,
+        ),
+        (
+            "mprotect(shared + 1024, 4096, PROT_READ); mprotect(shared, 8192, PROT_READ | PROT_WRITE);",
+            "shared[0] = 1;",
+            "",
+            None,
+        ),
+        // Pages that are replaced get other values.
+        (
+            "mmap(shared, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);",
+            "value = atomic_load((atomic_int *)shared);",
+            "",
+            Some("data_race"),
+        ),
+        (
+            "mremap(mapped(), SIZE, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, shared);",
+            "value = atomic_load((atomic_int *)shared);",
+            "",
+            Some("data_race"),
+        ),
+        (
+            "mmap(shared, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0); sem_post(&done);",
+            "sem_wait(&done); value = atomic_load((atomic_int *)shared);",
+            "",
+            None,
         ),
     ];
     for (thread, main, end, expected) in cases {

@@ -44,6 +44,24 @@ pub fn checked(name: &str, source: &str, options: &[&str]) -> (String, String) {
     (verdict, format!("{kind}: {message}"))
 }
 
+/// Returns what a program prints when it runs without the checker.
+#[track_caller]
+pub fn printed(name: &str, source: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(name), source).unwrap();
+    let built = Command::new("cc")
+        .args([name, "-pthread", "-o", "program"])
+        .current_dir(folder.path())
+        .status()
+        .unwrap();
+    assert!(built.success());
+    let output = Command::new(folder.path().join("program"))
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[track_caller]
 pub fn verified(name: &str, source: &str, options: &[&str]) {
     let (verdict, error) = checked(name, source, options);
@@ -396,4 +414,35 @@ fn what_is_done_once_is_tried_again_after_an_exception_and_throwing_is_no_event(
         &source.replace("ASSERTED", "0"),
         &[],
     );
+}
+
+/// Each thread has its own processors, at first those of its creator.
+#[test]
+fn the_processors_that_a_thread_sets_are_those_that_it_reads() {
+    let source = "#include <sched.h>
+        static cpu_set_t all, last;
+        static void *run(void *own) {
+            cpu_set_t set, found;
+            assert(!sched_getaffinity(0, sizeof found, &found));
+            assert(own ? CPU_COUNT(&found) == CPU_COUNT(&all) : CPU_EQUAL(&found, &last));
+            CPU_ZERO(&set);
+            int first = -1;
+            for (int i = 0; i < CPU_SETSIZE && (first < 0 || own); i++) if (CPU_ISSET(i, &all)) first = i;
+            CPU_SET(first, &set);
+            assert(!pthread_setaffinity_np(pthread_self(), sizeof set, &set));
+            assert(!sched_getaffinity(0, sizeof found, &found) && CPU_EQUAL(&set, &found));
+            assert(!pthread_getaffinity_np(pthread_self(), sizeof found, &found) && CPU_EQUAL(&set, &found));
+            assert(sched_getcpu() == first);
+            last = set;
+            CPU_ZERO(&set);
+            assert(sched_setaffinity(0, sizeof set, &set) == -1 && errno == EINVAL);
+            return 0;
+        }
+        int main(void) {
+            sched_getaffinity(0, sizeof all, &all);
+            run(&thread);
+            start(run);
+            join();
+        }";
+    verified("processors.c", source, &[]);
 }

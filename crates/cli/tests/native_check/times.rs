@@ -83,3 +83,76 @@ fn a_clock_is_carried_in_cpp_and_a_loop_until_a_deadline_ends() {
         }";
     verified("carried.cpp", source, &["--", "-std=c++17"]);
 }
+
+/// Operations with a time limit, and results for invalid times and clocks as in real runs.
+const LIMITED: [&str; 19] = [
+    "pthread_mutex_timedlock(&m, &bad)",
+    "pthread_mutex_timedlock(&free_m, &bad)",
+    "pthread_mutex_clocklock(&m, CLOCK_MONOTONIC, &bad)",
+    "pthread_mutex_clocklock(&free_m, CLOCK_PROCESS_CPUTIME_ID, &past)",
+    "mtx_timedlock((mtx_t *)&m, &bad)",
+    "pthread_rwlock_timedrdlock(&r, &bad)",
+    "pthread_rwlock_timedwrlock(&free_r, &bad)",
+    "pthread_rwlock_clockrdlock(&free_r, CLOCK_PROCESS_CPUTIME_ID, &past)",
+    "pthread_rwlock_clockwrlock(&r, CLOCK_MONOTONIC, &bad)",
+    "pthread_cond_timedwait(&c, &m, &bad)",
+    "pthread_cond_clockwait(&c, &m, CLOCK_PROCESS_CPUTIME_ID, &past)",
+    "pthread_cond_clockwait(&c, &m, CLOCK_MONOTONIC, &bad)",
+    "cnd_timedwait((cnd_t *)&c, (mtx_t *)&m, &bad)",
+    "sem_timedwait(&s, &bad) == 0 ? 0 : errno",
+    "sem_clockwait(&s, CLOCK_PROCESS_CPUTIME_ID, &past) == 0 ? 0 : errno",
+    "clock_gettime(99, &now) == 0 ? 0 : errno",
+    "clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0, &past, 0)",
+    "clock_nanosleep(99, 0, &past, 0)",
+    "nanosleep(&bad, 0) == 0 ? 0 : errno",
+];
+
+/// The program asserts the results that the same program has printed in a real run.
+#[test]
+fn invalid_times_and_clocks_have_the_results_of_real_runs() {
+    let program = |prints: bool, results: &[i32]| {
+        let calls = LIMITED
+            .iter()
+            .enumerate()
+            .map(|(index, call)| match prints {
+                true => format!("printf(\"%d\\n\", {call});\n"),
+                false => format!("assert(({call}) == {});\n", results[index]),
+            });
+        format!(
+            "#define _GNU_SOURCE
+             #include <assert.h>
+             #include <errno.h>
+             #include <pthread.h>
+             #include <semaphore.h>
+             #include <stdio.h>
+             #include <threads.h>
+             #include <time.h>
+             static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, free_m = PTHREAD_MUTEX_INITIALIZER;
+             static pthread_rwlock_t r = PTHREAD_RWLOCK_INITIALIZER, free_r = PTHREAD_RWLOCK_INITIALIZER;
+             static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+             static sem_t s;
+             static void *run(void *p) {{
+                 pthread_mutex_t *lock = &m;
+                 struct timespec bad = {{1, 1000000000}}, past = {{1, 0}}, now;
+                 {}
+                 (void)lock; (void)now;
+                 return p;
+             }}
+             static void *hold(void *p) {{
+                 pthread_mutex_lock(&m); pthread_rwlock_rdlock(&r);
+                 pthread_t t;
+                 pthread_create(&t, 0, run, 0);
+                 pthread_join(t, 0);
+                 pthread_rwlock_unlock(&r); pthread_mutex_unlock(&m);
+                 return p;
+             }}
+             int main(void) {{ sem_init(&s, 0, 0); hold(0); return 0; }}",
+            calls.collect::<String>()
+        )
+    };
+    let results = crate::operations::printed("times.c", &program(true, &[]));
+    let results: Vec<i32> = results.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(results.len(), LIMITED.len());
+    let text = program(false, &results).replacen("#define _GNU_SOURCE", "", 1);
+    verified("times.c", &text, &[]);
+}

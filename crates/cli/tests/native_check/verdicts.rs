@@ -348,6 +348,34 @@ fn findings_that_are_allowed_are_counted_and_no_bugs() {
     assert_eq!(report["errors"][0]["kind"], "exit_status", "{report}");
 }
 
+/// A failed assertion ends its thread, so nothing is known about the deadlock behind it.
+#[test]
+fn what_follows_an_assertion_that_is_allowed_is_a_bound() {
+    let source = "#include <assert.h>
+        #include <stdatomic.h>
+        static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+        static atomic_int n;
+        static void *check(void *p) { assert(n == 1); return p; }
+        int main(void) {
+            pthread_t t;
+            pthread_create(&t, 0, check, 0);
+            pthread_join(t, 0);
+            pthread_mutex_lock(&m);
+            pthread_mutex_lock(&m);
+        }";
+    for (options, expected) in [
+        (&["--allow", "assertion"][..], "bounded"),
+        (
+            &["--allow", "assertion", "--accept", "suppressed"],
+            "verified",
+        ),
+        (&["--allow", "leak"], "bug"),
+    ] {
+        let report = checked(source, options).unwrap();
+        assert_eq!(report["verdict"], expected, "{report}");
+    }
+}
+
 /// Suppressed findings hide no other bug of the same execution.
 #[test]
 fn a_deadlock_behind_a_race_that_is_allowed_is_found() {
@@ -432,7 +460,7 @@ fn suppressions_name_functions_that_called_the_one_that_fails() {
         let options = [&options[..], &["./program"], argument].concat();
         run(folder.path(), &options).status.code()
     };
-    assert_eq!(code("assertion:^main$", &[]), Some(0));
+    assert_eq!(code("assertion:^main$", &[]), Some(3));
     assert_eq!(code("assertion:^outer$", &[]), Some(1));
     for known in ["race:^add$", "race:^inner$", "race:^outer$"] {
         assert_eq!(code(known, &["more"]), Some(0), "{known}");

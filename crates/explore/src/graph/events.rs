@@ -41,6 +41,7 @@ impl Shape {
             (OpKind::CompareExchange, Access::Read) if request.expects.is_none() => Shape::Load,
             (OpKind::Store, Access::Write) if !is_of_object => Shape::Store,
             (OpKind::Fence, _) => Shape::Fence,
+            (OpKind::Choose, _) => Shape::Choice,
             (_, Access::None) if request.alternatives > 1 => Shape::Choice,
             (_, Access::None) => Shape::Other,
             (_, Access::Read | Access::Write) => Shape::ReadModifyWrite,

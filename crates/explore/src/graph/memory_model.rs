@@ -232,17 +232,21 @@ fn is_locked(node: &Node) -> bool {
     node.operation.shape == Shape::ReadModifyWrite
 }
 
-/// Checks whether the event is a fence for which x86 needs no instruction.
+/// Checks whether the event is a choice, or a fence for which x86 needs no instruction.
 fn is_no_instruction(node: &Node) -> bool {
-    node.operation.shape == Shape::Fence && node.order != MemoryOrder::SeqCst
+    match node.operation.shape {
+        Shape::Choice => true,
+        Shape::Fence => node.order != MemoryOrder::SeqCst,
+        Shape::Load | Shape::Store | Shape::ReadModifyWrite | Shape::Other => false,
+    }
 }
 
 /// Checks whether no store is delayed across the event.
 fn is_barrier(node: &Node) -> bool {
     match node.operation.shape {
         Shape::Fence => node.order == MemoryOrder::SeqCst,
-        Shape::ReadModifyWrite | Shape::Choice | Shape::Other => true,
-        Shape::Load | Shape::Store => false,
+        Shape::ReadModifyWrite | Shape::Other => true,
+        Shape::Load | Shape::Store | Shape::Choice => false,
     }
 }
 

@@ -228,7 +228,7 @@ impl Strategy for GraphSearch {
                     self.frames.push(Frame::new(steps, left));
                 }
             }
-            Shape::Choice => {
+            Shape::Choice if request.alternatives > 1 => {
                 let left = Left::Choices {
                     thread,
                     next: 1,
@@ -236,7 +236,7 @@ impl Strategy for GraphSearch {
                 };
                 self.frames.push(Frame::new(steps, left));
             }
-            Shape::Store | Shape::Fence | Shape::Other => {}
+            Shape::Store | Shape::Fence | Shape::Choice | Shape::Other => {}
         }
         Ok(self.run(added, request))
     }

@@ -47,6 +47,8 @@ pub(crate) struct Lists {
     handlers: Vec<*mut c_void>,
     /// Addresses of the robust mutexes that it holds, the youngest last.
     pub(super) robust: Vec<usize>,
+    /// The set of processors that the program has set for it, or nothing.
+    pub(crate) processors: Vec<u8>,
 }
 
 /// Size in bytes of the name of a thread, with the terminator.
@@ -183,7 +185,10 @@ pub(crate) fn append_state(index: usize, state: &mut Vec<u8>) {
         at_exit,
         handlers,
         robust,
+        processors,
     } = lists_at(index);
+    state.push(processors.len() as u8);
+    state.extend_from_slice(processors);
     for value in values {
         state.extend_from_slice(&value.addr().to_ne_bytes());
     }

@@ -102,8 +102,11 @@ impl Engine {
         )
     }
 
-    /// Checks whether the thread has not reached the end of its code.
+    /// Checks whether the thread has not reached the end of its code, and has not been abandoned.
     fn is_left(&self, thread: ThreadId) -> bool {
+        if self.threads[thread.index()].life.is_lost {
+            return false;
+        }
         match &self.life.pending[thread.index()] {
             Pending::Enabled(_) | Pending::Waiting(_) | Pending::Halted(_) => true,
             Pending::Failed | Pending::Finished | Pending::NotStarted => false,

@@ -328,6 +328,15 @@ impl Engine {
         self.announces_request(request)
     }
 
+    /// Records that the running thread has observed this value in memory.
+    fn see_value<V: Value>(&mut self, pointer: *const V, value: V) {
+        self.see(value_seen(pointer.addr(), bytes_of(&value)));
+        // SAFETY: the program accesses this memory.
+        if self.is_weak() && unsafe { pointer.read_unaligned() } != value {
+            self.reads_old_value(pointer.addr(), size_of::<V>());
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn loaded_at<V: Value>(
@@ -337,7 +346,7 @@ impl Engine {
         (range, sort): (Range, Sort),
         order: Ordering,
     ) {
-        self.see(value_seen(pointer.addr(), bytes_of(&value)));
+        self.see_value(pointer, value);
         if self.watch.races {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Read);
         }
@@ -376,11 +385,12 @@ impl Engine {
             self.keep_version();
         }
         let order = self.shown_order(order, ", ");
+        let position = self.shown_position();
         self.record_memory(
             pointer.addr(),
             &[bytes_of(&value)],
             Some(0),
-            |name, [value]| format!("{name}.store({value}{order})"),
+            |name, [value]| format!("{name}.store({value}{order}){position}"),
         );
     }
 
@@ -394,7 +404,7 @@ impl Engine {
         order: Ordering,
     ) {
         if old == new {
-            self.see(value_seen(pointer.addr(), bytes_of(&old)));
+            self.see_value(pointer, old);
         }
         if self.watch.races {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Write);
@@ -435,7 +445,7 @@ impl Engine {
         [success, failure]: [Ordering; 2],
     ) {
         if !is_equal {
-            self.see(value_seen(pointer.addr(), bytes_of(&values[0])));
+            self.see_value(pointer, values[0]);
         }
         if self.watch.races {
             let access = if is_equal {

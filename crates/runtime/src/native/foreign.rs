@@ -82,6 +82,20 @@ impl Engine {
         }
     }
 
+    /// Records that the running thread has read an old value of this memory. If the memory is in the
+    /// thread's own stack, another thread has written the newest value.
+    #[cold]
+    pub(super) fn reads_old_value(&mut self, address: usize, length: usize) {
+        if may_be_stack(address) && self.owner_of_stack(address) == Some(self.running) {
+            self.thread()
+                .life
+                .guests
+                .round
+                .foreign
+                .add_range(address, length);
+        }
+    }
+
     pub(super) fn owner_of_stack(&self, address: usize) -> Option<ThreadId> {
         let mut threads = self.started().iter().copied();
         threads.find(|thread| {
@@ -146,16 +160,21 @@ impl Foreign {
             .retain(|byte, _| !(address..address + length).contains(byte));
     }
 
+    /// Records that another thread has written to this part of the stack, or is about to.
+    fn add_range(&mut self, address: usize, length: usize) {
+        let range = address..address + length;
+        if !self.ranges.contains(&range) {
+            self.ranges.push(range);
+        }
+    }
+
     /// Records that another thread is about to write to the stack.
     ///
     /// # Safety
     ///
     /// The memory must be readable.
     unsafe fn keep(&mut self, address: usize, length: usize) {
-        let range = address..address + length;
-        if !self.ranges.contains(&range) {
-            self.ranges.push(range);
-        }
+        self.add_range(address, length);
         for byte in address..address + length {
             let place = std::ptr::with_exposed_provenance::<u8>(byte);
             // SAFETY: as promised by the caller. Only the system thread that runs the program reads

@@ -3,10 +3,15 @@
 
 use crate::engine::Engine;
 use crate::engine::names::Range;
+use crate::engine::perform::silently;
 use crate::rust::atomic::Value;
 use crate::rust::versions::Sort;
 use explore::{MemoryModel, ReadsFrom};
-use report::Restart;
+
+/// Records that the program's accesses do not read all old values that they could read.
+pub fn leaves_out_old_values(why: &str) {
+    silently(|engine| engine.leave_out_stale_values(why));
+}
 
 impl Engine {
     /// Returns the range of an atomic or volatile access. Under a weak memory model, memory that
@@ -58,30 +63,15 @@ impl Engine {
             false if !self.guests.versions.are_all(range.object, sort) => {
                 "atomic and volatile accesses to the same memory"
             }
-            false => return sort == Sort::Atomic,
+            false => {
+                let is_tso = self.config.conditions.memory == MemoryModel::Tso;
+                if sort == Sort::Volatile && is_tso && !self.is_solo() {
+                    self.leave_out_stale_values("volatile accesses drain the store buffer");
+                }
+                return sort == Sort::Atomic;
+            }
         };
         self.needs_sc(mix);
         false
-    }
-
-    /// Refuses an event that cannot be checked under a weak memory model. If the search has chosen
-    /// the model itself, it starts again under sequential consistency, with a warning.
-    #[cold]
-    pub(super) fn needs_sc(&mut self, what: &str) {
-        if !self.is_weak() {
-            return;
-        }
-        let Some((_, place)) = self.names.chosen_memory() else {
-            let memory = self.config.conditions.memory;
-            return self.refuse_event(format!(
-                "{what} cannot be checked under {memory}; choose the memory model sc"
-            ));
-        };
-        let place = place.to_owned();
-        self.guests.warnings.get_mut().insert(format!(
-            "{what} are checked under sequential consistency only"
-        ));
-        self.names.choose_memory(MemoryModel::Sc, place);
-        self.coarsen(Restart::WeakOrdering);
     }
 }

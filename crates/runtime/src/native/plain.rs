@@ -11,6 +11,7 @@ use crate::engine::perform::{perform_when, silently};
 use crate::rust::versions::Sort;
 use crate::trace::source::Spot;
 use explore::{Access, Bound, Halt, OpKind};
+use report::{LeftOut, Omission};
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{self, Relaxed};
@@ -244,6 +245,33 @@ pub fn unmap(address: usize, length: usize, code: usize) {
             engine.has_written(written);
         }
         engine.shadow_unmap(address..address + length, code);
+    });
+}
+
+/// The size of the largest pages, in bytes, whose granules are all recorded when the pages change.
+const MOST_CHANGED: usize = 1 << 16;
+
+/// Records that the running thread changes the mapping of pages or the accesses that they permit.
+/// This conflicts with accesses by other threads, but not with reads if `is_read` is true.
+pub fn change_pages(pages: std::ops::Range<usize>, is_read: bool, code: usize) {
+    silently(|engine| {
+        if engine.is_solo() {
+            return;
+        }
+        if !engine.races_plain() {
+            engine.search_for_races();
+        }
+        engine.thread().life.guests.round.take_effect();
+        if pages.len() > MOST_CHANGED {
+            let what =
+                "accesses to more than 64 KiB of memory while its mapping or protection changes";
+            let left_out = LeftOut::new(Omission::Unseen, what);
+            engine.guests.left_out.get_mut().insert(left_out);
+        } else if is_read {
+            engine.shadow_read(pages.start, pages.len(), code);
+        } else {
+            engine.shadow_write(pages.start, pages.len(), code);
+        }
     });
 }
 

@@ -420,8 +420,9 @@ fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
         engine.keep_version();
     }
     let order = engine.shown_order(order, ", ");
+    let position = engine.shown_position();
     engine.record_values([value], 0, |name, [value]| {
-        format!("{name}.store({value}{order})")
+        format!("{name}.store({value}{order}){position}")
     });
 }
 

@@ -8,9 +8,10 @@ use crate::engine::place::Place;
 use crate::rust::atomic::Value;
 use crate::trace::source::Spot;
 use explore::{
-    EventId, Execution, MemoryModel, MemoryOrder, ObjectId, ReadsFrom, Request, ThreadId,
+    EventId, Execution, Halt, MemoryModel, MemoryOrder, ObjectId, OpKind, Pending, ReadsFrom,
+    Request, ThreadId,
 };
-use report::Restart;
+use report::{LeftOut, Omission, Restart};
 use rustc_hash::FxHashMap;
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
@@ -35,6 +36,8 @@ pub(crate) struct Versions {
     written: Vec<Option<(ObjectId, Bytes)>>,
     /// Indexed by object.
     variables: Vec<Variable>,
+    /// Indexed by thread.
+    last: Vec<Option<LastWrite>>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -48,23 +51,44 @@ struct Variable {
     renewed: Option<(ObjectId, u32)>,
     /// The sort of the first access, for memory of native programs.
     sort: Option<Sort>,
+    /// Whether a store has written the value that was already there.
+    is_stored_again: bool,
 }
+
+/// The last write of a thread, and how many successive stores of one value it ends.
+#[derive(Clone, Copy)]
+struct LastWrite {
+    object: ObjectId,
+    event: EventId,
+    count: u32,
+}
+
+/// A thread that writes nothing but one value this many times in succession, and visits the same
+/// places meanwhile, is assumed to wait in a loop.
+const MANY: u32 = 8;
+
+/// What cannot be checked under a weak memory model, because the await rule does not know whether a
+/// store in a loop changes anything: this depends on the position of other stores.
+const AGAIN: &str = "loops that store a value again, while other threads store other values";
 
 impl Versions {
     pub(crate) fn clear(&mut self) {
         self.written.clear();
         self.variables.clear();
+        self.last.clear();
     }
 
     /// Copies what [`restore`](Versions::restore) cannot derive from the current execution.
     pub(crate) fn save(&self, saved: &mut Versions) {
         saved.variables.clone_from(&self.variables);
+        saved.last.clone_from(&self.last);
     }
 
     /// Restores the state after the first `events` events of the current execution.
     pub(crate) fn restore(&mut self, saved: &Versions, events: usize) {
         self.written.truncate(events);
         self.variables.clone_from(&saved.variables);
+        self.last.clone_from(&saved.last);
     }
 
     fn variable(&mut self, object: ObjectId) -> &mut Variable {
@@ -198,12 +222,84 @@ impl Engine {
         };
         if is_newest {
             variable.newest = Some(event);
+            variable.is_stored_again |= self.op.kind == OpKind::Store && newest == value;
         }
+        let differs = !is_newest && newest != value;
+        let may_separate = differs && variable.is_stored_again;
         if versions.written.len() <= event.index() {
             versions.written.resize(event.index() + 1, None);
         }
         versions.written[event.index()] = Some((object, bytes(value)));
+        let is_repeated = self.is_stored_often(object, value);
+        if may_separate && self.is_any_halted_in_a_loop() || differs && is_repeated {
+            self.leave_out_stale_values(AGAIN);
+            self.needs_sc(AGAIN);
+        }
         is_newest
+    }
+
+    /// Records a write. Checks whether the thread has written nothing but this value for some time.
+    /// In a loop, such stores may all be placed before a different value. The await rule, which
+    /// compares them with the newest value, would then never end the loop.
+    fn is_stored_often<V: Value>(&mut self, object: ObjectId, stored: V) -> bool {
+        let (event, index) = (self.event(), self.running.index());
+        let versions = &mut self.guests.versions;
+        if versions.last.len() <= index {
+            versions.last.resize(index + 1, None);
+        }
+        let is_same = |last: &LastWrite| {
+            let is_store = self.op.kind == OpKind::Store && last.object == object;
+            is_store && versions.written_by(last.event, object).map(value) == Some(stored)
+        };
+        let may_wait = !self.threads[index].life.guests.round.visits.is_empty();
+        let same = versions.last[index].filter(is_same);
+        let count = same.map_or(1, |last| last.count + 1);
+        versions.last[index] = Some(LastWrite {
+            object,
+            event,
+            count,
+        });
+        may_wait && count >= MANY
+    }
+
+    /// Checks whether the await rule has halted a thread. If the last round of such a thread has
+    /// stored a value again, a store that is placed between the two stores turns the second one
+    /// into an effect. Then the thread should not have been halted.
+    fn is_any_halted_in_a_loop(&self) -> bool {
+        let mut pending = self.life.pending.iter();
+        pending.any(|pending| matches!(pending, Pending::Halted(Halt::Await)))
+    }
+
+    /// Refuses an event that cannot be checked under a weak memory model. If the search has chosen
+    /// the model itself, it starts again under sequential consistency, with a warning.
+    #[cold]
+    pub(crate) fn needs_sc(&mut self, what: &str) {
+        if !self.is_weak() {
+            return;
+        }
+        let Some((_, place)) = self.names.chosen_memory() else {
+            let memory = self.config.conditions.memory;
+            return self.refuse_event(format!(
+                "{what} cannot be checked under {memory}; choose the memory model sc"
+            ));
+        };
+        let place = place.to_owned();
+        self.guests.warnings.get_mut().insert(format!(
+            "{what} are checked under sequential consistency only"
+        ));
+        self.names.choose_memory(MemoryModel::Sc, place);
+        self.coarsen(Restart::WeakOrdering);
+    }
+
+    /// Records that accesses do not read all old values that the program could read, unless the user
+    /// has chosen sequential consistency.
+    #[cold]
+    pub(crate) fn leave_out_stale_values(&mut self, why: &str) {
+        if self.config.conditions.memory == MemoryModel::Sc {
+            return;
+        }
+        let left_out = LeftOut::new(Omission::Memory, why);
+        self.guests.left_out.get_mut().insert(left_out);
     }
 
     /// Returns the current object of a variable whose memory holds `found`. Memory that was written
@@ -232,6 +328,15 @@ impl Engine {
             return String::new();
         }
         format!("{before}{}", self.ordering_name(memory_order(order)))
+    }
+
+    /// Returns what a report adds to a store: whether a store that the execution has already
+    /// performed comes later in coherence order.
+    pub(crate) fn shown_position(&self) -> &'static str {
+        match self.reads_from == ReadsFrom::OVERWRITTEN {
+            true => " (already overwritten)",
+            false => "",
+        }
     }
 
     /// Returns the name of an ordering in the language of the program.

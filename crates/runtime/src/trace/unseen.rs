@@ -1,7 +1,8 @@
 //! Finds stale reads in an execution under a weak memory model. A read is *stale* if a newer write
 //! than the one that it reads came before it in the execution.
 
-use explore::{Access, EventId, Execution, ReadsFrom};
+use explore::{Access, EventId, Execution, ObjectId, ReadsFrom};
+use std::collections::BTreeMap;
 
 /// A stale read, and a newer write that came before the read in the execution but was not read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,25 +25,32 @@ fn source(execution: &Execution, read: EventId) -> Option<Option<EventId>> {
     .filter(|_| event.op.is_access())
 }
 
-/// Returns the stale reads in order, each with the last newer write before it.
+/// Returns the stale reads in order, each with the write that was last in coherence order when the
+/// read was performed.
 pub(crate) fn unseen(execution: &Execution) -> Vec<Unseen> {
-    let reads = execution.events().filter_map(|(read, event)| {
-        let source = source(execution, read)?;
-        let first = source.map_or(0, |write| write.index() + 1);
-        let mut newer = (first..read.index()).rev().map(EventId::at);
-        let write = newer.find(|&write| {
-            let other = execution.event(write);
-            other.op.access == Access::Write
-                && other.op.object == event.op.object
-                && other.step.reads_from != ReadsFrom::OVERWRITTEN
-        })?;
-        Some(Unseen {
-            write,
-            read,
-            through: through(execution, write, read),
-        })
-    });
-    reads.collect()
+    let mut newest: BTreeMap<ObjectId, EventId> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (id, event) in execution.events() {
+        let newer = newest.get(&event.op.object).copied();
+        let source = source(execution, id);
+        let is_stale = source.is_some_and(|source| source != newer);
+        if let Some(write) = newer.filter(|_| is_stale) {
+            found.push(Unseen {
+                write,
+                read: id,
+                through: through(execution, write, id),
+            });
+        }
+        // A read-modify-write stands directly behind the write that it reads from.
+        let is_newest = match event.step.reads_from {
+            ReadsFrom::OVERWRITTEN => false,
+            _ => !is_stale,
+        };
+        if event.op.access == Access::Write && is_newest {
+            newest.insert(event.op.object, id);
+        }
+    }
+    found
 }
 
 /// Finds the last event before `read`, in the thread of `read`, that reads from a later write by

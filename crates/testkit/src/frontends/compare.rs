@@ -48,7 +48,7 @@ pub fn compare(
     let has = |kind: &str| checked.failures.iter().any(|failure| failure.0 == kind);
     let has_race = has("data_race") || has("misuse");
     let has_deadlock = has("deadlock") || has("stuck");
-    let is_known = |failure: &&(String, String)| {
+    let is_other = |failure: &&(String, String)| {
         !["data_race", "misuse", "deadlock", "stuck"].contains(&failure.0.as_str())
     };
     let raced = behaviour.has_race && !way.interleaves_plain || behaviour.has_race_of_objects;
@@ -60,7 +60,7 @@ pub fn compare(
     if has_race {
         return Ok("checks that find the race");
     }
-    if let Some(failure) = checked.failures.iter().find(is_known) {
+    if let Some(failure) = checked.failures.iter().find(is_other) {
         return differ(format!("{}: {}", failure.0, failure.1));
     }
     if has_deadlock && !behaviour.has_deadlock && !raced {

@@ -67,14 +67,15 @@ pub(super) fn holds(candidate: &Candidate<'_>, memory: MemoryModel, is_c11: bool
             let is_plain_read = |event: usize| is_read(event) && !events[event].is_locked;
             let is_barrier = |event: usize| {
                 events[event].is_locked
-                    || events[event].kind == Kind::Choice
                     || events[event].kind == Kind::Fence
                         && events[event].order == MemoryOrder::SeqCst
             };
             let fenced = po.then(&Relation::on(size, is_barrier)).then(&po);
             let delayed = Relation::of(size, |a, b| is_plain_write(a) && is_plain_read(b));
-            // On x86 a fence weaker than `SeqCst` compiles to no instruction.
-            let is_there = |event: usize| events[event].kind != Kind::Fence || is_barrier(event);
+            // On x86, a choice and a fence weaker than `SeqCst` compile to no instruction.
+            let is_there = |event: usize| {
+                !matches!(events[event].kind, Kind::Choice | Kind::Fence) || is_barrier(event)
+            };
             let kept = Relation::of(size, |a, b| {
                 po.has(a, b)
                     && is_there(a)
