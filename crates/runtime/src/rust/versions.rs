@@ -51,8 +51,14 @@ struct Variable {
     renewed: Option<(ObjectId, u32)>,
     /// The sort of the first access, for memory of native programs.
     sort: Option<Sort>,
-    /// Whether a store has written the value that was already there.
-    is_stored_again: bool,
+    /// The threads that have stored the value that was already there, perhaps in a round of a loop
+    /// ([`bit`]).
+    stored_again: u64,
+}
+
+/// Returns the bit of a thread in a set of threads. The last bit stands for all threads from 63 on.
+fn bit(thread: ThreadId) -> u64 {
+    1 << thread.index().min(63)
 }
 
 /// The last write of a thread, and how many successive stores of one value it ends.
@@ -212,6 +218,7 @@ impl Engine {
             return true;
         }
         let (event, object) = (self.event(), self.op.object);
+        let may_wait = !self.thread().life.guests.round.visits.is_empty();
         let versions = &mut self.guests.versions;
         let variable = versions.variable(object);
         variable.initial.get_or_insert_with(|| bytes(newest));
@@ -222,16 +229,18 @@ impl Engine {
         };
         if is_newest {
             variable.newest = Some(event);
-            variable.is_stored_again |= self.op.kind == OpKind::Store && newest == value;
+            if may_wait && self.op.kind == OpKind::Store && newest == value {
+                variable.stored_again |= bit(self.running);
+            }
         }
         let differs = !is_newest && newest != value;
-        let may_separate = differs && variable.is_stored_again;
+        let stored_again = variable.stored_again;
         if versions.written.len() <= event.index() {
             versions.written.resize(event.index() + 1, None);
         }
         versions.written[event.index()] = Some((object, bytes(value)));
         let is_repeated = self.is_stored_often(object, value);
-        if may_separate && self.is_any_halted_in_a_loop() || differs && is_repeated {
+        if differs && (is_repeated || self.is_any_halted_in_a_loop(stored_again)) {
             self.leave_out_stale_values(AGAIN);
             self.needs_sc(AGAIN);
         }
@@ -262,12 +271,16 @@ impl Engine {
         may_wait && count >= MANY
     }
 
-    /// Checks whether the await rule has halted a thread. If the last round of such a thread has
-    /// stored a value again, a store that is placed between the two stores turns the second one
-    /// into an effect. Then the thread should not have been halted.
-    fn is_any_halted_in_a_loop(&self) -> bool {
-        let mut pending = self.life.pending.iter();
-        pending.any(|pending| matches!(pending, Pending::Halted(Halt::Await)))
+    /// Checks whether the await rule has halted one of these threads. If the last round of such a
+    /// thread has stored a value again, a store that is placed between the two stores turns the
+    /// second one into an effect. Then the thread should not have been halted.
+    fn is_any_halted_in_a_loop(&self, threads: u64) -> bool {
+        let mut started = self.started().iter();
+        threads != 0
+            && started.any(|&thread| {
+                let pending = &self.life.pending[thread.index()];
+                threads & bit(thread) != 0 && matches!(pending, Pending::Halted(Halt::Await))
+            })
     }
 
     /// Refuses an event that cannot be checked under a weak memory model. If the search has chosen
