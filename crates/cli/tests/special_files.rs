@@ -274,7 +274,7 @@ fn a_signal_ends_a_command_that_waits_for_others() {
         "check endless.c --no-output",
         "check long.c --no-output --format json --all-events",
     ] {
-        // Nobody reads the output. The last command blocks at the latest when the pipe is full.
+        // No process reads the output, so the last command waits once the pipe is full.
         let mut child = mazurka(folder, line)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

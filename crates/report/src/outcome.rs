@@ -268,7 +268,7 @@ pub enum FailureKind {
 
 impl FailureKind {
     /// Checks whether a thread or the program ends with such a failure, so that the search does not
-    /// continue behind it.
+    /// continue after it.
     pub fn ends_code(self) -> bool {
         match self {
             FailureKind::Panic
