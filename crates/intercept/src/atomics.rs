@@ -36,7 +36,7 @@ macro_rules! atomics {
                             let (frame, _closed) = (frame(), close());
                             heap::check(pointer.addr(), size_of::<$type>(), frame);
                             native::store(pointer, value, order(how), (*frame).code());
-                            return clock::release(pointer.addr());
+                            return clock::release_write(pointer.addr());
                         }
                         event(OpKind::Store, || outside::$atomic::store(pointer, value));
                     }
@@ -104,7 +104,7 @@ macro_rules! atomics {
 /// Records and returns a value that the program has read.
 #[inline(always)]
 fn recorded<V: Copy>(pointer: *const V, value: V) -> V {
-    clock::acquire(pointer.addr());
+    clock::acquire_read(pointer.addr());
     if size_of::<V>() == size_of::<u64>() {
         // SAFETY: each type of value here is a number, and `transmute_copy` gets a number of the
         // same size.
@@ -117,7 +117,7 @@ fn recorded<V: Copy>(pointer: *const V, value: V) -> V {
 #[inline(always)]
 fn changed<V: Copy>(pointer: *mut V, value: V) -> V {
     let value = recorded(pointer, value);
-    clock::release(pointer.addr());
+    clock::release_write(pointer.addr());
     value
 }
 

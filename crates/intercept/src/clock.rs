@@ -1,10 +1,12 @@
 //! Time. Each thread has a clock, which begins with the execution. The clock advances by a tick at
 //! each reading, and by the time that the thread sleeps. After an acquire, the clock of the
 //! acquiring thread is at least as late as the clock of the releasing thread at the release. For
-//! this, objects and atomic variables carry clocks.
+//! this, objects and atomic variables carry clocks. If reads may read old values, each write of an
+//! atomic variable carries its own clock.
 
 use crate::gate::{Own, close, frame, is_inside};
 use crate::{cancel, threads};
+use explore::{EventId, ReadsFrom};
 use libc::{c_int, c_long, c_uint, c_void, clockid_t, time_t, timespec, timeval};
 use runtime::native::{self, Frame};
 use rustc_hash::FxHashMap;
@@ -19,8 +21,19 @@ const TICK: u64 = 1_000;
 /// elsewhere.
 const LAST: u64 = i64::MAX as u64 - BEGINNING;
 
-/// The latest time of a release, for each object or atomic variable.
-pub(crate) type Carried = FxHashMap<usize, u64>;
+/// What carries the clock of a releasing thread to acquiring threads.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Carrier {
+    /// The object at this address.
+    Object(usize),
+    /// The atomic variable at this address.
+    Variable(usize),
+    /// A write of an atomic variable, whose old values may be read.
+    Write(EventId),
+}
+
+/// The latest time of a release, for each carrier.
+pub(crate) type Carried = FxHashMap<Carrier, u64>;
 
 static CARRIED: Own<Option<Carried>> = Own::new(None);
 
@@ -47,12 +60,7 @@ pub(crate) fn restore_from(copy: &Carried) {
 #[inline(always)]
 pub(crate) fn release(address: usize) {
     if *HAS_MOVED.get() {
-        let clock = *threads::own_time();
-        native::privately(|| {
-            let carried = CARRIED.get().get_or_insert_default().entry(address);
-            let carried = carried.or_default();
-            *carried = clock.max(*carried);
-        });
+        release_in(Carrier::Object(address));
     }
 }
 
@@ -60,10 +68,52 @@ pub(crate) fn release(address: usize) {
 #[inline(always)]
 pub(crate) fn acquire(address: usize) {
     if *HAS_MOVED.get() {
-        let carried = CARRIED.get().get_or_insert_default().get(&address);
-        let clock = threads::own_time();
-        *clock = carried.copied().unwrap_or_default().max(*clock);
+        acquire_from(Carrier::Object(address));
     }
+}
+
+/// Stores the clock of the running thread in the atomic variable at the address, which the thread
+/// has just written.
+#[inline(always)]
+pub(crate) fn release_write(address: usize) {
+    if *HAS_MOVED.get() {
+        let (write, source) = native::last_access();
+        release_in(match source {
+            ReadsFrom::LAST => Carrier::Variable(address),
+            _ => Carrier::Write(write),
+        });
+    }
+}
+
+/// Advances the clock of the running thread, which has just read the atomic variable at the
+/// address, to that of the write that it has read from.
+#[inline(always)]
+pub(crate) fn acquire_read(address: usize) {
+    if *HAS_MOVED.get() {
+        let (_, source) = native::last_access();
+        match source.event() {
+            Some(write) => acquire_from(Carrier::Write(write)),
+            None if source == ReadsFrom::LAST => acquire_from(Carrier::Variable(address)),
+            None => {}
+        }
+    }
+}
+
+#[cold]
+fn release_in(carrier: Carrier) {
+    let clock = *threads::own_time();
+    native::privately(|| {
+        let carried = CARRIED.get().get_or_insert_default().entry(carrier);
+        let carried = carried.or_default();
+        *carried = clock.max(*carried);
+    });
+}
+
+#[cold]
+fn acquire_from(carrier: Carrier) {
+    let carried = CARRIED.get().get_or_insert_default().get(&carrier);
+    let clock = threads::own_time();
+    *clock = carried.copied().unwrap_or_default().max(*clock);
 }
 
 /// Returns the clock of the running thread, which is about to advance.

@@ -57,6 +57,7 @@ export! {
         // if the byte is set. So this store is a release.
         // SAFETY: the first byte of a guard records whether the initialization is done.
         unsafe { native::store(guard, 1, std::sync::atomic::Ordering::Release, code) };
+        clock::release_write(guard.addr());
         clock::release(guard.addr());
         let once = native::once_at(guard.addr(), code);
         at(code, || once.done());

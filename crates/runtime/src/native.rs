@@ -55,7 +55,7 @@ pub use objects::{
     inner_mutex_at, is_condvar_waited_for_within, is_waited_for, mutex_at, once_at, rwlock_at,
     semaphore_at, try_at, use_at,
 };
-pub use old_values::leaves_out_old_values;
+pub use old_values::{last_access, leaves_out_old_values};
 pub use own::{WIPES, reads_on_own, reads_own, writes_own};
 pub use own_words::{load_within, modify_within, use_together};
 pub use ownership::Learnt;

@@ -84,6 +84,40 @@ fn a_clock_is_carried_in_cpp_and_a_loop_until_a_deadline_ends() {
     verified("carried.cpp", source, &["--", "-std=c++17"]);
 }
 
+#[test]
+fn an_old_value_carries_no_later_time() {
+    let source = "static atomic_int flag;
+        static void *run(void *p) { flag = 1; sleep(5); atomic_fetch_add(&flag, 1); return p; }
+        int main(void) {
+            time_t until = time(0) + 5;
+            start(run);
+            int seen = flag;
+            assert((time(0) >= until) == (seen == 2));
+        }";
+    for memory in ["sc", "tso", "rc11"] {
+        verified("old.c", source, &["--memory", memory]);
+    }
+}
+
+#[test]
+fn the_end_of_a_wait_carries_the_time_of_the_waker_only() {
+    let source = "#include <linux/futex.h>
+        #include <sys/syscall.h>
+        static atomic_int word;
+        static void *wake(void *p) { syscall(SYS_futex, &word, FUTEX_WAKE, 1, 0, 0, 0); return p; }
+        static void *change(void *p) { sleep(5); word = 1; return p; }
+        int main(void) {
+            time_t until = time(0) + 5;
+            struct timespec limit = { 2, 0 };
+            start(wake); start(change);
+            syscall(SYS_futex, &word, FUTEX_WAIT, 0, &limit, 0, 0);
+            assert(time(0) < until);
+        }";
+    for memory in ["sc", "tso", "rc11"] {
+        verified("woken.c", source, &["--memory", memory]);
+    }
+}
+
 /// Operations with a time limit, and results for invalid times and clocks as in real runs.
 const LIMITED: [&str; 19] = [
     "pthread_mutex_timedlock(&m, &bad)",

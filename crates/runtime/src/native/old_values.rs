@@ -6,11 +6,16 @@ use crate::engine::names::Range;
 use crate::engine::perform::silently;
 use crate::rust::atomic::Value;
 use crate::rust::versions::Sort;
-use explore::{MemoryModel, ReadsFrom};
+use explore::{EventId, MemoryModel, ReadsFrom};
 
 /// Records that the program's accesses do not read all old values that they could read.
 pub fn leaves_out_old_values(why: &str) {
     silently(|engine| engine.leave_out_stale_values(why));
+}
+
+/// Returns the event of the running thread's last access, and what this access read from.
+pub fn last_access() -> (EventId, ReadsFrom) {
+    silently(|engine| (engine.event(), engine.reads_from))
 }
 
 impl Engine {
