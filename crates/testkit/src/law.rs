@@ -365,7 +365,7 @@ impl Laws<'_> {
         Ok(())
     }
 
-    /// Checks that the same seed always gives the same traces, also if the search is resumed or
+    /// Checks that the same seed always gives the same traces, even if the search is resumed or
     /// skips executions.
     fn is_repeatable(&self, algorithm: Algorithm, random: &mut Random) -> Result<(), String> {
         let options = Options {

@@ -36,8 +36,9 @@ impl fmt::Display for Difference {
 /// Prefix of the difference that a reported race does not exist in the program.
 pub const FALSE_RACE: &str = "false race";
 
-/// Compares a check with the interpreter. Returns what was compared: optimizing compilers may drop
-/// or move racing accesses, so some comparisons are left out.
+/// Compares a check with the interpreter. Returns the group in which the check is counted. In some
+/// groups, comparisons are left out, for example because optimizing compilers may drop or move
+/// racing accesses.
 pub fn compare(
     behaviour: &Behaviour,
     checked: &Checked,

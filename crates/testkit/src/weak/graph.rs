@@ -4,8 +4,8 @@ use crate::code::{Code, Local, Stop};
 use crate::program::{Program, Sort};
 use explore::{Access, EventId, ObjectId, OpKind, Point, Strategy};
 
-/// A graph: the operations with the values that they read and write, reads-from and coherence
-/// order.
+/// A graph: the operations with the values that they read and write, the reads-from relation, and
+/// the coherence order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Graph {
     /// The operations of each thread.
