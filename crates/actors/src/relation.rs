@@ -1,8 +1,8 @@
 //! Links, monitors and exit signals (Erlang/OTP, reference manual, "Processes").
 //!
-//! A signal has two steps: it is written, and the process reads it before its next operation. The
-//! signal also puts a letter into the mailbox, to notify a process that traps exits or to wake a
-//! waiting process.
+//! A signal takes two steps: the sender or the network writes it, and the receiver reads it before
+//! its next operation. The signal also puts a notice into the mailbox, to inform a receiver that
+//! traps exits or to wake a receiver that waits.
 
 use crate::exit::{Down, Exit, ExitReason};
 use crate::inbox::{Address, Control, Notice};
@@ -199,8 +199,8 @@ impl<M: Message> Process<M> {
         }
     }
 
-    /// Reports the end to all linked and monitoring processes. Returns whether there is one that
-    /// did not cause the end.
+    /// Reports the end to all linked and monitoring processes. If the reason is a panic, returns
+    /// whether one of them observes it: a process that is alive and did not cause the end.
     #[track_caller]
     pub(crate) fn notify_related(&self, exit: &Exit) -> bool {
         let control = self.control();
@@ -211,9 +211,14 @@ impl<M: Message> Process<M> {
             ExitReason::Normal => Strength::Normal,
             _ => Strength::Abnormal,
         };
-        let mut is_observed = !related.monitors.is_empty();
-        for (id, other) in related.links {
-            is_observed |= exit.process.as_ref() != Some(&id);
+        let is_panic = matches!(exit.reason, ExitReason::Panic(_));
+        let watchers = related.monitors.iter().map(|((id, _), other)| (id, other));
+        let linked = related.links.iter().map(|(id, other)| (id, other));
+        let observes = |(id, other): (_, &Address)| {
+            exit.process.as_ref() != Some(id) && other.control().is_alive()
+        };
+        let is_observed = is_panic && linked.chain(watchers).any(observes);
+        for (_, other) in related.links {
             signal(&other, control.reason(exit.reason.clone()), strength);
         }
         for ((_, number), watcher) in related.monitors {
@@ -267,18 +272,21 @@ impl<M: Message> Pid<M> {
     pub fn is_alive(&self) -> bool {
         let control = &self.inbox.control;
         control.system.checkpoint();
-        control.is_related(true);
-        let is_alive = control
-            .relations
-            .read(runtime::Relations::is_alive, |is_alive| {
-                format!("{}.is_alive() -> {is_alive}", self.name())
-            });
-        runtime::learn(&is_alive);
-        is_alive
+        control.is_alive()
     }
 }
 
 impl Control {
+    /// Checks whether the process has not ended yet.
+    #[track_caller]
+    fn is_alive(&self) -> bool {
+        self.is_related(true);
+        let text = |is_alive: &bool| format!("{}.is_alive() -> {is_alive}", self.id.name());
+        let is_alive = self.relations.read(runtime::Relations::is_alive, text);
+        runtime::learn(&is_alive);
+        is_alive
+    }
+
     fn down(&self, number: u32, reason: ExitReason) -> Down {
         Down {
             monitor: Monitor {

@@ -103,6 +103,40 @@ fn a_panic_that_ends_a_linked_process_which_nobody_watches_is_a_failure() {
     );
 }
 
+#[test]
+fn a_process_that_has_ended_observes_no_panic() {
+    // The parent is the cause of the end of its child, so its monitor does not observe it.
+    let failed = failure(|| {
+        system().spawn("parent", |me: &Process<()>| {
+            let child = me.spawn_link("child", |me: &Process<()>| me.receive());
+            me.monitor(&child, |_| ());
+            panic!("broken");
+        });
+    });
+    assert_eq!(
+        failed.message,
+        "child is linked to parent, which panicked: broken"
+    );
+    // The watcher ends before the panic in some executions only.
+    let program = |waits: bool| {
+        move || {
+            let fragile = system().spawn("fragile", |me: &Process<()>| {
+                me.receive();
+                panic!("broken");
+            });
+            system().spawn("watcher", move |me: &Process<()>| {
+                me.monitor(&fragile, |_| ());
+                fragile.send(());
+                if waits {
+                    me.receive();
+                }
+            });
+        }
+    };
+    verified(program(true));
+    assert_eq!(failure(program(false)).message, "broken");
+}
+
 /// Sends one message too many to a process that ends.
 fn one_too_many(system: System) {
     let once = system.spawn("once", |me: &Process<u32>| {

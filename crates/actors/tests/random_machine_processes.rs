@@ -1,6 +1,7 @@
-//! Random systems of state machines: context-sensitive DPOR finds the final states of the naive
-//! semantics, with tables, names, links, monitors, signals and every model of delivery. The seed is
-//! printed. `MAZURKA_SEED` sets it; `MAZURKA_PROGRAMS` sets the number of systems.
+//! Random systems of state machines with tables, names, links, monitors, signals and every model of
+//! delivery. Context-sensitive DPOR finds the final states of the *naive semantics*, which performs
+//! every step in every reachable state (`testkit::processes`). The seed is printed. `MAZURKA_SEED`
+//! sets it; `MAZURKA_PROGRAMS` sets the number of systems.
 
 mod window;
 

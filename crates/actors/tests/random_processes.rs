@@ -1,5 +1,6 @@
-//! Random systems of processes: every algorithm finds the final states of the naive semantics. The
-//! seed is printed. `MAZURKA_SEED` sets it; `MAZURKA_PROGRAMS` sets the number of systems.
+//! Random systems of processes: every algorithm finds the final states of the *naive semantics*,
+//! which performs every step in every reachable state (`testkit::processes`). The seed is printed.
+//! `MAZURKA_SEED` sets it; `MAZURKA_PROGRAMS` sets the number of systems.
 
 mod outcomes;
 

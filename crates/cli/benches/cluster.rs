@@ -1,6 +1,6 @@
 //! The speedup of a job on two workers of a local NATS server over one job without a server.
-//! Measures the wall-clock time of the command: the best of several pairs, whose members run in
-//! turns.
+//! A pair is one run of the command without the server and one run with it. Of several pairs, the
+//! shortest wall-clock times count.
 //!
 //! `cargo bench -p mazurka-cli --bench cluster`; `MAZURKA_PAIRS=N` sets the number of pairs
 //! (default two). It needs `nats-server`.

@@ -1,6 +1,7 @@
-//! The speedup of two jobs over one, in Rust and in C. Measures the wall-clock time of the search:
-//! the best of several pairs, whose members run in turns. For comparison: two simultaneous searches
-//! by one job each.
+//! The speedup of two jobs over one, in Rust and in C. A pair is a search by one job and then the
+//! same search by two jobs. Of several pairs, the shortest wall-clock times count. For comparison,
+//! two searches by one job each run at the same time, which shows the speedup that the machine
+//! allows.
 //!
 //! `cargo bench -p mazurka-cli --bench jobs`; `MAZURKA_PAIRS=N` runs N pairs instead of six.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]

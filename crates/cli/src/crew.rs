@@ -138,6 +138,7 @@ pub fn finish(
                 ended = conclude(guard, &words, order, is_over)?;
             }
             ended.unwrap_or_else(|(limit, is_killed)| {
+                let limit = reason(limit, is_late(), stop);
                 let mut report = fatality::unfinished(order, Some(found), limit, is_killed);
                 report.elapsed_s = elapsed_s;
                 report
@@ -244,11 +245,7 @@ impl Crew<'_> {
             Carried::Brought(words) => return errand.complete(&words),
             Carried::Stopped(trailed, limit) => {
                 let is_late = self.division.time_left() == Some(Duration::ZERO);
-                let limit = match limit {
-                    Limit::Interrupted if is_late && !self.stop.load(Relaxed) => Limit::Time,
-                    limit => limit,
-                };
-                errand.break_off(&trailed, limit);
+                errand.break_off(&trailed, reason(limit, is_late, self.stop));
                 self.warn(fatality::warnings_of_killed(&trailed));
             }
             Carried::Crashed(trailed, ended) => {
@@ -267,6 +264,15 @@ impl Crew<'_> {
     fn warn(&self, warnings: Vec<String>) {
         let mut collected = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         collected.extend(warnings);
+    }
+}
+
+/// Returns why a process was stopped: the command also interrupts a process that exceeds the time
+/// limit.
+fn reason(limit: Limit, is_late: bool, stop: &AtomicBool) -> Limit {
+    match limit {
+        Limit::Interrupted if is_late && !stop.load(Relaxed) => Limit::Time,
+        limit => limit,
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::refusal::Refusal;
 use native::RuntimeLibrary;
 
-/// The library's bytes; `None` if it was not built, on systems whose programs cannot be checked.
+/// The bytes of the library. `None` if the build produced no shared library, as on systems without
+/// shared libraries.
 static EMBEDDED: Option<&[u8]> = embed::shared_library!(intercept);
 
 /// Returns the library as a file for linking.

@@ -228,8 +228,8 @@ impl Cluster {
 }
 
 /// Returns the subjects of all matching messages in a stream. Does not use the functions of
-/// `async_nats` that list keys and files: they read the messages themselves, and wait forever if a
-/// message is replaced meanwhile.
+/// `async_nats` that list keys and files. Those functions receive the messages, and wait forever
+/// if one of them is replaced meanwhile.
 async fn subjects(stream: &Stream, filter: &str) -> Result<Vec<String>, String> {
     let found = stream.info_with_subjects(filter).await.map_err(one_line)?;
     let found = found.map(|subject| subject.map(|(subject, _)| subject));

@@ -36,11 +36,11 @@ fn every_expectation_can_be_read_and_fits_its_program() {
         assert_eq!(
             is_bug,
             expectation.failure.is_some(),
-            "{entry:?}: only a bug has a kind"
+            "{entry:?}: a bug has a kind, and nothing else has one"
         );
         assert!(
             expectation.sc.is_none() || (is_bug && expectation.memory != MemoryModel::Sc),
-            "{entry:?}: only a bug of weak memory can also be one under sc"
+            "{entry:?}: `sc` is only for a bug under a weak memory model"
         );
         let tested = expectation
             .sizes

@@ -17,8 +17,8 @@ use std::sync::atomic::{
     fence as barrier,
 };
 
-// A hook must not cost a call. So these counters are at a fixed distance from the thread pointer,
-// which the linker knows, unlike the distance of a `thread_local!` in a library.
+// A hook must not call a function to find the counters. So their distance from the thread pointer
+// is fixed when the library is loaded, unlike that of a `thread_local!` in a library.
 std::arch::global_asm!(
     ".pushsection .tdata.mazurka_enforce_own,\"awT\",@progbits",
     ".globl mazurka_enforce_own",
@@ -69,8 +69,8 @@ const _: () = {
 #[inline(always)]
 pub(crate) fn own() -> &'static Own {
     let own: *const Own;
-    // SAFETY: the symbol is the thread-local data above, which lives as long as the thread. The
-    // reference does not leave the thread, except for `next` and `thread`, which are atomic.
+    // SAFETY: the symbol is the thread-local data above, which lives as long as the thread. Other
+    // threads access only `next` and `thread`, which are atomic.
     unsafe {
         std::arch::asm!(
             "mov {own}, qword ptr [rip + mazurka_enforce_own@GOTTPOFF]",

@@ -1,5 +1,5 @@
-//! The plan: the constraints of a case of the safe trace, as stops of each thread. A stop is an
-//! event at which the thread waits, or for which another thread waits.
+//! The plan: the constraints of one case of the safe trace (the part for certain inputs), as stops
+//! of each thread. A stop is an event at which the thread waits, or for which another thread waits.
 
 mod error;
 

@@ -4,8 +4,8 @@ use crate::diagram::{Meaning, arrows, label, line};
 use report::Interleaving;
 use std::fmt::Write;
 
-/// Draws the execution: a column for each thread, time downwards, and arrows for messages and for
-/// pairs whose order matters.
+/// Draws the execution: a column for each thread, time downwards, and arrows for messages, races
+/// and data races.
 pub fn dot(interleaving: &Interleaving) -> String {
     let mut text =
         "digraph execution {\n  node [shape=box, fontname=\"monospace\"];\n  splines=line;\n"

@@ -4,8 +4,8 @@ use crate::diagram::{label, line};
 use report::Interleaving;
 use std::fmt::Write;
 
-/// Draws the execution: a lane for each thread, time downwards, and notes for pairs whose order
-/// matters.
+/// Draws the execution: a lane for each thread, time downwards, arrows for messages, and notes for
+/// races and data races.
 pub fn mermaid(interleaving: &Interleaving) -> String {
     let mut text = "sequenceDiagram\n".to_owned();
     let mut add = |arguments: std::fmt::Arguments<'_>| {

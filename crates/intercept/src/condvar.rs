@@ -13,7 +13,7 @@ use runtime::native::{self, Frame, at};
 ///
 /// # Safety
 ///
-/// The program must have passed the condition variable and the mutex.
+/// The program must have passed the condition variable, the mutex and the time.
 unsafe fn wait(
     condition: *mut pthread_cond_t,
     mutex: *mut pthread_mutex_t,

@@ -31,9 +31,9 @@ pub(crate) fn read(address: u64) -> Option<u64> {
     let known = mappings.get(after.checked_sub(1)?)?;
     known.contains(&last).then_some(())?;
     let place = std::ptr::with_exposed_provenance::<[u8; 8]>(usize::try_from(address).ok()?);
-    // SAFETY: the memory is mapped and readable; stacks, images and heaps live as long as the
-    // process. The memory may be this function's own stack, which changes; any value is acceptable
-    // then.
+    // SAFETY: the memory was readable when the mappings were listed, and `forget` drops the list
+    // when memory is unmapped. The memory may be this function's own stack, which changes; any
+    // value is acceptable then.
     Some(u64::from_le_bytes(unsafe { place.read_volatile() }))
 }
 

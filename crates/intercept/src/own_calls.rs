@@ -187,7 +187,8 @@ impl LinkMap {
         }
     }
 
-    /// Returns the address of the image's header, which is at its base.
+    /// Returns the address of the image's header, which is at its base. Returns 0 for an executable
+    /// at a fixed address.
     unsafe fn header(&self) -> usize {
         self.base
     }
@@ -195,7 +196,8 @@ impl LinkMap {
 
 unsafe fn program_headers(image: usize) -> (*const libc::Elf64_Phdr, usize) {
     let header = image as *const libc::Elf64_Ehdr;
-    // SAFETY: the image and its header are loaded. An executable at a fixed address has base 0.
+    // SAFETY: the image and its header are loaded. An executable at a fixed address has base 0,
+    // where there is no header.
     unsafe {
         if image == 0 {
             return (std::ptr::null(), 0);

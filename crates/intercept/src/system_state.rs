@@ -36,8 +36,8 @@ const COPIES: c_int = 200;
 /// Number of kinds of limits.
 const LIMITS: u32 = 16;
 
-/// Saves the action for a signal that the checker does not use, because the program is about to
-/// change it.
+/// Saves the original action for a signal before the program changes this action. The checker
+/// itself does not use the signal.
 pub(crate) fn save_action(signal: c_int) {
     let is_saved = |&(saved, _): &(c_int, libc::sigaction)| saved == signal;
     if !ACTIONS.get().iter().any(is_saved) {

@@ -65,7 +65,7 @@ pub(crate) fn work(program: Program) -> i32 {
     warm_up();
     if let Err(reason) = unknown_calls::record_calls(order.conditions.interleaves_plain) {
         refuse_now(&format!(
-            "no memory for the calls of the C library: {reason}"
+            "cannot map memory to redirect calls to the C library: {reason}"
         ));
     }
     standard_streams::find();

@@ -39,8 +39,9 @@ pub use mazurka::{explore, lazy_static, skip_branch, stop_exploring, thread_loca
 #[doc(inline)]
 pub use model::model;
 
-/// Shows that this package is used instead of loom from crates.io, which has no such constant.
-/// Cargo only warns if it ignores a patch. With this line, a test crate then does not compile:
+/// Shows that this package is used instead of loom from crates.io, which has no such constant. If
+/// Cargo ignores a patch, it only prints a warning. To get a compile error instead, add this line
+/// to a test crate:
 ///
 /// ```
 /// const _: () = assert!(loom::IS_MAZURKA);

@@ -152,7 +152,11 @@ fn failure(name: &Ident, input: ParseStream) -> Result<TokenStream> {
     if !input.peek(Token![=]) {
         return Ok(quote!(.#name("")));
     }
-    let text: LitStr = value(name, input, "a part of the failure, such as \"deadlock\"")?;
+    let text: LitStr = value(
+        name,
+        input,
+        "a part of a bug's kind or message, such as \"deadlock\"",
+    )?;
     if text.value().is_empty() {
         let message =
             "every message contains the empty string; write only `fails` to accept any failure";

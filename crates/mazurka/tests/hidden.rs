@@ -326,7 +326,7 @@ fn an_atomic_on_the_own_stack() {
             add();
         });
     });
-    // The frames of functions that are called and return are no shared data.
+    // The frames of functions that are called and return are not shared data.
     is_verified(|| {
         fn deep(x: &mazurka::sync::atomic::AtomicU32, depth: u64) -> u64 {
             let room = [depth; 16];

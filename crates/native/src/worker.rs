@@ -143,8 +143,8 @@ impl Worker {
         Ok(words)
     }
 
-    /// Returns an iterator over the answers of the worker, which ends when the worker is killed. It
-    /// skips other lines, which are output of the program.
+    /// Returns an iterator over the answers of the worker. The iterator ends when the worker is
+    /// [killed](Worker::kill). It skips other lines, which are output of the program.
     ///
     /// # Panics
     /// Panics if this function is called twice.

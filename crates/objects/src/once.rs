@@ -85,8 +85,8 @@ impl Once {
         !self.is_done() && self.has_failed() && self.initializer().is_none()
     }
 
-    /// Returns the thread that must initialize, or `None` if the initialization is done or no
-    /// thread has entered for it.
+    /// Returns the thread of the next entry, which must initialize. Returns `None` if the
+    /// initialization is done or there is no such entry.
     pub fn initializer(&self) -> Option<ThreadId> {
         if self.is_done() {
             None

@@ -51,8 +51,8 @@ impl<P, A> Default for Relations<P, A> {
 }
 
 impl<P: PartialEq, A> Relations<P, A> {
-    /// Links the process with another one, unless they are already linked. Returns whether the
-    /// process itself is alive.
+    /// Links the process with another one, unless they are already linked or the process has ended.
+    /// Returns whether the process itself is alive.
     pub fn link(&mut self, other: P, address: A) -> bool {
         let is_linked = self.links.iter().any(|(linked, _)| *linked == other);
         if !self.has_ended && !is_linked {
@@ -66,7 +66,8 @@ impl<P: PartialEq, A> Relations<P, A> {
         self.links.retain(|(linked, _)| linked != other);
     }
 
-    /// Adds a monitor with a number chosen by its watcher. Returns whether the process is alive.
+    /// Adds a monitor with a number chosen by its watcher, unless the process has ended. Returns
+    /// whether the process is alive.
     pub fn monitor(&mut self, watcher: P, number: u32, address: A) -> bool {
         if !self.has_ended {
             self.monitors.push(((watcher, number), address));

@@ -2,11 +2,13 @@
 //!
 //! A reader queues after a waiting writer. If an implementation lets the reader pass, this is
 //! equivalent to the execution in which the reader's request comes first. Only deadlocks can depend
-//! on this order ([`is_overtaking`](RwLock::is_overtaking)). If the lock prefers readers, a
-//! try-read passes waiting writers. Such a try-read is a write, because the result depends on
-//! whether it comes before or after a release by a reader. A try is one event, because the results
-//! of tries with two steps would not commute. So releases have an access once a lock is used with
-//! tries (`tried`).
+//! on this order ([`is_overtaking`](RwLock::is_overtaking)).
+//!
+//! A try is one event. If a try took a place first and got its result in a second step, the results
+//! of two tries would not commute. A try must conflict with the releases that decide its result. So
+//! releases have an access once a lock is used with tries (`tried`). If the lock prefers readers, a
+//! try-read passes waiting writers. Its result then depends on whether it comes before or after a
+//! release by a reader, so such a try-read is a write.
 
 use crate::{Form, Object, Ticket};
 use explore::{EventId, OpKind, ThreadId};

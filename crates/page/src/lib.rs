@@ -135,7 +135,7 @@ fn assembled(script: &Script, connects: &str, text: &str, data: &Value) -> Strin
     let mut page = String::new();
     let mut rest = PAGE;
     for (name, part) in parts {
-        let (before, after) = rest.split_once(name).expect("the page has each part");
+        let (before, after) = rest.split_once(name).expect("every placeholder exists");
         page.push_str(before);
         page.push_str(&part);
         rest = after;

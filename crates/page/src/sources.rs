@@ -24,8 +24,7 @@ pub struct Sources(BTreeMap<String, Vec<(u32, String)>>);
 
 impl Sources {
     /// Returns the lines around the places in the report, from files in the folder. Other files are
-    /// not read, because the places come from the program, and the program may not be the user's
-    /// own.
+    /// not read, because an untrusted program can report places in any file.
     pub fn of(report: &Report, folder: &Path) -> Sources {
         Sources::around(places(report), folder)
     }

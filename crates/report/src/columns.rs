@@ -242,8 +242,8 @@ impl<'a> Shown<'a> {
     }
 
     /// Returns the location of a row in its shortest form. Some events have no line in the program,
-    /// such as a wake or the end of a guard. They are shown with the previous line of their thread,
-    /// as events after that line.
+    /// such as a wake or the drop of a guard. They are shown with the previous line of their
+    /// thread, as events after that line.
     fn place(&self, row: usize) -> String {
         let shown = self.row(row);
         if let Some(location) = &shown.location {

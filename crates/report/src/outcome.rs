@@ -81,7 +81,7 @@ pub struct Report {
     /// The exercised parts of the program.
     #[serde(default)]
     pub coverage: Coverage,
-    /// The points where the first executions branch off from the previous one, if requested.
+    /// Where each of the first executions branches off from the previous one, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
     /// The algorithm of the search.

@@ -21,7 +21,7 @@ pub enum Restart {
     LockRounds,
     /// Threads share plain memory, so the search must look for data races.
     PlainMemory,
-    /// Threads share memory that the search did not watch so far.
+    /// Threads share memory that the search has not watched so far.
     SharedMemory,
     /// Atomic accesses may order accesses that would otherwise race, so they must be tracked.
     AtomicOrder,

@@ -102,7 +102,7 @@ fn suites(names: &[String]) -> Result<Vec<Suite>, String> {
 
 fn one(program: &Program, algorithms: &[Algorithm], effort: Effort, seed: u64) -> ExitCode {
     match check(program, algorithms, effort, &mut Random::new(seed)) {
-        Ok(None) => println!("the program has too many states"),
+        Ok(None) => println!("the program is too large"),
         Ok(Some(tally)) => println!("{} traces, {} executions", tally.traces, tally.executions),
         Err(violation) => {
             println!("{violation}");

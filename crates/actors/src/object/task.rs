@@ -284,8 +284,8 @@ impl<T: Task> Running<T> {
         for task in awaited.tasks {
             runtime::await_end(self.location, task);
         }
-        // `resume` runs without the lock. It reads the values of the awaited futures, and may not
-        // return if one has no value because the execution is torn down (ended early).
+        // `resume` reads the values of the awaited futures. It does not return if a value is
+        // missing because the execution is torn down (ended early). So it runs without the lock.
         let mut task = lock(&self.local).task.clone();
         (awaited.resume)(&mut task);
         let mut local = lock(&self.local);

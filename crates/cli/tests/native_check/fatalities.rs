@@ -1,4 +1,4 @@
-//! Programs that destroy the checking process. The command survives and has a schedule.
+//! Programs that destroy the checking process. The command survives and saves a schedule.
 
 use crate::toolchain::Toolchain;
 use report::SafeTrace;
@@ -47,7 +47,7 @@ static void end(void) { dl_iterate_phdr(scribble, NULL); }
 /// Unmaps all code and data of the runtime library.
 const DESTROYS: &str = "
 #include <sys/mman.h>
-/* A call that no function of the C library makes, and so nothing refuses. */
+/* Nothing refuses this system call, because it bypasses the C library. */
 static void unmap(size_t start, size_t length) {
     long result;
     __asm__ volatile(\"syscall\" : \"=a\"(result) : \"0\"(SYS_munmap), \"D\"(start), \"S\"(length) : \"rcx\", \"r11\", \"memory\");

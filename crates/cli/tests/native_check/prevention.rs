@@ -5,7 +5,8 @@ use crate::enforcement::{errors, mazurka};
 use crate::verification::built;
 use report::SafeTrace;
 
-/// Runs once, or as often as the environment says. Then prints the number of failures.
+/// Asserts that one run is right. If the environment variable `REPEAT` is set to a number, performs
+/// this number of runs instead, and prints how many of them are wrong.
 const BEGIN: &str = r#"
 #include <assert.h>
 #include <pthread.h>

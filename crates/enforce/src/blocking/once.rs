@@ -1,4 +1,5 @@
-//! One-time initialization, in one word of the memory of `pthread_once_t` or of a C++ guard.
+//! One-time initialization, in one word. For C and C++, the word is part of the memory of
+//! `pthread_once_t` or of a guard variable of C++.
 
 use crate::gate::SPINS;
 use crate::{begin, end};
@@ -105,8 +106,8 @@ impl Once {
         state & DONE != 0
     }
 
-    /// Waits until another thread has initialized. Returns false if its initialization fails, or if
-    /// the last initialization failed and no thread has entered since then.
+    /// Waits until another thread has completed the initialization. Returns false if the attempt of
+    /// that thread fails, or if the last attempt failed and no thread has entered since then.
     pub fn wait_for_other(&self) -> bool {
         begin(OpKind::OnceGet);
         let state = self.0.load(SeqCst);
@@ -118,7 +119,7 @@ impl Once {
         self.wait_until(|state| state & DONE != 0 || state / FAILURE > failures) & DONE != 0
     }
 
-    /// Waits until another thread has initialized, regardless of earlier failures.
+    /// Waits until another thread has completed the initialization, even if attempts fail before.
     pub fn wait_until_done(&self) {
         self.wait_until(|state| state & DONE != 0);
     }

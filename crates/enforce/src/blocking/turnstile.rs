@@ -61,7 +61,8 @@ impl State {
         self.0 / PARKED
     }
 
-    /// Grants the next place that was not given up. Also returns this place, minus `initial`.
+    /// Returns the state after a grant of the next place that was not given up. Also returns the
+    /// number of this place, minus `initial`.
     fn grant(self) -> (State, u32) {
         let (mut marks, mut place) = (self.marks(), self.granted());
         while marks & 1 != 0 {

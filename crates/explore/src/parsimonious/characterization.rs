@@ -57,7 +57,8 @@ pub(super) fn of(race: Race, record: &Record, is_compared: bool) -> Vec<Expressi
 }
 
 /// Advances an inherited expression over the events of the new schedule between the head of the
-/// inherited schedule (`head`) and the race's second event. Returns `None` if nothing is left.
+/// inherited schedule (`head`) and the race's second event. Returns `None` if an event discards
+/// the expression.
 fn advance(
     inner: &Expression,
     head: EventId,

@@ -105,8 +105,8 @@ impl Scanning {
             reporter.reads(text(source));
         }
         let list = list(arguments, 1, self.is_list);
-        // If plain accesses are events, writes are reported before the call. Writes of strings are
-        // reported after it, because their size is not known before.
+        // If plain accesses are events, writes of a fixed size are reported before the call. Writes
+        // of strings are reported after the call, because their size is not known earlier.
         if ARE_EVENTS.load(Relaxed) {
             scanned(format, list, usize::MAX, |span, is_fixed| {
                 if is_fixed {

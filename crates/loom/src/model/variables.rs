@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-/// Returns the value of a variable, or `None` if it is not set. Panics if the value is not a
-/// number.
+/// Returns the value of an environment variable, or `None` if it is not set or not Unicode. Panics
+/// if the value is not a number.
 #[track_caller]
 pub(super) fn variable<T: FromStr>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok()?;

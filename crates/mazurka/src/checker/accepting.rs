@@ -16,7 +16,7 @@ impl Checker {
     /// writes. In other cases (in statics and thread-locals of `std`, and if one thread only reads
     /// what another writes), Mazurka finds it if a thread behaves differently when independent
     /// events are reordered. Mazurka misses it if the threads behave the same in both orders, for
-    /// example if a static of `std` may lose updates.
+    /// example if they lose updates of an atomic of `std` in a static.
     ///
     /// Harmless counters are also reported if two threads write them. Examples are reference counts
     /// (except those of `std::sync::Arc`) and data in thread-locals of `std`, which the threads of

@@ -184,7 +184,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the wait expired, or there is no message and all senders are dropped.
+    /// Returns an error if the wait expires, or if there is no message and all senders are dropped.
     #[track_caller]
     pub fn recv_timeout(&self, limit: Duration) -> Result<T, RecvTimeoutError> {
         self.channel

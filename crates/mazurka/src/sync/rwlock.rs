@@ -75,7 +75,7 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Waits for all writers that have requested the lock before, and locks it for reading.
+    /// Waits for all writers that requested the lock earlier, and locks it for reading.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let inner = self.0.get();

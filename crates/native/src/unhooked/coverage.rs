@@ -341,7 +341,8 @@ impl Function<'_> {
         }
     }
 
-    /// Checks whether other threads may access the stack variable that an instruction accesses.
+    /// Checks whether an instruction may access, without a hook, a stack variable that other
+    /// threads may access.
     fn is_shared(&mut self, instruction: &Instruction, state: &State) -> bool {
         let operand = Operand::explicit(instruction).filter(|operand| operand.base.is_some());
         operand.is_some_and(|operand| {

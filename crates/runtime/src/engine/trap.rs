@@ -272,7 +272,8 @@ mod linux {
             match previous.sa_sigaction {
                 libc::SIG_DFL | libc::SIG_IGN if signal == watchdog::SIGNAL => {}
                 libc::SIG_DFL | libc::SIG_IGN => {
-                    // The signal is raised again after the handler. The old action then applies.
+                    // After the handler, the same instruction or `abort` raises the signal again.
+                    // The old action then applies.
                     libc::sigaction(signal, &raw const previous, ptr::null_mut());
                 }
                 handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {

@@ -70,7 +70,7 @@ struct Audited {
 struct Granule {
     /// Accesses that hooks reported.
     reported: Vec<Touch>,
-    /// Unseen writes that do not matter so far.
+    /// Unseen writes that do not matter yet.
     unseen: Vec<(Touch, Place)>,
 }
 
@@ -193,7 +193,7 @@ impl Audit {
         found
     }
 
-    /// Returns whether an unseen write of the thread matters already. If not, records the write.
+    /// Checks whether an unseen write already matters. If not, records the write.
     fn write_unseen(&mut self, number: usize, touch: Touch, place: Place) -> bool {
         let mut granule = self.granules.remove(&number).unwrap_or_default();
         let unseen = granule.unseen.iter().map(|&(unseen, _)| unseen);
@@ -223,7 +223,7 @@ impl Audit {
     }
 
     /// Finds the unseen writes of the thread since its last call of the checker. Returns those that
-    /// matter already, and records the others. Finds nothing if the thread has called a library of
+    /// already matter, and records the others. Finds nothing if the thread has called a library of
     /// the compiler.
     fn compare(&mut self, thread: ThreadId, place: Place) -> Vec<Range<usize>> {
         if HAS_CALLED_LIBRARY.load(Relaxed) {

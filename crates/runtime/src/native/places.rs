@@ -289,9 +289,9 @@ impl Engine {
         !self.is_loop(code) && self.thread().life.guests.round.passes_simply(code)
     }
 
-    /// Makes hooks wipe the stack below them from the next execution on. If they did not do so yet,
-    /// the exploration starts again, because executions so far have also compared bytes that hooks
-    /// left behind.
+    /// Makes hooks wipe the stack below them from the next execution on. If they have not done so
+    /// yet, the exploration starts again, because executions so far have also compared bytes that
+    /// hooks left behind.
     pub(crate) fn wipe_stacks(&mut self) {
         if !self.names.has_wiped_stacks() {
             self.names.wipe_stacks();
@@ -299,8 +299,8 @@ impl Engine {
         }
     }
 
-    /// Makes the place a spin loop. The exploration starts again, because executions so far did not
-    /// compare memory here.
+    /// Makes the place a spin loop. The exploration starts again, because no execution so far has
+    /// compared memory here.
     #[cold]
     fn mark_spin(&mut self, code: usize) {
         self.mark_loop(code);
@@ -310,7 +310,7 @@ impl Engine {
     }
 
     /// Makes the place a loop, unless the await rule is switched off. The exploration starts again,
-    /// because executions so far did not compare states here.
+    /// because no execution so far has compared states here.
     #[cold]
     fn mark_loop(&mut self, code: usize) {
         if self.config.without.contains(&Shortcut::AwaitRule) {

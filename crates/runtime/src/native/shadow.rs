@@ -276,7 +276,7 @@ impl Engine {
         self.guests.native.is_ordering = true;
     }
 
-    /// Handles shared memory that executions so far did not watch.
+    /// Handles shared memory that no execution so far has watched.
     #[cold]
     fn handle_shared_memory(&mut self) {
         let executions = self.guests.savepoints.repeated;
@@ -352,7 +352,9 @@ impl Engine {
         }
     }
 
-    /// Records an access in the ownership of its granule. Returns whether the access may be a race.
+    /// Records an access in the ownership of its granule. Returns whether the access may race with
+    /// others. If the access is the first that shows that its granule is shared, returns false,
+    /// because the search then starts again.
     fn is_shared(&mut self, number: usize, kind: Kind) -> bool {
         if self.watch.sees_all() {
             return true;

@@ -76,11 +76,11 @@ impl Round {
         is_retry
     }
 
-    /// Records a visit if it is the first of its place and there is room. Returns whether the visit
-    /// was recorded.
+    /// Records a visit on the fast path. This is possible only if the visit is the first of its
+    /// place and there is room. Returns false if the caller must take the slow path.
     #[inline(always)]
     pub(super) fn passes_simply(&mut self, code: usize) -> bool {
-        // The caller must take the slow path in two cases. If other threads have written to the
+        // The fast path is also impossible in two other cases. If other threads have written to the
         // stack (`foreign`), forgetting may free memory, which must not happen while code of the
         // program runs. If changes of memory matter (`is_watched`), memory has to be compared.
         if !self.foreign.is_known() || self.is_watched() {

@@ -33,7 +33,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Prefix of the difference that a reported race does not exist in the program.
+/// The prefix of this difference: a reported race does not exist in the program.
 pub const FALSE_RACE: &str = "false race";
 
 /// Compares a check with the interpreter. Returns the group in which the check is counted. In some
