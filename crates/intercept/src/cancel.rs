@@ -15,7 +15,7 @@
 
 use crate::gate::{self, Own, close, code, frame, is_inside};
 use crate::tries::code_of;
-use crate::{image, threads};
+use crate::{clock, image, threads};
 use libc::{c_int, c_void, pthread_t};
 use runtime::native::{self, Frame};
 use runtime::{ThreadId, choose};
@@ -155,12 +155,18 @@ fn word_of(index: usize) -> Option<*mut u32> {
 
 fn is_requested(word: *const u32, frame: *const Frame) -> bool {
     // SAFETY: the word is ours, and only accessed in this way.
-    unsafe { native::load_within(word, Acquire, frame) & REQUESTED != 0 }
+    let is_requested = unsafe { native::load_within(word, Acquire, frame) & REQUESTED != 0 };
+    if is_requested {
+        clock::acquire(word.addr());
+    }
+    is_requested
 }
 
 fn change(word: *mut u32, what: &'static str, code: usize, change: fn(u32) -> u32) -> u32 {
     // SAFETY: the word is ours, and only accessed in this way.
-    unsafe { native::modify_within(word, (what, AcqRel), code, change) }
+    let before = unsafe { native::modify_within(word, (what, AcqRel), code, change) };
+    clock::release(word.addr());
+    before
 }
 
 /// Checks whether the program or one of its libraries imports `pthread_cancel`.

@@ -2,6 +2,7 @@
 
 use crate::destructors;
 use crate::gate::{Own, close, code, is_inside};
+use crate::library_calls;
 use crate::threads::{self, Destructor};
 use libc::{c_char, c_int, c_uint, c_void};
 use report::FailureKind;
@@ -184,6 +185,7 @@ export! {
 
 /// Registers a function for the end of the program.
 fn register(handler: Destructor, argument: *mut c_void, object: *mut c_void) -> c_int {
+    library_calls::register_handler();
     if is_inside() {
         let _closed = close();
         native::privately(|| AT_EXIT.get().push((handler, argument)));

@@ -1,6 +1,7 @@
 //! Atomic accesses that compilers leave to `libatomic`: clang's accesses of 16 bytes, which are
 //! forwarded to the hooks that gcc calls, and larger accesses, which take a lock.
 
+use crate::clock;
 use crate::enforced;
 use crate::gate::{self, close, code, is_inside};
 use crate::hooks::Call;
@@ -67,7 +68,9 @@ fn locked<R>(variable: usize, order: c_int, does: impl FnOnce(Option<*const Fram
     }
     let lock = native::inner_mutex_at(variable);
     at(code, || lock.lock());
+    clock::acquire(variable);
     let result = does(Some(frame));
+    clock::release(variable);
     at(code, || lock.unlock());
     result
 }

@@ -25,7 +25,7 @@ pub(crate) use hidden::name_of;
 use crate::gate;
 use crate::hooks::{self, Call};
 use crate::image;
-use crate::{aliases, heap, open_files, stream_locks};
+use crate::{aliases, clock, heap, open_files, stream_locks};
 use ::report::Omission;
 use entry::Arguments;
 use explore::OpKind;
@@ -36,7 +36,10 @@ use runtime::native::{self, Frame, HAS_CALLED_LIBRARY, HAS_CALLED_UNKNOWN};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{AcqRel, Relaxed},
+};
 use vectors::Vectors;
 
 /// A range of memory: its address and its size in bytes.
@@ -284,8 +287,34 @@ const OF_DESCRIPTORS: [&str; 15] = [
 
 /// Reports that the program is about to map the file of this descriptor.
 pub(crate) fn map_file(descriptor: c_int) {
-    if gate::is_inside() || enforce::is_thread_enforced() {
-        performs(protected::file(descriptor), "mmap", gate::frame());
+    uses("mmap", || Some(protected::file(descriptor)));
+}
+
+/// Reports that the program is about to create a key for thread-specific values.
+pub(crate) fn create_key() {
+    uses("pthread_key_create", || {
+        protected::changes_of(hidden::word_of_keys())
+    });
+}
+
+/// Reports that the program is about to register a function for its exit.
+pub(crate) fn register_handler() {
+    uses("atexit", || {
+        protected::changes_of(hidden::word_of_handlers())
+    });
+}
+
+/// Reports that the program is about to ask whether these descriptors are ready, in one event.
+pub(crate) fn ask(name: &str, descriptors: impl FnOnce() -> Vec<c_int>) {
+    uses(name, || protected::together(descriptors, How::Reads));
+}
+
+/// Performs and reports a use of protected state, if the program is checked or enforced.
+fn uses(name: &str, state: impl FnOnce() -> Option<Use>) {
+    if (gate::is_inside() || enforce::is_thread_enforced())
+        && let Some(state) = state()
+    {
+        performs(state, name, gate::frame());
     }
 }
 
@@ -334,6 +363,10 @@ fn perform(Use { word, how, .. }: Use, frame: *const Frame) {
             }
             How::Changes(order) => {
                 native::modify_within(state, ("call", order), (*frame).code(), |value| value);
+                if order == AcqRel {
+                    clock::acquire(word);
+                    clock::release(word);
+                }
                 native::take_effect();
                 if word == hidden::word_of_system() {
                     open_files::change();

@@ -78,7 +78,9 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
         How::Try => tries_to_lock(frame, || lock.try_lock().then_some(())).is_some(),
         How::Timed(_) => tries_to_lock(frame, || lock.lock_timed().then_some(())).is_some(),
     };
-    clock::acquire(mutex.addr());
+    if is_granted {
+        clock::acquire(mutex.addr());
+    }
     // The kind is checked after the event, because another thread may have destroyed the mutex
     // before the event.
     check(layout.kind, code);

@@ -46,6 +46,12 @@ pub(crate) fn name_of(descriptor: c_int) -> c_int {
     found.map_or(descriptor, |open| open.name)
 }
 
+/// Returns the names of all open files that keep data.
+pub(crate) fn names() -> Vec<c_int> {
+    refresh();
+    OPEN.get().iter().map(|open| open.name).collect()
+}
+
 /// Returns the name of the file with this path, if the file has a descriptor.
 pub(crate) fn name_of_path(folder: c_int, path: *const c_char) -> Option<c_int> {
     refresh();

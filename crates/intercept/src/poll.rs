@@ -7,6 +7,7 @@
 
 use crate::clock::{SECOND, nanoseconds, sleep_for};
 use crate::gate::{close, code, frame, is_inside};
+use crate::library_calls;
 use libc::{c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 use runtime::native::{self, Frame};
 
@@ -61,6 +62,43 @@ fn waits(ready: c_int, has_descriptors: bool, patience: Patience, frame: *const 
     0
 }
 
+/// Reports the question whether these descriptors are ready, because its answer depends on what
+/// other threads do with their files.
+fn asks(name: &str, descriptors: impl FnOnce() -> Vec<c_int>) {
+    if is_inside() || enforce::is_thread_enforced() {
+        library_calls::ask(name, descriptors);
+    }
+}
+
+fn of_array(descriptors: *const pollfd, count: nfds_t) -> Vec<c_int> {
+    let asked = (0..count as usize).map(|number| {
+        // SAFETY: the program supplied an array of this length.
+        unsafe { (*descriptors.add(number)).fd }
+    });
+    asked.collect()
+}
+
+fn of_sets(sets: [*mut fd_set; 3], count: c_int) -> Vec<c_int> {
+    let is_in = |descriptor: c_int, set: *mut fd_set| {
+        // SAFETY: the program supplied the sets.
+        !set.is_null() && unsafe { libc::FD_ISSET(descriptor, set) }
+    };
+    let asked = 0..count.min(libc::FD_SETSIZE as c_int);
+    asked
+        .filter(|&descriptor| sets.iter().any(|&set| is_in(descriptor, set)))
+        .collect()
+}
+
+/// Returns the descriptors that an epoll instance watches, as the system shows them, such as
+/// `tfd:        5 events:        1 data: ...`.
+fn of_epoll(epoll: c_int) -> Vec<c_int> {
+    let shown = std::fs::read_to_string(format!("/proc/self/fdinfo/{epoll}")).unwrap_or_default();
+    let watched = shown.lines().filter_map(|line| line.strip_prefix("tfd:"));
+    watched
+        .filter_map(|line| line.split_whitespace().next()?.parse().ok())
+        .collect()
+}
+
 /// A time of zero.
 static NOW: timespec = timespec {
     tv_sec: 0,
@@ -69,6 +107,7 @@ static NOW: timespec = timespec {
 
 export! {
     compared fn poll(descriptors: *mut pollfd, count: nfds_t, time: c_int) -> c_int {
+        asks("poll", || of_array(descriptors, count));
         if !is_inside() {
             return real!(poll(descriptors, count, time): fn(*mut pollfd, nfds_t, c_int) -> c_int);
         }
@@ -78,6 +117,7 @@ export! {
     }
 
     compared fn ppoll(descriptors: *mut pollfd, count: nfds_t, time: *const timespec, mask: *const sigset_t) -> c_int {
+        asks("ppoll", || of_array(descriptors, count));
         if !is_inside() {
             return real!(ppoll(descriptors, count, time, mask):
                 fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t) -> c_int);
@@ -90,6 +130,7 @@ export! {
 
     // The fortified versions of the two functions above.
     compared fn __poll_chk(descriptors: *mut pollfd, count: nfds_t, time: c_int, size: usize) -> c_int {
+        asks("poll", || of_array(descriptors, count));
         if !is_inside() {
             return real!(__poll_chk(descriptors, count, time, size): fn(*mut pollfd, nfds_t, c_int, usize) -> c_int);
         }
@@ -99,6 +140,7 @@ export! {
     }
 
     compared fn __ppoll_chk(descriptors: *mut pollfd, count: nfds_t, time: *const timespec, mask: *const sigset_t, size: usize) -> c_int {
+        asks("ppoll", || of_array(descriptors, count));
         if !is_inside() {
             return real!(__ppoll_chk(descriptors, count, time, mask, size):
                 fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t, usize) -> c_int);
@@ -110,6 +152,7 @@ export! {
     }
 
     compared fn select(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, time: *mut timeval) -> c_int {
+        asks("select", || of_sets([read, write, except], count));
         if !is_inside() {
             return real!(select(count, read, write, except, time):
                 fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *mut timeval) -> c_int);
@@ -128,6 +171,7 @@ export! {
     }
 
     compared fn pselect(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, time: *const timespec, mask: *const sigset_t) -> c_int {
+        asks("pselect", || of_sets([read, write, except], count));
         if !is_inside() {
             return real!(pselect(count, read, write, except, time, mask):
                 fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *const timespec, *const sigset_t) -> c_int);
@@ -139,6 +183,7 @@ export! {
     }
 
     compared fn epoll_wait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int) -> c_int {
+        asks("epoll_wait", || of_epoll(epoll));
         if !is_inside() {
             return real!(epoll_wait(epoll, events, most, time): fn(c_int, *mut epoll_event, c_int, c_int) -> c_int);
         }
@@ -148,6 +193,7 @@ export! {
     }
 
     compared fn epoll_pwait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int, mask: *const sigset_t) -> c_int {
+        asks("epoll_pwait", || of_epoll(epoll));
         if !is_inside() {
             return real!(epoll_pwait(epoll, events, most, time, mask):
                 fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int);
@@ -159,6 +205,7 @@ export! {
     }
 
     compared fn epoll_pwait2(epoll: c_int, events: *mut epoll_event, most: c_int, time: *const timespec, mask: *const sigset_t) -> c_int {
+        asks("epoll_pwait2", || of_epoll(epoll));
         if !is_inside() {
             return real!(epoll_pwait2(epoll, events, most, time, mask):
                 fn(c_int, *mut epoll_event, c_int, *const timespec, *const sigset_t) -> c_int);

@@ -2,6 +2,7 @@
 //! robust mutexes that it holds, in reverse order of their acquisition. The next owner gets an
 //! error code.
 
+use crate::clock;
 use crate::mutex::hold;
 use crate::threads;
 use libc::{c_int, pthread_mutex_t};
@@ -48,6 +49,7 @@ pub(crate) fn abandon_all() {
         let mutex = std::ptr::with_exposed_provenance_mut(address);
         // SAFETY: a mutex exists while a thread holds it.
         unsafe { hold(mutex, 0, 0) };
+        clock::release(address);
         native::inner_mutex_at(address).abandon();
     }
 }

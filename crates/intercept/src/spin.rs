@@ -80,9 +80,11 @@ export! {
         let address = lock.addr();
         let lock = lock_at(lock, code_of(frame));
         let is_taken = tries(frame, || lock.try_lock());
-        clock::acquire(address);
         match is_taken {
-            true => 0,
+            true => {
+                clock::acquire(address);
+                0
+            }
             false => libc::EBUSY,
         }
     }

@@ -4,6 +4,7 @@
 //! the lock directly cannot observe this, so a call is one event. In other programs a call locks
 //! and unlocks a mutex.
 
+use crate::clock;
 use crate::gate::{self, Own, close, code, is_inside};
 use crate::heap;
 use crate::tries::{code_of, tries_to_lock};
@@ -75,6 +76,8 @@ pub(crate) fn pass(stream: usize, frame: *const Frame) {
         let lock = lock_of(stream, code_of(frame));
         native::waits_for_lock();
         at(code_of(frame), || lock.lock());
+        clock::acquire(stream);
+        clock::release(stream);
         at(code_of(frame), || lock.unlock());
     }
 }
@@ -92,6 +95,7 @@ export! {
         let lock = lock_of(stream.addr(), code_of(frame));
         native::waits_for_lock();
         at(code_of(frame), || lock.lock());
+        clock::acquire(stream.addr());
         hold(stream.addr());
     }
 
@@ -107,6 +111,7 @@ export! {
         let lock = lock_of(stream.addr(), code_of(frame));
         let is_granted = tries_to_lock(frame, || lock.try_lock().then_some(())).is_some();
         if is_granted {
+            clock::acquire(stream.addr());
             hold(stream.addr());
         }
         c_int::from(!is_granted)
@@ -125,6 +130,7 @@ export! {
         if held.count == 0 {
             let thread = held.thread;
             HELD.get().retain(|held| held.stream != stream.addr() || held.thread != thread);
+            clock::release(stream.addr());
             let lock = lock_of(stream.addr(), code);
             at(code, || lock.unlock());
         }

@@ -190,6 +190,11 @@ impl Guest for Guests {
     }
 
     fn forget_execution(engine: &mut Engine) {
+        // Failures may be repeated before the search starts again, so nothing later would forget
+        // the savepoints, whose requests have the finer objects.
+        if engine.is_coarsened() {
+            engine.guests.savepoints.forget();
+        }
         engine.guests.snapshots.clear();
         engine.forget_sample();
     }

@@ -209,3 +209,141 @@ fn calls_of_the_system_are_ordered_however_they_are_made() {
         }
     }
 }
+
+/// Code of two threads, and a result that is 0 or 1, depending on the order of their calls. It is
+/// computed at the exit.
+const ORDERS: [(&str, &str, &str); 21] = [
+    (
+        "write(ends[1], \"x\", 1)",
+        "struct pollfd asked = {ends[0], POLLIN}; n = poll(&asked, 1, 0)",
+        "n",
+    ),
+    (
+        "write(ends[1], \"x\", 1)",
+        "struct pollfd asked[2] = {{other[0], POLLIN}, {ends[0], POLLIN}}; n = poll(asked, 2, 0) == 2",
+        "n",
+    ),
+    (
+        "write(ends[1], \"x\", 1)",
+        "fd_set set; FD_ZERO(&set); FD_SET(ends[0], &set); struct timeval now = {0}; n = select(ends[0] + 1, &set, 0, 0, &now)",
+        "n",
+    ),
+    (
+        "write(ends[1], \"x\", 1)",
+        "struct epoll_event event; n = epoll_wait(poller, &event, 1, 0)",
+        "n",
+    ),
+    ("link(\"a\", \"b\")", "n = !access(\"b\", F_OK)", "n"),
+    (
+        "linkat(AT_FDCWD, \"a\", AT_FDCWD, \"b\", 0)",
+        "n = !access(\"b\", F_OK)",
+        "n",
+    ),
+    ("n = !link(\"a\", \"b\")", "link(\"a\", \"b\")", "n"),
+    (
+        "renameat(AT_FDCWD, \"a\", AT_FDCWD, \"b\")",
+        "n = !access(\"a\", F_OK)",
+        "n",
+    ),
+    (
+        "unlinkat(AT_FDCWD, \"a\", 0)",
+        "n = !access(\"a\", F_OK)",
+        "n",
+    ),
+    (
+        "chmod(\"a\", 0600)",
+        "struct stat s; stat(\"a\", &s); n = (s.st_mode & 0777) == 0600",
+        "n",
+    ),
+    (
+        "openat(AT_FDCWD, \"c\", O_CREAT | O_EXCL, 0600)",
+        "n = openat(AT_FDCWD, \"c\", O_CREAT | O_EXCL, 0600) >= 0",
+        "n",
+    ),
+    (
+        "truncate(\"a\", 7)",
+        "struct stat s; stat(\"a\", &s); n = s.st_size == 7",
+        "n",
+    ),
+    (
+        "fputs(\"x\", stream); fflush(NULL)",
+        "struct stat s; fstat(fileno(stream), &s); n = s.st_size == 1",
+        "n",
+    ),
+    (
+        "first = fcntl(ends[0], F_DUPFD, 0)",
+        "second = fcntl(other[0], F_DUPFD, 0)",
+        "first < second",
+    ),
+    (
+        "pthread_key_create(&keys[0], 0)",
+        "pthread_key_create(&keys[1], 0)",
+        "keys[0] < keys[1]",
+    ),
+    ("atexit(add_one)", "atexit(add_two)", "n == 12"),
+    (
+        "struct rlimit limit; getrlimit(RLIMIT_NOFILE, &limit); limit.rlim_cur = 100; setrlimit(RLIMIT_NOFILE, &limit)",
+        "n = sysconf(_SC_OPEN_MAX) == 100",
+        "n",
+    ),
+    (
+        "struct rlimit limit; getrlimit(RLIMIT_NOFILE, &limit); limit.rlim_cur = 100; setrlimit(RLIMIT_NOFILE, &limit)",
+        "n = getdtablesize() == 100",
+        "n",
+    ),
+    (
+        "creat(\"d\", 0600)",
+        "int count = 0; rewinddir(listing); while (readdir(listing)) count++; n = count > 3",
+        "n",
+    ),
+    (
+        "dlopen(\"libm.so.6\", RTLD_NOW | RTLD_GLOBAL)",
+        "n = dlsym(RTLD_DEFAULT, \"cbrtl\") != 0",
+        "n",
+    ),
+    ("umask(7)", "n = umask(2) == 7", "n"),
+];
+
+#[test]
+fn every_order_of_calls_that_share_state_is_explored() {
+    for compiler in ["gcc", "clang"] {
+        let Some(toolchain) = Toolchain::named(compiler) else {
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("place");
+        std::fs::create_dir(&place).unwrap();
+        for (number, (first, second, result)) in ORDERS.into_iter().enumerate() {
+            let text = format!(
+                "#define _GNU_SOURCE\n#include <assert.h>\n#include <dirent.h>\n#include <dlfcn.h>\n#include <fcntl.h>\n#include <poll.h>\n#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
+                 #include <sys/epoll.h>\n#include <sys/resource.h>\n#include <sys/select.h>\n#include <sys/stat.h>\n#include <unistd.h>\n\
+                 static int ends[2], other[2], poller, n, first, second, wanted;\nstatic pthread_key_t keys[2];\nstatic FILE *stream;\nstatic DIR *listing;\n\
+                 static void add_one(void) {{ n = n * 10 + 1; }}\nstatic void add_two(void) {{ n = n * 10 + 2; }}\n\
+                 static void last(void) {{ assert(({result}) == wanted); }}\n\
+                 static void *one(void *p) {{ {first}; return p; }}\nstatic void *two(void *p) {{ {second}; return p; }}\n\
+                 int main(int count, char **words) {{\n wanted = atoi(words[2]);\n chdir(words[1]);\n unlink(\"b\"); unlink(\"c\"); unlink(\"d\"); unlink(\"a\");\n\
+                 close(creat(\"a\", 0644));\n stream = fopen(\"a\", \"w\");\n listing = opendir(\".\");\n pipe(ends);\n pipe(other);\n write(other[1], \"y\", 1);\n\
+                 poller = epoll_create1(0);\n struct epoll_event event = {{EPOLLIN}};\n epoll_ctl(poller, EPOLL_CTL_ADD, ends[0], &event);\n atexit(last);\n\
+                 pthread_t a, b;\n pthread_create(&b, 0, two, 0);\n pthread_create(&a, 0, one, 0);\n pthread_join(a, 0);\n pthread_join(b, 0);\n}}\n"
+            );
+            let source = folder.path().join(format!("{number}.c"));
+            std::fs::write(&source, text).unwrap();
+            let executable = folder.path().join(number.to_string());
+            toolchain
+                .build(&source, &["-w".to_owned(), "-ldl".to_owned()], &executable)
+                .unwrap();
+            for wanted in ["0", "1"] {
+                let arguments = [place.to_str().unwrap(), wanted].map(str::to_owned);
+                for memory in ["sc", "rc11"] {
+                    let found = check(&["--memory", memory], &executable, &arguments);
+                    let kind = found.as_ref().map(|report| &report["errors"][0]["kind"]);
+                    let is_right = kind.is_ok_and(|kind| kind == "assertion");
+                    assert!(
+                        is_right,
+                        "{compiler}, {memory}, {first} beside {second}, {wanted}: {found:#?}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -170,3 +170,43 @@ fn what_a_function_of_a_library_writes_to_the_stack_of_a_thread_that_waits_is_pu
         }
     }
 }
+
+/// A search that knows a failure repeats it before it starts again.
+#[test]
+fn a_search_that_starts_again_with_a_failure_uses_no_older_savepoint() {
+    let source = "#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int *lock, *data; static pthread_barrier_t b; static long results[2];
+static void *one(void *p) { while (atomic_fetch_or(lock, 1) & 1) {} atomic_store(lock, 0); return p; }
+static void *two(void *p) {
+    while (atomic_load(lock) || atomic_exchange(lock, 1)) {}
+    results[0] = atomic_load(data); atomic_store(lock, 0);
+    while (atomic_load(lock) || atomic_exchange(lock, 1)) {}
+    atomic_store(lock, 0);
+    results[1] = pthread_barrier_wait(&b);
+    return p;
+}
+int main(void) {
+    pthread_t x, y; atomic_int first = 0, second = 0; lock = &first; data = &second;
+    pthread_barrier_init(&b, 0, 2);
+    pthread_create(&y, 0, two, 0); pthread_create(&x, 0, one, 0);
+    pthread_join(y, 0); pthread_join(x, 0);
+}
+";
+    for compiler in ["gcc", "clang"] {
+        let Some(toolchain) = Toolchain::named(compiler) else {
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let (file, executable) = (folder.path().join("p.c"), folder.path().join("p"));
+        fs::write(&file, source).unwrap();
+        toolchain
+            .build(&file, &["-O2".to_owned()], &executable)
+            .unwrap();
+        for memory in ["sc", "tso", "rc11"] {
+            let options = ["--extra", "0", "--memory", memory];
+            let report = check(&options, &executable, &[]).unwrap();
+            assert_eq!(report["errors"][0]["kind"], "deadlock", "{compiler}");
+        }
+    }
+}

@@ -68,6 +68,8 @@ pub(crate) fn name_of(address: usize) -> Option<&'static str> {
         9 => Some("the state of a function for multibyte characters"),
         RANDOM => Some("the state of rand"),
         SYSTEM => Some("the state of the system"),
+        KEYS => Some("the keys of thread-specific values"),
+        HANDLERS => Some("the functions that run at the exit"),
         ABSENT_FILE | FILES..WORD_COUNT => Some("a file"),
         _ => None,
     }
@@ -77,6 +79,8 @@ pub(crate) fn name_of(address: usize) -> Option<&'static str> {
 const RANDOM: usize = 32;
 const SYSTEM: usize = 33;
 const ABSENT_FILE: usize = 34;
+const KEYS: usize = 35;
+const HANDLERS: usize = 36;
 const FILES: usize = 64;
 pub(super) const FILE_COUNT: usize = WORD_COUNT - FILES;
 
@@ -86,6 +90,16 @@ pub(super) fn word_of_random() -> usize {
 
 pub(super) fn word_of_system() -> usize {
     word(SYSTEM)
+}
+
+/// Returns the word of the keys of thread-specific values, which are numbered.
+pub(super) fn word_of_keys() -> usize {
+    word(KEYS)
+}
+
+/// Returns the word of the functions that run at the exit, in reverse order.
+pub(super) fn word_of_handlers() -> usize {
+    word(HANDLERS)
 }
 
 /// Returns the word of all files without a descriptor. Nothing changes it.

@@ -12,6 +12,7 @@ use super::hidden::{
 use super::table;
 use crate::{gate, open_files};
 use libc::{FILE, c_char, c_int};
+use runtime::native;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{self, AcqRel, Relaxed};
@@ -72,7 +73,8 @@ const fn standard_output(is_locked: bool) -> Uses {
     }
 }
 
-/// Names of functions by the state that they use. A name may be in several rows.
+/// Names of functions by the state that they use, except for files that they name. A name may be in
+/// several rows.
 const USES: &[Row] = &[
     (
         State(random),
@@ -105,6 +107,7 @@ const USES: &[Row] = &[
         "fwrite fread getdelim __getdelim __fgets_chk fputws_chk",
     ),
     (stream::<4>(true), "__fread_chk"),
+    (State(every_stream), "fflush fflush_unlocked"),
     (
         stream::<0>(false),
         "fgetc_unlocked getc_unlocked feof_unlocked ferror_unlocked fflush_unlocked clearerr_unlocked fgetwc_unlocked \
@@ -137,17 +140,21 @@ const USES: &[Row] = &[
          statvfs statvfs64 fstatfs fstatvfs pathconf fpathconf getrlimit getrlimit64 getpriority getuid geteuid getgid getegid \
          getgroups getresuid getresgid getpgrp getpgid getsid getlogin_r ttyname_r __ttyname_r_chk isatty gethostname \
          __gethostname_chk nl_langinfo localeconv localtime localtime_r ctime ctime_r mktime strftime sched_getscheduler \
-         sched_getparam _ZSt13get_terminatev _ZSt14get_unexpectedv pthread_getname_np pthread_getschedparam pthread_getaffinity_np sched_getaffinity pthread_getattr_default_np",
+         sched_getparam getdtablesize dlsym dlvsym rewinddir _ZSt13get_terminatev _ZSt14get_unexpectedv pthread_getname_np pthread_getschedparam pthread_getaffinity_np sched_getaffinity pthread_getattr_default_np",
     ),
+    (State(limit), "sysconf"),
     (State(locale), "setlocale"),
+    (State(duplicate), "fcntl fcntl64"),
     (
         State(changes),
         "open open64 fopen fopen64 freopen freopen64 opendir closedir unlink rmdir mkdir chdir remove rename pipe pipe2 setrlimit \
          setrlimit64 prlimit prlimit64 close dup2 dup3 _ZSt13set_terminatePFvvE _ZSt14set_unexpectedPFvvE fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
          pthread_setattr_default_np setitimer alarm",
     ),
-    // The rows above are for the lookup of names. The rows below are for the use of the named
-    // files.
+];
+
+/// Names of functions by the files that they use by name. They also look up names.
+const NAMED: &[Row] = &[
     (
         State(named::<0>),
         "stat stat64 lstat lstat64 truncate truncate64 chmod chown lchown utime utimes lutimes link unlink remove rename creat creat64",
@@ -175,17 +182,17 @@ const USES: &[Row] = &[
 const KEEP_NOTHING: &str = "__cmsg_nxthdr __explicit_bzero_chk __fdelt_chk __fdelt_warn __inet_ntop_chk __isoc99_sscanf __mbsnrtowcs_chk __mbsrtowcs_chk \
     __sched_cpualloc __sched_cpufree __swprintf_chk __vswprintf_chk __wprintf_chk __xpg_basename a64l arc4random arc4random_buf \
     arc4random_uniform asctime asctime_r backtrace backtrace_symbols basename btowc clearenv clock clock_getcpuclockid confstr \
-    ctermid difftime dirfd dirname div dl_iterate_phdr dladdr dlerror dlsym dlvsym drand48_r duplocale ecvt ecvt_r erand48_r err \
+    ctermid difftime dirfd dirname div dl_iterate_phdr dladdr dlerror drand48_r duplocale ecvt ecvt_r erand48_r err \
     error errx fcvt fcvt_r fdatasync feclearexcept fegetround feraiseexcept fesetround fetestexcept ffs ffsl ffsll fileno_unlocked \
     flockfile fnmatch fopencookie fork freelocale fsync ftok ftrylockfile funlockfile gai_strerror gamma gcvt get_avphys_pages \
-    get_nprocs_conf get_phys_pages getauxval getcontext getdtablesize getentropy gethostid getloadavg getopt getopt_long \
+    get_nprocs_conf get_phys_pages getauxval getcontext getentropy gethostid getloadavg getopt getopt_long \
     getopt_long_only getppid getrusage getsubopt gmtime gmtime_r gnu_get_libc_version hcreate hcreate_r hdestroy hdestroy_r hsearch \
     hsearch_r hstrerror htonl htons imaxabs imaxdiv inet_addr inet_aton inet_lnaof inet_makeaddr inet_netof inet_network inet_ntoa \
     inet_ntop inet_pton initstate_r insque isascii isblank iscntrl isgraph islower isprint ispunct isupper iswalnum iswalpha \
     iswblank iswcntrl iswctype iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper iswxdigit isxdigit l64a ldiv lfind \
     lgamma lgammaf lgammal llabs lldiv lrand48_r lsearch madvise makecontext mallinfo mallinfo2 malloc_info malloc_stats malloc_trim \
     mblen mbrlen mbrtowc mbsinit mbsnrtowcs mbsrtowcs mbtowc memfrob mincore newlocale nrand48_r ntohl ntohs posix_madvise ppoll \
-    psiginfo psignal putenv pvalloc random_r readdir readdir64 regcomp regerror regexec regfree remque rewinddir \
+    psiginfo psignal putenv pvalloc random_r readdir readdir64 regcomp regerror regexec regfree remque \
     sched_get_priority_max sched_get_priority_min secure_getenv seekdir setcontext setenv setstate_r sigabbrev_np sigaddset \
     sigandset sigdelset sigdescr_np sigemptyset sigfillset sigisemptyset sigismember sigorset srand48_r srandom_r strcoll_l strerror \
     strerror_l strerror_r strerrordesc_np strerrorname_np strfmon strptime strsignal strverscmp strxfrm strxfrm_l swab swapcontext \
@@ -211,7 +218,12 @@ fn reads(_: &Arguments) -> Option<Use> {
 }
 
 fn changes(_: &Arguments) -> Option<Use> {
-    used(word_of_system(), How::Changes(Relaxed))
+    changes_of(word_of_system())
+}
+
+/// Returns a change of the state that this word represents.
+pub(super) fn changes_of(word: usize) -> Option<Use> {
+    used(word, How::Changes(Relaxed))
 }
 
 fn locale(arguments: &Arguments) -> Option<Use> {
@@ -219,6 +231,23 @@ fn locale(arguments: &Arguments) -> Option<Use> {
         0 => reads(arguments),
         _ => changes(arguments),
     }
+}
+
+/// Returns the use of the limits of the process by `sysconf`, if there is one.
+fn limit(arguments: &Arguments) -> Option<Use> {
+    matches!(
+        arguments.word(0) as c_int,
+        libc::_SC_OPEN_MAX | libc::_SC_CHILD_MAX | libc::_SC_ARG_MAX
+    )
+    .then(|| reads(arguments))?
+}
+
+/// Returns the use of the descriptors by `fcntl`, if it creates one.
+fn duplicate(arguments: &Arguments) -> Option<Use> {
+    let command = arguments.word(1) as c_int;
+    [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC]
+        .contains(&command)
+        .then(|| changes(arguments))?
 }
 
 /// Returns the use of the file whose descriptor is this argument. Standard output and standard
@@ -239,6 +268,34 @@ pub(super) fn file(descriptor: c_int) -> Use {
         descriptor: Some(descriptor),
         ..data(name as usize)
     }
+}
+
+/// Returns the use of the files of all these descriptors in one event.
+pub(super) fn together(descriptors: impl FnOnce() -> Vec<c_int>, how: How) -> Option<Use> {
+    let close = || gate::is_inside().then(gate::close);
+    let closed = close();
+    let descriptors = descriptors();
+    drop(closed);
+    let existing = descriptors.iter().filter(|&&descriptor| descriptor >= 0);
+    let used = existing.map(|&descriptor| Use {
+        how,
+        ..file(descriptor)
+    });
+    let together = used.reduce(|first, other| {
+        if let (true, Some(_closed)) = (first.word != other.word, close()) {
+            native::use_together(first.word, other.word);
+        }
+        first
+    });
+    let _closed = close();
+    drop(descriptors);
+    together
+}
+
+/// Returns the use of all files by a function of streams whose stream is a null pointer.
+fn every_stream(arguments: &Arguments) -> Option<Use> {
+    let is_every = arguments.word(0) == 0;
+    is_every.then(|| together(open_files::names, How::Changes(AcqRel)))?
 }
 
 /// Returns the use of the file that this argument names. Without a descriptor, the file has no uses
@@ -305,17 +362,19 @@ pub(super) fn data_of(stream: usize) -> Option<Use> {
 /// than memory.
 pub(super) fn uses(name: &str, is_unknown: bool) -> Vec<Uses> {
     static NOTHING: OnceLock<FxHashMap<&str, ()>> = OnceLock::new();
-    let named = |(_, names): &&Row| names.split_whitespace().any(|other| other == name);
-    let found: Vec<Uses> = USES.iter().filter(named).map(|(uses, _)| *uses).collect();
+    let has_name = |(_, names): &&Row| names.split_whitespace().any(|other| other == name);
+    let in_table = |table: &'static [Row]| table.iter().filter(has_name).map(|(uses, _)| *uses);
+    let mut found: Vec<Uses> = in_table(USES).collect();
     let keeps_nothing = || {
         let all = || KEEP_NOTHING.split_whitespace().map(|name| (name, ()));
         let nothing = NOTHING.get_or_init(|| all().collect());
         nothing.contains_key(name) || table::is_of_memory(name) || is_of_cpp(name)
     };
-    match found.is_empty() && is_unknown && !keeps_nothing() {
-        true => vec![State(changes)],
-        false => found,
+    if found.is_empty() && is_unknown && !keeps_nothing() {
+        found.push(State(changes));
     }
+    found.extend(in_table(NAMED));
+    found
 }
 
 /// Checks whether this is a C++ function whose name does not suggest files. Such a function at most

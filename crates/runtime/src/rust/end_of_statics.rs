@@ -31,10 +31,11 @@ pub(crate) struct Ending {
 /// reference to the engine may be held.
 pub(crate) unsafe fn drop_statics(engine: NonNull<Engine>) {
     // SAFETY: as promised by the caller. No reference exists while a destructor runs.
-    let owned = unsafe { &mut *engine.as_ptr() }.begin_end_of_statics();
-    if owned.is_empty() {
+    if !unsafe { &*engine.as_ptr() }.drops_statics() {
         return;
     }
+    // SAFETY: as above.
+    let owned = unsafe { &mut *engine.as_ptr() }.take_owned_by_statics();
     let mut is_stopped = false;
     for drop in owned {
         perform::leave(engine);
@@ -46,16 +47,10 @@ pub(crate) unsafe fn drop_statics(engine: NonNull<Engine>) {
 }
 
 impl Engine {
-    /// Returns the destructors of all values that statics own, if the running thread is the last
-    /// thread. Otherwise, returns no destructors. Until [`drop_statics`] is done, a signal ends
-    /// only the destructor.
+    /// Checks whether the running thread is the last thread, and there are statics to drop.
     #[inline]
-    fn begin_end_of_statics(&mut self) -> Vec<Box<dyn FnOnce()>> {
-        let is_last = self.life.live == 1 && !self.is_tearing_down;
-        match is_last && self.statics_own_values() {
-            true => self.take_owned_by_statics(),
-            false => Vec::new(),
-        }
+    fn drops_statics(&self) -> bool {
+        self.life.live == 1 && !self.is_tearing_down && self.statics_own_values()
     }
 
     /// Checks whether any static owns a value.
@@ -68,6 +63,8 @@ impl Engine {
                 .any(|known| known.value.is_some())
     }
 
+    /// Returns the destructors of all values that statics own. Until [`drop_statics`] is done, a
+    /// signal ends only the destructor.
     #[cold]
     fn take_owned_by_statics(&mut self) -> Vec<Box<dyn FnOnce()>> {
         self.guests.ending = Some(Ending {
