@@ -6,6 +6,7 @@ use std::ffi::{CStr, OsStr};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// File name of this library.
 const OWN: &str = "libmazurka_intercept.so";
@@ -281,7 +282,33 @@ pub(crate) fn is_compilers(address: usize) -> bool {
 
 /// Checks whether the address is in a library of a compiler or of the system.
 pub(crate) fn is_in_library(address: usize) -> bool {
-    is_in(address, |info| is_of_compiler(info) || is_of_system(info))
+    is_in_linker(address) || is_in(address, |info| is_of_compiler(info) || is_of_system(info))
+}
+
+/// Checks whether the code is in the dynamic linker. While it runs, its lock may be held by a thread
+/// of the program, so the images cannot be listed.
+fn is_in_linker(code: usize) -> bool {
+    static LINKER: OnceLock<Range<usize>> = OnceLock::new();
+    let linker = LINKER.get_or_init(|| {
+        // SAFETY: the call only queries a number.
+        let base = unsafe { libc::getauxval(libc::AT_BASE) } as usize;
+        if base == 0 {
+            return 0..0;
+        }
+        // SAFETY: the image of the linker begins with its header, and stays loaded.
+        let headers = unsafe {
+            let header = &*std::ptr::with_exposed_provenance::<libc::Elf64_Ehdr>(base);
+            let first = base + header.e_phoff as usize;
+            let first = std::ptr::with_exposed_provenance::<libc::Elf64_Phdr>(first);
+            std::slice::from_raw_parts(first, usize::from(header.e_phnum))
+        };
+        let loaded = headers
+            .iter()
+            .filter(|header| header.p_type == libc::PT_LOAD);
+        let ends = loaded.map(|header| (header.p_vaddr + header.p_memsz) as usize);
+        base..base + ends.max().unwrap_or(0)
+    });
+    linker.contains(&code)
 }
 
 /// Checks whether the address is in an image for which `counts` is true.

@@ -165,6 +165,10 @@ export! {
         }
         let (code, _closed) = (code(), close());
         RWLOCK.ends(lock.expose_provenance(), code);
+        if HELD.get().iter().any(|held| held.address == lock.addr()) {
+            let message = "a reader-writer lock is destroyed while a thread holds it".to_owned();
+            native::fail(code, FailureKind::Misuse, message);
+        }
         0
     }
 

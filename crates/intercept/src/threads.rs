@@ -10,6 +10,7 @@ pub(crate) use table::{
 };
 
 use crate::gate::{self, close, code, is_inside};
+use crate::hooks::Call;
 use crate::tries::{code_of, tries};
 use crate::{blocks, cancel, clock, ending, keys, robust, start, worker};
 use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
@@ -43,12 +44,16 @@ pub(crate) fn begin() {
     keys::begin();
 }
 
-/// Starts a thread. Returns its handle.
-fn create(
+/// Starts a thread. Returns its handle, and first writes it to `place`, as glibc does.
+///
+/// # Safety
+///
+/// The program must have passed `place`.
+unsafe fn create(
     start: Option<Start>,
     argument: *mut c_void,
     returns_int: bool,
-    stack: usize,
+    (place, stack): (*mut pthread_t, usize),
     code: usize,
 ) -> pthread_t {
     let child = runtime::upcoming_child(0);
@@ -63,9 +68,12 @@ fn create(
     if stack > 0 {
         runtime::ask_for_stack(stack);
     }
+    let handle = handle(child.index());
+    // SAFETY: as promised by the caller.
+    unsafe { give_reported(place, handle) };
     native::spawn(code, run, child.index());
     native::clean_stack();
-    handle(child.index())
+    handle
 }
 
 /// Refuses threads that start before `main`, because they would run during every execution.
@@ -199,63 +207,74 @@ fn refuse(is_joined: bool, how: &str, code: usize) -> ! {
     native::fail(code, FailureKind::Misuse, message)
 }
 
-/// Joins a thread if it has ended. Returns 0 or the POSIX error, which is `EBUSY` if the thread has
-/// not ended.
-///
-/// # Safety
-///
-/// The program must have passed the pointer, and the frame must be that of its call.
-unsafe fn try_join(thread: pthread_t, result: *mut *mut c_void, frame: *const Frame) -> c_int {
+/// Joins a thread if it has ended. Returns its result or the POSIX error, which is `EBUSY` if the
+/// thread has not ended.
+fn try_join(thread: pthread_t, frame: *const Frame) -> Result<*mut c_void, c_int> {
     let code = code_of(frame);
-    let index = match joinable(thread, code) {
-        Ok(index) => index,
-        Err(error) => return error,
-    };
+    let index = joinable(thread, code)?;
     if !tries(frame, || {
         runtime::is_finished(runtime::ThreadId::from_index(index))
     }) {
-        return libc::EBUSY;
+        return Err(libc::EBUSY);
     }
-    match join(thread, code) {
-        Ok(value) => {
-            // SAFETY: as promised by the caller.
-            unsafe { give(result, value) };
-            0
-        }
-        Err(error) => error,
-    }
+    join(thread, code)
 }
 
 /// Joins a thread if it has ended. Otherwise the time of the call expires.
 ///
 /// # Safety
 ///
-/// The conditions are those of [`try_join`].
+/// The program must have passed the time.
 unsafe fn join_timed(
     thread: pthread_t,
-    result: *mut *mut c_void,
     until: *const timespec,
     frame: *const Frame,
-) -> c_int {
-    // SAFETY: as promised by the caller.
-    match unsafe { try_join(thread, result, frame) } {
-        libc::EBUSY => {
-            runtime::expire();
-            // SAFETY: the program passed the time.
-            unsafe { clock::reach(until) };
-            libc::ETIMEDOUT
+) -> Result<*mut c_void, c_int> {
+    let joined = try_join(thread, frame);
+    if joined == Err(libc::EBUSY) {
+        runtime::expire();
+        // SAFETY: as promised by the caller.
+        unsafe { clock::reach(until) };
+        return Err(libc::ETIMEDOUT);
+    }
+    joined
+}
+
+/// Joins a thread with `joins`, which runs with a closed gate. Returns 0 or the error, and writes
+/// the result to `place`, unless it is null.
+///
+/// # Safety
+///
+/// The caller must be an exported function that has recorded the frame. The program must have
+/// passed `place` for this result.
+unsafe fn joined<T>(place: *mut T, joins: impl FnOnce(*const Frame) -> Result<T, c_int>) -> c_int {
+    let call = Call::here();
+    let closed = close();
+    let joined = joins(gate::frame());
+    drop(closed);
+    call.restore_frame();
+    match joined {
+        Ok(value) => {
+            if !place.is_null() {
+                // SAFETY: as promised by the caller.
+                unsafe {
+                    call.writes(place.cast(), size_of::<T>());
+                    place.write(value);
+                }
+            }
+            0
         }
-        other => other,
+        Err(error) => error,
     }
 }
 
-/// Writes the result of a function to the address that the program has passed, unless the address
-/// is null.
+/// Writes a result, whose write is already reported, to the address that the program has passed,
+/// unless the address is null.
 ///
 /// # Safety
 ///
 /// The program must have passed the address for this result, or null.
-unsafe fn give<T>(place: *mut T, value: T) {
+unsafe fn give_reported<T>(place: *mut T, value: T) {
     if !place.is_null() {
         // SAFETY: as promised by the caller.
         unsafe {
@@ -272,11 +291,12 @@ fn detach(thread: pthread_t, code: usize) -> c_int {
             if detached.is_joined {
                 refuse(true, "detached", code);
             }
-            native::take_effect();
-            match std::mem::replace(&mut detached.is_detached, true) {
-                false => 0,
-                true => libc::EINVAL,
+            if detached.is_detached {
+                refuse(false, "detached", code);
             }
+            native::take_effect();
+            detached.is_detached = true;
+            0
         }
         None => libc::ESRCH,
     }
@@ -327,16 +347,18 @@ export! {
             return real!(pthread_create(thread, attributes, start, argument):
                 fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int);
         }
+        if !thread.is_null() {
+            // SAFETY: the program passed the pointer.
+            unsafe { Call::here().writes(thread.cast(), size_of::<pthread_t>()) };
+        }
         let (code, _closed) = (code(), close());
-        // SAFETY: the attributes are those that the program passed.
-        let stack = unsafe { stack_size(attributes, code) };
-        let created = create(Some(start), argument, false, stack, code);
-        // SAFETY: the program passed the pointers.
+        // SAFETY: the program passed the attributes and the pointer.
         unsafe {
+            let stack = stack_size(attributes, code);
+            let created = create(Some(start), argument, false, (thread, stack), code);
             if is_detached(attributes) {
                 detach(created, code);
             }
-            give(thread, created);
         }
         0
     }
@@ -345,24 +367,17 @@ export! {
         if !is_inside() {
             return real!(pthread_join(thread, result): fn(pthread_t, *mut *mut c_void) -> c_int);
         }
-        let (code, frame, _closed) = (code(), gate::frame(), close());
-        match cancel::wait(frame, || join(thread, code)) {
-            Ok(value) => {
-                // SAFETY: the program passed the pointer.
-                unsafe { give(result, value) };
-                0
-            }
-            Err(error) => error,
-        }
+        let code = code();
+        // SAFETY: the program passed the pointer.
+        unsafe { joined(result, |frame| cancel::wait(frame, || join(thread, code))) }
     }
 
     compared fn pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void) -> c_int {
         if !is_inside() {
             return real!(pthread_tryjoin_np(thread, result): fn(pthread_t, *mut *mut c_void) -> c_int);
         }
-        let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program passed the pointer.
-        unsafe { try_join(thread, result, frame) }
+        unsafe { joined(result, |frame| try_join(thread, frame)) }
     }
 
     compared fn pthread_timedjoin_np(thread: pthread_t, result: *mut *mut c_void, until: *const timespec) -> c_int {
@@ -370,9 +385,8 @@ export! {
             return real!(pthread_timedjoin_np(thread, result, until):
                 fn(pthread_t, *mut *mut c_void, *const timespec) -> c_int);
         }
-        let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program passed the pointer.
-        cancel::wait(frame, || unsafe { join_timed(thread, result, until, frame) })
+        // SAFETY: the program passed the pointers.
+        unsafe { joined(result, |frame| cancel::wait(frame, || join_timed(thread, until, frame))) }
     }
 
     compared fn pthread_clockjoin_np(
@@ -382,9 +396,8 @@ export! {
             return real!(pthread_clockjoin_np(thread, result, clock, until):
                 fn(pthread_t, *mut *mut c_void, clockid_t, *const timespec) -> c_int);
         }
-        let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program passed the pointer.
-        cancel::wait(frame, || unsafe { join_timed(thread, result, until, frame) })
+        // SAFETY: the program passed the pointers.
+        unsafe { joined(result, |frame| cancel::wait(frame, || join_timed(thread, until, frame))) }
     }
 
     placed fn pthread_detach(thread: pthread_t) -> c_int {
@@ -417,9 +430,14 @@ export! {
         if !is_inside() {
             return real!(thrd_create(thread, start, argument): fn(*mut pthread_t, Start, *mut c_void) -> c_int);
         }
-        let (code, _closed) = (code(), close());
         // SAFETY: the program passed the pointer.
-        unsafe { give(thread, create(Some(start), argument, true, 0, code)) };
+        unsafe {
+            if !thread.is_null() {
+                Call::here().writes(thread.cast(), size_of::<pthread_t>());
+            }
+            let (code, _closed) = (code(), close());
+            create(Some(start), argument, true, (thread, 0), code);
+        }
         0
     }
 
@@ -427,14 +445,12 @@ export! {
         if !is_inside() {
             return real!(thrd_join(thread, result): fn(pthread_t, *mut c_int) -> c_int);
         }
-        let (code, _closed) = (code(), close());
-        match join(thread, code) {
-            Ok(value) => {
-                // SAFETY: the program passed the pointer.
-                unsafe { give(result, value.addr() as c_int) };
-                0
-            }
-            Err(_) => ending::THRD_ERROR,
+        let code = code();
+        let joins = |_| join(thread, code).map(|value| value.addr() as c_int);
+        // SAFETY: the program passed the pointer.
+        match unsafe { joined(result, joins) } {
+            0 => 0,
+            _ => ending::THRD_ERROR,
         }
     }
 

@@ -446,3 +446,112 @@ fn the_processors_that_a_thread_sets_are_those_that_it_reads() {
         }";
     verified("processors.c", source, &[]);
 }
+
+#[test]
+fn results_that_functions_of_threads_write_race_with_reads() {
+    let program = |own: &str, main: &str| {
+        format!(
+            "#include <threads.h>
+             static pthread_t worker; static pthread_key_t key; static void *result; static int code;
+             static void *work(void *p) {{ return p; }}
+             static int work_too(void *p) {{ return 1; }}
+             static void *run(void *p) {{ {own}; return p; }}
+             int main(void) {{ start(run); {main}; join(); }}"
+        )
+    };
+    for (own, main) in [
+        (
+            "assert(!pthread_equal(worker, thread))",
+            "pthread_create(&worker, 0, work, 0); pthread_join(worker, 0)",
+        ),
+        (
+            "assert(!result)",
+            "pthread_create(&worker, 0, work, &key); pthread_join(worker, &result)",
+        ),
+        (
+            "assert(!code)",
+            "thrd_create(&worker, work_too, 0); thrd_join(worker, &code)",
+        ),
+        ("assert(!key)", "pthread_key_create(&key, 0)"),
+    ] {
+        bug("data_race", "result.c", &program(own, main), &[]);
+    }
+    // The id is written before the thread starts.
+    let source = "static pthread_t worker;
+        static void *run(void *p) { assert(pthread_equal(worker, pthread_self())); return p; }
+        int main(void) { pthread_create(&worker, 0, run, 0); pthread_join(worker, 0); }";
+    verified("own.c", source, &[]);
+}
+
+#[test]
+fn locks_in_use_are_not_destroyed_and_threads_are_detached_once() {
+    for wrong in [
+        "pthread_rwlock_t l; pthread_rwlock_init(&l, 0); pthread_rwlock_rdlock(&l); pthread_rwlock_destroy(&l)",
+        "pthread_spinlock_t l; pthread_spin_init(&l, 0); pthread_spin_lock(&l); pthread_spin_destroy(&l)",
+        "start(run); pthread_detach(thread); pthread_detach(thread)",
+    ] {
+        let program = |code: &str| {
+            format!("static void *run(void *p) {{ return p; }} int main(void) {{ {code}; }}")
+        };
+        bug("misuse", "wrong.c", &program(wrong), &[]);
+        let right = wrong.replace(
+            "pthread_rwlock_destroy",
+            "pthread_rwlock_unlock(&l); pthread_rwlock_destroy",
+        );
+        let right = right.replace(
+            "pthread_spin_destroy",
+            "pthread_spin_unlock(&l); pthread_spin_destroy",
+        );
+        let right = right.replace(
+            "; pthread_detach(thread); pthread_detach(thread)",
+            "; pthread_detach(thread)",
+        );
+        verified("right.c", &program(&right), &[]);
+    }
+}
+
+#[test]
+fn a_thread_loads_and_unloads_a_library() {
+    let source = "#include <dlfcn.h>
+        static void *run(void *p) {
+            void *library = dlopen(\"libm.so.6\", RTLD_NOW);
+            double (*cosine)(double) = dlsym(library, \"cos\");
+            assert(cosine(0) == 1);
+            dlclose(library);
+            return p;
+        }
+        int main(void) { start(run); run(0); join(); }";
+    verified("library.c", source, &["--", "-ldl"]);
+}
+
+#[test]
+fn numbered_arguments_of_formats_are_read() {
+    let program = |format: &str, arguments: &str| {
+        format!(
+            "#include <stdio.h>
+             #include <wchar.h>
+             static char name[8] = \"abc\"; static wchar_t wide[8] = L\"abc\";
+             static void *run(void *p) {{ name[0] = 'x'; wide[0] = L'x'; return p; }}
+             int main(void) {{ char text[64]; start(run); snprintf(text, sizeof text, \"{format}\", {arguments}); join(); }}"
+        )
+    };
+    for (format, arguments) in [
+        ("%2$.*1$s", "2, name"),
+        ("%1$p: %1$s", "name"),
+        ("%2$*1$s", "5, name"),
+        ("%.3ls", "wide"),
+    ] {
+        bug(
+            "data_race",
+            "format.c",
+            &program(format, arguments),
+            &["--", "-w"],
+        );
+    }
+    for (format, arguments) in [
+        ("%1$*2$d|%3$s", "4, 5, (char *)\"abc\""),
+        ("%2$.*1$s", "0, name + 1"),
+    ] {
+        verified("fine.c", &program(format, arguments), &["--", "-w"]);
+    }
+}

@@ -1,7 +1,7 @@
 //! Formats of `printf` and `scanf`, as far as they determine which memory is read and written.
 
 use super::entry::{Arguments, List};
-use super::spans::{text, wide_text};
+use super::spans::{text, wide_text, wide_text_within};
 use super::{ARE_EVENTS, Reporter, Span};
 use libc::{c_char, c_int};
 use std::sync::atomic::Ordering::Relaxed;
@@ -64,7 +64,14 @@ impl Printing {
             }
         };
         let mut rest = list;
-        for conversion in Conversions::by_arguments(format, false) {
+        let conversions = Conversions::by_arguments(format, false);
+        for conversion in &conversions {
+            let mut conversion = *conversion;
+            if let Some(number) = conversion.precision_argument {
+                // SAFETY: the program's arguments match the format.
+                let precision = unsafe { integer(&conversions, list, number) };
+                conversion.precision = usize::try_from(precision).ok();
+            }
             // SAFETY: the program's arguments match the format.
             match unsafe { conversion.printed(&mut rest) } {
                 Printed::Nothing => {}
@@ -188,6 +195,22 @@ fn narrowed(format: usize) -> Vec<u8> {
         .collect()
 }
 
+/// Returns the integer that is the argument with this number.
+///
+/// # Safety
+///
+/// The program's arguments must match the format with these conversions.
+unsafe fn integer(conversions: &[Conversion], mut list: List, number: usize) -> c_int {
+    for conversion in conversions {
+        // SAFETY: as promised by the caller.
+        let word = unsafe { conversion.take(&mut list) };
+        if conversion.argument == Some(number) {
+            return word.unwrap_or(0) as c_int;
+        }
+    }
+    0
+}
+
 /// The effect of a conversion of `printf` on memory.
 enum Printed {
     Nothing,
@@ -210,9 +233,52 @@ struct Conversion {
     allocates: bool,
     /// The number of its argument; `None` for the next one.
     argument: Option<usize>,
+    /// The numbers of the arguments that are its width and its precision.
+    width_argument: Option<usize>,
+    precision_argument: Option<usize>,
 }
 
 impl Conversion {
+    const INTEGER: Conversion = Conversion {
+        kind: b'd',
+        length: 4,
+        width: None,
+        precision: None,
+        stars: 0,
+        has_precision_argument: false,
+        is_suppressed: false,
+        allocates: false,
+        argument: None,
+        width_argument: None,
+        precision_argument: None,
+    };
+
+    /// Takes the argument from the list. Returns it, unless it is a floating-point number or there
+    /// is none.
+    ///
+    /// # Safety
+    ///
+    /// The program's arguments must match the format.
+    unsafe fn take(&self, list: &mut List) -> Option<usize> {
+        match self.kind {
+            b'%' | b'm' => None,
+            b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => {
+                match self.length == 16 {
+                    true => list.skip_long_double(),
+                    false => list.skip_double(),
+                }
+                None
+            }
+            // SAFETY: as promised by the caller.
+            _ => Some(unsafe { list.word() }),
+        }
+    }
+
+    /// Checks whether the conversion of `printf` accesses memory that its argument points to.
+    fn follows_pointer(&self) -> bool {
+        matches!(self.kind, b's' | b'S' | b'n')
+    }
+
     /// # Safety
     ///
     /// The program's arguments must match the format.
@@ -225,29 +291,21 @@ impl Conversion {
                 precision = usize::try_from(argument).ok();
             }
         }
-        match self.kind {
-            b'%' | b'm' => {}
-            b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' if self.length == 16 => {
-                list.skip_long_double();
-            }
-            b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => list.skip_double(),
-            kind => {
-                // SAFETY: as promised by the caller.
-                let word = unsafe { list.word() };
-                let is_wide = kind == b'S' || self.length >= 8;
-                return match (kind, precision) {
-                    (b'n', _) => Printed::Writes((word, self.length.min(8))),
-                    (b's' | b'S', _) if word == 0 => Printed::Nothing,
-                    (b's' | b'S', None) if is_wide => Printed::Reads(wide_text(word)),
-                    (b's', None) => Printed::Reads(text(word)),
-                    (b's', Some(most)) if !is_wide => {
-                        Printed::Reads((word, super::spans::length_up_to(word, most)))
-                    }
-                    _ => Printed::Nothing,
-                };
-            }
+        // SAFETY: as promised by the caller.
+        let Some(word) = (unsafe { self.take(list) }) else {
+            return Printed::Nothing;
+        };
+        let is_wide = self.kind == b'S' || self.length >= 8;
+        match (self.kind, precision) {
+            (b'n', _) => Printed::Writes((word, self.length.min(8))),
+            (b's' | b'S', _) if word == 0 => Printed::Nothing,
+            (b's' | b'S', None) if is_wide => Printed::Reads(wide_text(word)),
+            // The precision is a number of bytes, and each character has at least one.
+            (b's' | b'S', Some(most)) if is_wide => Printed::Reads(wide_text_within(word, most)),
+            (b's', None) => Printed::Reads(text(word)),
+            (b's', Some(most)) => Printed::Reads((word, super::spans::length_up_to(word, most))),
+            _ => Printed::Nothing,
         }
-        Printed::Nothing
     }
 }
 
@@ -270,7 +328,14 @@ impl Conversions {
     fn by_arguments(format: usize, scans: bool) -> Vec<Conversion> {
         let mut all: Vec<Conversion> = Conversions::of(format, scans).collect();
         if all.iter().any(|conversion| conversion.argument.is_some()) {
-            all.sort_by_key(|conversion| conversion.argument);
+            let numbers = |of: &Conversion| [of.width_argument, of.precision_argument];
+            let widths: Vec<usize> = all.iter().flat_map(numbers).flatten().collect();
+            all.extend(widths.into_iter().map(|number| Conversion {
+                argument: Some(number),
+                ..Conversion::INTEGER
+            }));
+            // Of several conversions of one argument, one that follows a pointer comes first.
+            all.sort_by_key(|conversion| (conversion.argument, !conversion.follows_pointer()));
             all.dedup_by_key(|conversion| conversion.argument);
         }
         all
@@ -323,27 +388,23 @@ impl Iterator for Conversions {
         }
         self.at += 1;
         let mut found = Conversion {
-            kind: 0,
-            length: 4,
-            width: None,
-            precision: None,
-            stars: 0,
-            has_precision_argument: false,
-            is_suppressed: false,
-            allocates: false,
             argument: self.argument(),
+            ..Conversion::INTEGER
         };
         while b"-+ #0'I".contains(&self.byte()) {
             self.at += 1;
         }
         if self.takes(b'*') {
-            // Widths that are numbered arguments are integers, so no memory is read for them.
-            found.stars += usize::from(self.argument().is_none());
+            found.width_argument = self.argument();
+            found.stars += usize::from(found.width_argument.is_none());
             found.is_suppressed = true;
         }
         found.width = self.number();
         if self.takes(b'.') {
-            found.has_precision_argument = self.takes(b'*') && self.argument().is_none();
+            if self.takes(b'*') {
+                found.precision_argument = self.argument();
+                found.has_precision_argument = found.precision_argument.is_none();
+            }
             found.stars += usize::from(found.has_precision_argument);
             found.precision = Some(self.number().unwrap_or(0));
         }

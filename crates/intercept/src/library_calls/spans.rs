@@ -43,6 +43,18 @@ pub(super) fn length_up_to(start: usize, most: usize) -> usize {
     (0..most).find(ends).map_or(most, |last| last + 1)
 }
 
+/// Returns a wide string up to and including its terminator, or its first `most` characters if it
+/// is longer.
+pub(super) fn wide_text_within(start: usize, most: usize) -> Span {
+    let characters = pointer::<libc::wchar_t>(start);
+    let mut count = 0;
+    // SAFETY: the program calls a function that reads the same memory.
+    while count < most && unsafe { characters.add(count).read() } != 0 {
+        count += 1;
+    }
+    (start, 4 * most.min(count + 1))
+}
+
 /// Returns the number of bytes that a comparison reads: up to and including the first difference,
 /// or up to the common end or the limit `most`.
 fn compared<T: PartialEq + Default + std::marker::Copy>(
@@ -106,13 +118,7 @@ impl Arguments {
     /// Returns the part of a wide string that the function reads. The argument `most` limits its
     /// number of characters.
     pub(super) fn wide_text_up_to(&self, start: usize, most: usize) -> Span {
-        let (start, most) = (pointer::<libc::wchar_t>(self.word(start)), self.word(most));
-        let mut count = 0;
-        // SAFETY: the program calls a function that reads the same memory.
-        while count < most && unsafe { start.add(count).read() } != 0 {
-            count += 1;
-        }
-        (start.addr(), 4 * most.min(count + 1))
+        wide_text_within(self.word(start), self.word(most))
     }
 
     /// Returns the part of a string that a comparison with the other string reads.
