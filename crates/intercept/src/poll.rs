@@ -7,6 +7,7 @@
 
 use crate::clock::{SECOND, nanoseconds, sleep_for};
 use crate::gate::{close, code, frame, is_inside};
+use crate::hooks::Call;
 use crate::library_calls;
 use libc::{c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 use runtime::native::{self, Frame};
@@ -70,6 +71,14 @@ fn asks(name: &str, descriptors: impl FnOnce() -> Vec<c_int>) {
     }
 }
 
+/// Reports a write of a result, unless its address is null.
+fn writes<T>(place: *const T, count: usize) {
+    if !place.is_null() {
+        // SAFETY: the program supplied the memory to a function that has recorded the frame.
+        unsafe { Call::here().writes(place.cast(), count * size_of::<T>()) };
+    }
+}
+
 fn of_array(descriptors: *const pollfd, count: nfds_t) -> Vec<c_int> {
     let asked = (0..count as usize).map(|number| {
         // SAFETY: the program supplied an array of this length.
@@ -108,6 +117,7 @@ static NOW: timespec = timespec {
 export! {
     compared fn poll(descriptors: *mut pollfd, count: nfds_t, time: c_int) -> c_int {
         asks("poll", || of_array(descriptors, count));
+        writes(descriptors, count as usize);
         if !is_inside() {
             return real!(poll(descriptors, count, time): fn(*mut pollfd, nfds_t, c_int) -> c_int);
         }
@@ -118,6 +128,7 @@ export! {
 
     compared fn ppoll(descriptors: *mut pollfd, count: nfds_t, time: *const timespec, mask: *const sigset_t) -> c_int {
         asks("ppoll", || of_array(descriptors, count));
+        writes(descriptors, count as usize);
         if !is_inside() {
             return real!(ppoll(descriptors, count, time, mask):
                 fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t) -> c_int);
@@ -131,6 +142,7 @@ export! {
     // The fortified versions of the two functions above.
     compared fn __poll_chk(descriptors: *mut pollfd, count: nfds_t, time: c_int, size: usize) -> c_int {
         asks("poll", || of_array(descriptors, count));
+        writes(descriptors, count as usize);
         if !is_inside() {
             return real!(__poll_chk(descriptors, count, time, size): fn(*mut pollfd, nfds_t, c_int, usize) -> c_int);
         }
@@ -141,6 +153,7 @@ export! {
 
     compared fn __ppoll_chk(descriptors: *mut pollfd, count: nfds_t, time: *const timespec, mask: *const sigset_t, size: usize) -> c_int {
         asks("ppoll", || of_array(descriptors, count));
+        writes(descriptors, count as usize);
         if !is_inside() {
             return real!(__ppoll_chk(descriptors, count, time, mask, size):
                 fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t, usize) -> c_int);
@@ -153,6 +166,9 @@ export! {
 
     compared fn select(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, time: *mut timeval) -> c_int {
         asks("select", || of_sets([read, write, except], count));
+        let words = (count.max(0) as usize).div_ceil(64);
+        [read, write, except].iter().for_each(|set| writes(set.cast::<u64>(), words));
+        writes(time, 1);
         if !is_inside() {
             return real!(select(count, read, write, except, time):
                 fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *mut timeval) -> c_int);
@@ -172,6 +188,8 @@ export! {
 
     compared fn pselect(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, time: *const timespec, mask: *const sigset_t) -> c_int {
         asks("pselect", || of_sets([read, write, except], count));
+        let words = (count.max(0) as usize).div_ceil(64);
+        [read, write, except].iter().for_each(|set| writes(set.cast::<u64>(), words));
         if !is_inside() {
             return real!(pselect(count, read, write, except, time, mask):
                 fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *const timespec, *const sigset_t) -> c_int);

@@ -59,6 +59,8 @@ refused! {
     lio_listio64(mode: c_int, list: *const c_void, count: c_int, event: *mut c_void) -> c_int, "uses asynchronous input or output";
     getaddrinfo_a(mode: c_int, list: *const c_void, count: c_int, event: *mut c_void) -> c_int, "uses a helper thread of the C library";
     mq_notify(queue: c_int, event: *const c_void) -> c_int, "uses a helper thread of the C library";
+    semget(key: c_int, count: c_int, flags: c_int) -> c_int, "opens semaphores that outlive it";
+    msgget(key: c_int, flags: c_int) -> c_int, "opens a message queue that outlives it";
     shmat(segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void, "attaches memory that outlives it";
     sem_open(name: *const c_char, flags: c_int, mode: c_uint, permits: c_uint) -> *mut c_void, "opens a semaphore that outlives it";
 }

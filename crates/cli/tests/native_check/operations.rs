@@ -451,7 +451,9 @@ fn the_processors_that_a_thread_sets_are_those_that_it_reads() {
 fn results_that_functions_of_threads_write_race_with_reads() {
     let program = |own: &str, main: &str| {
         format!(
-            "#include <threads.h>
+            "#include <poll.h>
+             #include <threads.h>
+             static struct pollfd asked = {{-1}};
              static pthread_t worker; static pthread_key_t key; static void *result; static int code;
              static void *work(void *p) {{ return p; }}
              static int work_too(void *p) {{ return 1; }}
@@ -473,6 +475,7 @@ fn results_that_functions_of_threads_write_race_with_reads() {
             "thrd_create(&worker, work_too, 0); thrd_join(worker, &code)",
         ),
         ("assert(!key)", "pthread_key_create(&key, 0)"),
+        ("assert(!asked.revents)", "poll(&asked, 1, 0)"),
     ] {
         bug("data_race", "result.c", &program(own, main), &[]);
     }
