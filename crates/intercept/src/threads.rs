@@ -60,6 +60,7 @@ unsafe fn create(
     let blocked = own().blocked;
     native::privately(|| prepare(child.index(), start, argument, returns_int));
     at(child.index()).blocked = blocked;
+    at(child.index()).name = own().name;
     at(child.index()).clock = own().clock;
     let inherited = &lists_at(own_index()).processors;
     if !inherited.is_empty() {

@@ -153,8 +153,8 @@ impl Engine {
         let count = self.threads.len();
         self.life.pending.resize(count, Pending::NotStarted);
         let objects = &mut self.life.objects;
-        objects.parks.resize(count, objects::Park::default());
-        objects.ends.resize(count, objects::Thread::default());
+        objects.parks.resize_with(count, objects::Park::default);
+        objects.ends.resize_with(count, objects::Thread::default);
     }
 
     /// Orders the next event of the thread after this event.

@@ -558,3 +558,21 @@ fn numbered_arguments_of_formats_are_read() {
         verified("fine.c", &program(format, arguments), &["--", "-w"]);
     }
 }
+
+#[test]
+fn a_thread_begins_with_the_name_of_its_creator() {
+    let source = "#include <stdio.h>
+        #include <string.h>
+        static void *run(void *p) {
+            char name[16];
+            pthread_getname_np(pthread_self(), name, sizeof name);
+            assert(!strcmp(name, p));
+            return 0;
+        }
+        int main(void) {
+            pthread_setname_np(pthread_self(), \"other\");
+            pthread_create(&thread, 0, run, \"other\");
+            join();
+        }";
+    verified("named.c", source, &[]);
+}
