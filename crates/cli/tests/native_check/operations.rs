@@ -452,8 +452,11 @@ fn results_that_functions_of_threads_write_race_with_reads() {
     let program = |own: &str, main: &str| {
         format!(
             "#include <poll.h>
+             #include <signal.h>
+             #include <sys/eventfd.h>
              #include <threads.h>
-             static struct pollfd asked = {{-1}};
+             static struct pollfd asked = {{-1}}; static sigset_t set; static struct sigaction action;
+             static eventfd_t number; static void *memory;
              static pthread_t worker; static pthread_key_t key; static void *result; static int code;
              static void *work(void *p) {{ return p; }}
              static int work_too(void *p) {{ return 1; }}
@@ -476,6 +479,20 @@ fn results_that_functions_of_threads_write_race_with_reads() {
         ),
         ("assert(!key)", "pthread_key_create(&key, 0)"),
         ("assert(!asked.revents)", "poll(&asked, 1, 0)"),
+        (
+            "assert(!sigismember(&set, 3))",
+            "pthread_sigmask(SIG_BLOCK, 0, &set)",
+        ),
+        ("assert(!action.sa_flags)", "sigaction(SIGUSR1, 0, &action)"),
+        ("assert(!code)", "pthread_setcancelstate(1, &code)"),
+        (
+            "assert(!memory)",
+            "posix_memalign(&memory, 64, 64); free(memory)",
+        ),
+        (
+            "assert(!number)",
+            "int file = eventfd(1, 0); eventfd_read(file, &number)",
+        ),
     ] {
         bug("data_race", "result.c", &program(own, main), &[]);
     }

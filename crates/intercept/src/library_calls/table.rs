@@ -41,6 +41,8 @@ const STAT: usize = size_of::<libc::stat>();
 /// Size of `struct drand48_data`.
 const DRAND: usize = 24;
 const ATTRIBUTES: usize = size_of::<libc::pthread_attr_t>();
+const SIGACTION: usize = size_of::<libc::sigaction>();
+const EPOLL_EVENT: usize = size_of::<libc::epoll_event>();
 
 /// A write that a function performs if the function returns 0.
 macro_rules! if_zero {
@@ -416,6 +418,14 @@ const REST: &[Row] = &[
     ("pthread_getaffinity_np sched_getaffinity", &[Writes(|a| a.bytes(2, a.word(1)))]),
     ("pthread_getname_np", &[Writes(|a| a.bytes(1, if a.word(2) < 16 { 0 } else { 16 }))]),
     ("pthread_setname_np", &[Reads(|a| a.text(1))]),
+    ("pthread_setcancelstate pthread_setcanceltype pthread_mutex_getprioceiling", &[Writes(|a| a.bytes(1, 4))]),
+    ("pthread_mutex_setprioceiling", &[Writes(|a| a.bytes(2, 4))]),
+    // The system uses the first 64 signals of a set.
+    ("pthread_sigmask sigprocmask", &[Reads(|a| a.bytes(1, 8)), Writes(|a| a.bytes(2, 8))]),
+    ("sigaction", &[Reads(|a| a.bytes(1, SIGACTION)), Writes(|a| a.bytes(2, SIGACTION))]),
+    ("posix_memalign", &[Writes(|a| a.bytes(0, 8))]),
+    ("eventfd_read", &[Writes(|a| a.bytes(1, 8))]),
+    ("epoll_ctl", &[Reads(|a| a.bytes(3, EPOLL_EVENT))]),
     ("getcpu", &[Writes(|a| a.bytes(0, 4)), Writes(|a| a.bytes(1, 4))]),
     ("erand48 nrand48 jrand48", &[Reads(|a| a.bytes(0, 6)), Writes(|a| a.bytes(0, 6))]),
     ("drand48 lrand48 mrand48 srand48 seed48 lcong48", &[Writes(|_| Hidden::Numbers.span())]),
