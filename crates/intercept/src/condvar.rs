@@ -47,7 +47,9 @@ unsafe fn wait(
         true => cancel::waiting(frame, waits),
         false => waits(),
     };
-    clock::acquire(condition.addr());
+    if is_signalled {
+        clock::acquire(condition.addr());
+    }
     if let (false, Some(until)) = (is_signalled, until) {
         // SAFETY: the program passed the time.
         unsafe { clock::reach(until) };

@@ -2,8 +2,8 @@
 
 use crate::destructors;
 use crate::gate::{Own, close, code, is_inside};
-use crate::library_calls;
 use crate::threads::{self, Destructor};
+use crate::{image, library_calls};
 use libc::{c_char, c_int, c_uint, c_void};
 use report::FailureKind;
 use runtime::native;
@@ -185,7 +185,11 @@ export! {
 
 /// Registers a function for the end of the program.
 fn register(handler: Destructor, argument: *mut c_void, object: *mut c_void) -> c_int {
-    library_calls::register_handler();
+    // While a library is loaded, its constructors must not let other threads run: they might load
+    // libraries, too.
+    if object.is_null() || image::is_in_program(object.addr()) {
+        library_calls::register_handler();
+    }
     if is_inside() {
         let _closed = close();
         native::privately(|| AT_EXIT.get().push((handler, argument)));

@@ -296,19 +296,57 @@ fn is_in_linker(code: usize) -> bool {
             return 0..0;
         }
         // SAFETY: the image of the linker begins with its header, and stays loaded.
-        let headers = unsafe {
+        unsafe {
             let header = &*std::ptr::with_exposed_provenance::<libc::Elf64_Ehdr>(base);
             let first = base + header.e_phoff as usize;
-            let first = std::ptr::with_exposed_provenance::<libc::Elf64_Phdr>(first);
-            std::slice::from_raw_parts(first, usize::from(header.e_phnum))
-        };
-        let loaded = headers
-            .iter()
-            .filter(|header| header.p_type == libc::PT_LOAD);
-        let ends = loaded.map(|header| (header.p_vaddr + header.p_memsz) as usize);
-        base..base + ends.max().unwrap_or(0)
+            loaded(first, usize::from(header.e_phnum), |_| base)
+        }
     });
     linker.contains(&code)
+}
+
+/// Checks whether the address is in the image of the program, without libraries.
+pub(crate) fn is_in_program(address: usize) -> bool {
+    static PROGRAM: OnceLock<Range<usize>> = OnceLock::new();
+    let program = PROGRAM.get_or_init(|| {
+        // SAFETY: the calls only query numbers. The program's headers stay loaded.
+        unsafe {
+            let [first, count] = [libc::AT_PHDR, libc::AT_PHNUM].map(|of| libc::getauxval(of));
+            let first = first as usize;
+            // The headers say where they are themselves, relative to the base.
+            let base = |headers: &[libc::Elf64_Phdr]| {
+                let own = |header: &&libc::Elf64_Phdr| header.p_type == libc::PT_PHDR;
+                let offset = headers.iter().find(own).map(|own| own.p_vaddr as usize);
+                offset.map_or(0, |offset| first - offset)
+            };
+            loaded(first, count as usize, base)
+        }
+    });
+    program.contains(&address)
+}
+
+/// Returns the memory of an image with these program headers.
+///
+/// # Safety
+///
+/// The headers must be loaded.
+unsafe fn loaded(
+    first: usize,
+    count: usize,
+    base: impl FnOnce(&[libc::Elf64_Phdr]) -> usize,
+) -> Range<usize> {
+    let first = std::ptr::with_exposed_provenance::<libc::Elf64_Phdr>(first);
+    // SAFETY: as promised by the caller.
+    let headers = unsafe { std::slice::from_raw_parts(first, count) };
+    let base = base(headers);
+    let loads = headers
+        .iter()
+        .filter(|header| header.p_type == libc::PT_LOAD);
+    let ends = loads
+        .clone()
+        .map(|header| (header.p_vaddr + header.p_memsz) as usize);
+    let starts = loads.map(|header| header.p_vaddr as usize);
+    base + starts.min().unwrap_or(0)..base + ends.max().unwrap_or(0)
 }
 
 /// Checks whether the address is in an image for which `counts` is true.

@@ -2,8 +2,6 @@
 
 use crate::ending;
 use crate::gate::{Own, close, is_inside};
-use crate::hooks::Call;
-use crate::library_calls;
 use crate::start::is_before_main;
 use crate::threads::{self, Destructor};
 use libc::{c_int, c_uint, c_void};
@@ -109,11 +107,6 @@ fn create(destructor: Option<Destructor>) -> Option<c_uint> {
 
 /// Creates a key for the program. Returns whether this was possible.
 fn give(key: *mut c_uint, destructor: Option<Destructor>) -> bool {
-    if !is_before_main() {
-        library_calls::create_key();
-        // SAFETY: the program passed the pointer.
-        unsafe { Call::here().writes(key.cast(), size_of::<c_uint>()) };
-    }
     let _closed = is_inside().then(close);
     let created = create(destructor);
     if let Some(created) = created {

@@ -20,7 +20,7 @@ mod table;
 mod vectors;
 
 pub(crate) use entry::enter;
-pub(crate) use hidden::name_of;
+pub(crate) use hidden::{begin, name_of};
 
 use crate::gate;
 use crate::hooks::{self, Call};
@@ -290,13 +290,6 @@ pub(crate) fn map_file(descriptor: c_int) {
     uses("mmap", || Some(protected::file(descriptor)));
 }
 
-/// Reports that the program is about to create a key for thread-specific values.
-pub(crate) fn create_key() {
-    uses("pthread_key_create", || {
-        protected::changes_of(hidden::word_of_keys())
-    });
-}
-
 /// Reports that the program is about to register a function for its exit.
 pub(crate) fn register_handler() {
     uses("atexit", || {
@@ -307,6 +300,11 @@ pub(crate) fn register_handler() {
 /// Reports that the program is about to ask whether these descriptors are ready, in one event.
 pub(crate) fn ask(name: &str, descriptors: impl FnOnce() -> Vec<c_int>) {
     uses(name, || protected::together(descriptors, How::Reads));
+}
+
+/// Returns whether plain accesses are events.
+pub(crate) fn are_plain_accesses_events() -> bool {
+    ARE_EVENTS.load(Relaxed)
 }
 
 /// Performs and reports a use of protected state, if the program is checked or enforced.
@@ -362,7 +360,10 @@ fn perform(Use { word, how, .. }: Use, frame: *const Frame) {
                 native::load_within(state, Relaxed, frame);
             }
             How::Changes(order) => {
-                native::modify_within(state, ("call", order), (*frame).code(), |value| value);
+                // A thread that repeats a read until the state changes sees that it has changed.
+                let change = |value: u64| value + u64::from(hidden::counts_changes(word));
+                native::modify_within(state, ("call", order), (*frame).code(), change);
+                hidden::count_change(word);
                 if order == AcqRel {
                     clock::acquire(word);
                     clock::release(word);

@@ -98,14 +98,34 @@ fn of_sets(sets: [*mut fd_set; 3], count: c_int) -> Vec<c_int> {
         .collect()
 }
 
-/// Returns the descriptors that an epoll instance watches, as the system shows them, such as
-/// `tfd:        5 events:        1 data: ...`.
+/// Returns an epoll instance and the descriptors that it watches, as the system shows them, such as
+/// `tfd:        5 events:        1 data: ...`. In an enforced program only the number of events
+/// matters.
 fn of_epoll(epoll: c_int) -> Vec<c_int> {
-    let shown = std::fs::read_to_string(format!("/proc/self/fdinfo/{epoll}")).unwrap_or_default();
-    let watched = shown.lines().filter_map(|line| line.strip_prefix("tfd:"));
-    watched
-        .filter_map(|line| line.split_whitespace().next()?.parse().ok())
-        .collect()
+    let mut asked = vec![epoll];
+    if !enforce::is_thread_enforced() {
+        let file = format!("/proc/self/fdinfo/{epoll}");
+        let shown = std::fs::read_to_string(file).unwrap_or_default();
+        let watched = shown.lines().filter_map(|line| line.strip_prefix("tfd:"));
+        asked.extend(
+            watched.filter_map(|line| line.split_whitespace().next()?.parse::<c_int>().ok()),
+        );
+    }
+    asked
+}
+
+/// Reports the accesses of `poll` to its array.
+fn accesses(descriptors: *const pollfd, count: nfds_t) {
+    for number in 0..count as usize {
+        // SAFETY: the program supplied an array of this length to a function that has recorded the
+        // frame.
+        unsafe {
+            let asked = descriptors.add(number);
+            let (call, answer) = (Call::here(), &raw const (*asked).revents);
+            call.reads(asked.cast(), std::mem::offset_of!(pollfd, revents));
+            call.writes(answer.cast(), size_of_val(&*answer));
+        }
+    }
 }
 
 /// A time of zero.
@@ -117,7 +137,7 @@ static NOW: timespec = timespec {
 export! {
     compared fn poll(descriptors: *mut pollfd, count: nfds_t, time: c_int) -> c_int {
         asks("poll", || of_array(descriptors, count));
-        writes(descriptors, count as usize);
+        accesses(descriptors, count);
         if !is_inside() {
             return real!(poll(descriptors, count, time): fn(*mut pollfd, nfds_t, c_int) -> c_int);
         }
@@ -128,7 +148,7 @@ export! {
 
     compared fn ppoll(descriptors: *mut pollfd, count: nfds_t, time: *const timespec, mask: *const sigset_t) -> c_int {
         asks("ppoll", || of_array(descriptors, count));
-        writes(descriptors, count as usize);
+        accesses(descriptors, count);
         if !is_inside() {
             return real!(ppoll(descriptors, count, time, mask):
                 fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t) -> c_int);
@@ -142,7 +162,7 @@ export! {
     // The fortified versions of the two functions above.
     compared fn __poll_chk(descriptors: *mut pollfd, count: nfds_t, time: c_int, size: usize) -> c_int {
         asks("poll", || of_array(descriptors, count));
-        writes(descriptors, count as usize);
+        accesses(descriptors, count);
         if !is_inside() {
             return real!(__poll_chk(descriptors, count, time, size): fn(*mut pollfd, nfds_t, c_int, usize) -> c_int);
         }
@@ -153,7 +173,7 @@ export! {
 
     compared fn __ppoll_chk(descriptors: *mut pollfd, count: nfds_t, time: *const timespec, mask: *const sigset_t, size: usize) -> c_int {
         asks("ppoll", || of_array(descriptors, count));
-        writes(descriptors, count as usize);
+        accesses(descriptors, count);
         if !is_inside() {
             return real!(__ppoll_chk(descriptors, count, time, mask, size):
                 fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t, usize) -> c_int);

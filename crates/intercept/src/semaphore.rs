@@ -53,9 +53,11 @@ export! {
         let address = semaphore.addr();
         let semaphore = semaphore_of(semaphore, code_of(frame));
         let is_granted = tries(frame, || semaphore.try_acquire());
-        clock::acquire(address);
         match is_granted {
-            true => 0,
+            true => {
+                clock::acquire(address);
+                0
+            }
             false => failing(&mut closed, libc::EAGAIN),
         }
     }
@@ -72,9 +74,11 @@ export! {
         let address = semaphore.addr();
         let semaphore = semaphore_of(semaphore, code_of(frame));
         let is_granted = cancel::wait(frame, || tries(frame, || semaphore.acquire_timed()));
-        clock::acquire(address);
         match is_granted {
-            true => 0,
+            true => {
+                clock::acquire(address);
+                0
+            }
             false => {
                 // SAFETY: the program passed the time.
                 unsafe { clock::reach(until) };
@@ -95,9 +99,11 @@ export! {
         let address = semaphore.addr();
         let semaphore = semaphore_of(semaphore, code_of(frame));
         let is_granted = cancel::wait(frame, || tries(frame, || semaphore.acquire_timed()));
-        clock::acquire(address);
         match is_granted {
-            true => 0,
+            true => {
+                clock::acquire(address);
+                0
+            }
             false => {
                 // SAFETY: the program passed the time.
                 unsafe { clock::reach(until) };

@@ -49,12 +49,7 @@ export! {
     placed fn pthread_spin_destroy(lock: *mut c_int) -> c_int {
         if is_inside() {
             let (code, _closed) = (code(), close());
-            let own = lock_at(lock, code);
-            if !at(code, || own.try_lock()) {
-                let message = "a spin lock is destroyed while a thread holds it".to_owned();
-                native::fail(code, FailureKind::Misuse, message);
-            }
-            at(code, || own.unlock());
+            check(lock, code);
             native::destroy(lock.addr(), code);
             // SAFETY: the program passed the lock.
             unsafe {

@@ -12,7 +12,7 @@ pub(crate) use table::{
 use crate::gate::{self, close, code, is_inside};
 use crate::hooks::Call;
 use crate::tries::{code_of, tries};
-use crate::{blocks, cancel, clock, ending, keys, robust, start, worker};
+use crate::{blocks, cancel, clock, ending, keys, library_calls, robust, start, worker};
 use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use report::FailureKind;
 use runtime::native::{self, Frame};
@@ -259,7 +259,11 @@ unsafe fn joined<T>(place: *mut T, joins: impl FnOnce(*const Frame) -> Result<T,
             if !place.is_null() {
                 // SAFETY: as promised by the caller.
                 unsafe {
-                    call.writes(place.cast(), size_of::<T>());
+                    // In an enforced program, this write is no event.
+                    match library_calls::are_plain_accesses_events() {
+                        true => native::changes(place.addr(), size_of::<T>()),
+                        false => call.writes(place.cast(), size_of::<T>()),
+                    }
                     place.write(value);
                 }
             }
@@ -292,12 +296,11 @@ fn detach(thread: pthread_t, code: usize) -> c_int {
             if detached.is_joined {
                 refuse(true, "detached", code);
             }
-            if detached.is_detached {
-                refuse(false, "detached", code);
-            }
             native::take_effect();
-            detached.is_detached = true;
-            0
+            match std::mem::replace(&mut detached.is_detached, true) {
+                false => 0,
+                true => libc::EINVAL,
+            }
         }
         None => libc::ESRCH,
     }
@@ -347,10 +350,6 @@ export! {
         if !is_inside() {
             return real!(pthread_create(thread, attributes, start, argument):
                 fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int);
-        }
-        if !thread.is_null() {
-            // SAFETY: the program passed the pointer.
-            unsafe { Call::here().writes(thread.cast(), size_of::<pthread_t>()) };
         }
         let (code, _closed) = (code(), close());
         // SAFETY: the program passed the attributes and the pointer.
@@ -433,9 +432,6 @@ export! {
         }
         // SAFETY: the program passed the pointer.
         unsafe {
-            if !thread.is_null() {
-                Call::here().writes(thread.cast(), size_of::<pthread_t>());
-            }
             let (code, _closed) = (code(), close());
             create(Some(start), argument, true, (thread, 0), code);
         }

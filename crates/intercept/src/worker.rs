@@ -223,6 +223,7 @@ fn run(program: Program) {
         threads::begin();
         rwlock::begin();
         stream_locks::begin();
+        crate::library_calls::begin();
         open_files::begin();
         clock::begin();
         block_numbers::begin();

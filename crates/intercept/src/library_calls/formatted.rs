@@ -1,7 +1,7 @@
 //! Formats of `printf` and `scanf`, as far as they determine which memory is read and written.
 
 use super::entry::{Arguments, List};
-use super::spans::{text, wide_text, wide_text_within};
+use super::spans::{text, wide_text, wide_text_of_bytes};
 use super::{ARE_EVENTS, Reporter, Span};
 use libc::{c_char, c_int};
 use std::sync::atomic::Ordering::Relaxed;
@@ -300,8 +300,8 @@ impl Conversion {
             (b'n', _) => Printed::Writes((word, self.length.min(8))),
             (b's' | b'S', _) if word == 0 => Printed::Nothing,
             (b's' | b'S', None) if is_wide => Printed::Reads(wide_text(word)),
-            // The precision is a number of bytes, and each character has at least one.
-            (b's' | b'S', Some(most)) if is_wide => Printed::Reads(wide_text_within(word, most)),
+            // The precision is a number of bytes of the multibyte characters.
+            (b's' | b'S', Some(most)) if is_wide => Printed::Reads(wide_text_of_bytes(word, most)),
             (b's', None) => Printed::Reads(text(word)),
             (b's', Some(most)) => Printed::Reads((word, super::spans::length_up_to(word, most))),
             _ => Printed::Nothing,
@@ -334,8 +334,11 @@ impl Conversions {
                 argument: Some(number),
                 ..Conversion::INTEGER
             }));
-            // Of several conversions of one argument, one that follows a pointer comes first.
-            all.sort_by_key(|conversion| (conversion.argument, !conversion.follows_pointer()));
+            // Of several conversions of one argument, the one that accesses most memory comes first.
+            let follows = |of: &Conversion| (of.follows_pointer(), of.precision.is_none());
+            all.sort_by_key(|conversion| {
+                (conversion.argument, std::cmp::Reverse(follows(conversion)))
+            });
             all.dedup_by_key(|conversion| conversion.argument);
         }
         all

@@ -5,9 +5,11 @@
 //! are atomic accesses.
 
 use super::Span;
+use crate::gate::Own;
 use std::cell::UnsafeCell;
 
-/// Words that represent state. Their values remain 0.
+/// Words that represent state. The value of a word counts the changes of its state in the execution,
+/// if the state can be read without changing it (files and the system). Otherwise it remains 0.
 #[repr(C)]
 struct Words(UnsafeCell<[u64; WORD_COUNT]>);
 
@@ -68,7 +70,6 @@ pub(crate) fn name_of(address: usize) -> Option<&'static str> {
         9 => Some("the state of a function for multibyte characters"),
         RANDOM => Some("the state of rand"),
         SYSTEM => Some("the state of the system"),
-        KEYS => Some("the keys of thread-specific values"),
         HANDLERS => Some("the functions that run at the exit"),
         ABSENT_FILE | FILES..WORD_COUNT => Some("a file"),
         _ => None,
@@ -79,10 +80,43 @@ pub(crate) fn name_of(address: usize) -> Option<&'static str> {
 const RANDOM: usize = 32;
 const SYSTEM: usize = 33;
 const ABSENT_FILE: usize = 34;
-const KEYS: usize = 35;
-const HANDLERS: usize = 36;
+const HANDLERS: usize = 35;
 const FILES: usize = 64;
 pub(super) const FILE_COUNT: usize = WORD_COUNT - FILES;
+
+/// Begins an execution. Programs that use files or the system have no savepoints, so the values are
+/// never copied.
+pub(crate) fn begin() {
+    // SAFETY: only the checker's one thread accesses the words.
+    unsafe { *WORDS.0.get() = [0; WORD_COUNT] };
+    TIES.get().clear();
+}
+
+/// Pairs of words: a change of the state of the second word also counts as one of the first word.
+static TIES: Own<Vec<(usize, usize)>> = Own::new(Vec::new());
+
+/// From now on, counts changes of the second state for the first word, too. A call reads the first
+/// word for both states, which count as one object.
+pub(super) fn count_with(first: usize, second: usize) {
+    if !TIES.get().contains(&(first, second)) {
+        TIES.get().push((first, second));
+    }
+}
+
+/// Counts a change of the state of this word for the words that are read for it.
+pub(super) fn count_change(word: usize) {
+    for (first, _) in TIES.get().iter().filter(|(_, second)| *second == word) {
+        let first = std::ptr::with_exposed_provenance_mut::<u64>(*first);
+        // SAFETY: only the checker's one thread accesses the words.
+        unsafe { *first += 1 };
+    }
+}
+
+/// Checks whether the value of the word at this address counts changes.
+pub(super) fn counts_changes(address: usize) -> bool {
+    let number = address.wrapping_sub(word(0)) / 8;
+    number == SYSTEM || (FILES..WORD_COUNT).contains(&number)
+}
 
 pub(super) fn word_of_random() -> usize {
     word(RANDOM)
@@ -90,11 +124,6 @@ pub(super) fn word_of_random() -> usize {
 
 pub(super) fn word_of_system() -> usize {
     word(SYSTEM)
-}
-
-/// Returns the word of the keys of thread-specific values, which are numbered.
-pub(super) fn word_of_keys() -> usize {
-    word(KEYS)
 }
 
 /// Returns the word of the functions that run at the exit, in reverse order.

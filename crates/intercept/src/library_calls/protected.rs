@@ -7,7 +7,7 @@
 
 use super::entry::Arguments;
 use super::hidden::{
-    FILE_COUNT, word_of_absent_file, word_of_file, word_of_random, word_of_system,
+    FILE_COUNT, count_with, word_of_absent_file, word_of_file, word_of_random, word_of_system,
 };
 use super::table;
 use crate::{gate, open_files};
@@ -86,7 +86,7 @@ const USES: &[Row] = &[
          ftruncate ftruncate64 futimens fchmod fchown fallocate posix_fallocate fstat fstat64 close fcntl fcntl64 ioctl sendfile sendfile64 splice tee \
          copy_file_range recv __recv_chk send recvfrom __recvfrom_chk sendto recvmsg sendmsg getdents64 flock lockf lockf64 dprintf \
          preadv64 preadv2 preadv64v2 pwritev64 pwritev2 pwritev64v2 vmsplice fgetxattr fsetxattr fremovexattr eventfd_read \
-         eventfd_write timerfd_settime timerfd_gettime \
+         eventfd_write timerfd_settime timerfd_gettime epoll_ctl \
          vdprintf __dprintf_chk __vdprintf_chk",
     ),
     (State(descriptor::<1>), "sendfile sendfile64 dup2 dup3"),
@@ -284,6 +284,7 @@ pub(super) fn together(descriptors: impl FnOnce() -> Vec<c_int>, how: How) -> Op
     let together = used.reduce(|first, other| {
         if let (true, Some(_closed)) = (first.word != other.word, close()) {
             native::use_together(first.word, other.word);
+            count_with(first.word, other.word);
         }
         first
     });
@@ -292,10 +293,14 @@ pub(super) fn together(descriptors: impl FnOnce() -> Vec<c_int>, how: How) -> Op
     together
 }
 
-/// Returns the use of all files by a function of streams whose stream is a null pointer.
+/// Returns the use of all files by a function of streams whose stream is a null pointer. In an
+/// enforced program only the number of events matters.
 fn every_stream(arguments: &Arguments) -> Option<Use> {
-    let is_every = arguments.word(0) == 0;
-    is_every.then(|| together(open_files::names, How::Changes(AcqRel)))?
+    if arguments.word(0) != 0 {
+        return None;
+    }
+    let files = gate::is_inside().then(|| together(open_files::names, How::Changes(AcqRel)));
+    files.flatten().or_else(|| changes(arguments))
 }
 
 /// Returns the use of the file that this argument names. Without a descriptor, the file has no uses

@@ -55,6 +55,34 @@ pub(super) fn wide_text_within(start: usize, most: usize) -> Span {
     (start, 4 * most.min(count + 1))
 }
 
+/// Returns the part of a wide string that is read for at most this number of bytes of multibyte
+/// characters.
+pub(super) fn wide_text_of_bytes(start: usize, most: usize) -> Span {
+    unsafe extern "C" {
+        fn wcrtomb(to: *mut c_char, character: libc::wchar_t, state: *mut [u64; 1]) -> usize;
+    }
+    let characters = pointer::<libc::wchar_t>(start);
+    let (mut count, mut bytes, mut state) = (0, 0, [0]);
+    while bytes < most {
+        // SAFETY: the program calls a function that reads the same memory. A multibyte character
+        // has at most 16 bytes.
+        let (character, length) = unsafe {
+            let character = characters.add(count).read();
+            let mut room = [0; 16];
+            (
+                character,
+                wcrtomb(room.as_mut_ptr(), character, &raw mut state),
+            )
+        };
+        count += 1;
+        if character == 0 || length > 16 {
+            break;
+        }
+        bytes += length;
+    }
+    (start, 4 * count)
+}
+
 /// Returns the number of bytes that a comparison reads: up to and including the first difference,
 /// or up to the common end or the limit `most`.
 fn compared<T: PartialEq + Default + std::marker::Copy>(
