@@ -95,12 +95,8 @@ pub(crate) fn perform_ordered<R>(
         order,
         ..Request::plain(op)
     };
-    // Most orderings are constants, so this costs nothing outside of the closure.
-    let is_weaker = order.is_weaker();
     let announce = |engine: &mut Engine| {
-        if is_weaker {
-            engine.process_weak_ordering(&mut request, Some(location));
-        }
+        engine.process_ordering(&mut request, Some(location));
         engine.announce(request, location);
     };
     visible(announce, effect)
@@ -115,16 +111,11 @@ pub(crate) fn visible<R>(
     announce: impl FnOnce(&mut Engine),
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
-    let engine = enter();
-    // SAFETY: the engine is alive while its threads run. The references end before each switch.
-    unsafe {
-        if !(*engine.as_ptr()).is_tearing_down {
-            announce(&mut *engine.as_ptr());
-            let continues = (*engine.as_ptr()).runs_on();
-            reach(engine, continues);
-        }
-        take_effect(engine, effect)
-    }
+    let continues = |engine: &mut Engine| {
+        announce(engine);
+        engine.runs_on()
+    };
+    perform_when(continues, effect)
 }
 
 /// Performs an operation without an access. It commutes with every other operation, so it is a
@@ -163,22 +154,8 @@ pub(crate) fn perform_when<R>(
     // SAFETY: the engine is alive while its threads run. The references end before each switch.
     unsafe {
         if !(*engine.as_ptr()).is_tearing_down {
-            let continues = continues(&mut *engine.as_ptr());
             reach(engine, continues);
         }
-        take_effect(engine, effect)
-    }
-}
-
-/// Performs the effect of an operation. Then the thread's code goes on.
-///
-/// # Safety
-///
-/// The conditions are those of [`switch`].
-#[inline(always)]
-unsafe fn take_effect<R>(engine: NonNull<Engine>, effect: impl FnOnce(&mut Engine) -> R) -> R {
-    // SAFETY: as promised by the caller.
-    unsafe {
         let has_caught = (*engine.as_ptr()).is_tearing_down && perform_in_tear_down(engine);
         let result = effect(&mut *engine.as_ptr());
         end_effect(engine);
@@ -190,17 +167,17 @@ unsafe fn take_effect<R>(engine: NonNull<Engine>, effect: impl FnOnce(&mut Engin
     }
 }
 
-/// Waits until the running thread may perform the effect of its operation. If the thread
-/// `continues`, that is at once. Otherwise it switches to the model and back.
+/// Waits until the running thread may perform the effect of its operation. If `continues` returns
+/// true, that is at once. Otherwise the thread switches to the model and back.
 ///
 /// # Safety
 ///
 /// The conditions are those of [`switch`].
 #[inline(always)]
-unsafe fn reach(engine: NonNull<Engine>, continues: bool) {
+unsafe fn reach(engine: NonNull<Engine>, continues: impl FnOnce(&mut Engine) -> bool) {
     // SAFETY: as promised by the caller.
     unsafe {
-        if continues {
+        if continues(&mut *engine.as_ptr()) {
             if (*engine.as_ptr()).watch.compares {
                 Guests::compare(&mut *engine.as_ptr(), Comparison::BeforeEffect);
             }
@@ -238,11 +215,13 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
     // SAFETY: as in `perform_when`.
     unsafe {
         if !(*engine.as_ptr()).is_tearing_down {
-            let is_over = (*engine.as_ptr()).is_over_at_once(wait);
-            if !is_over {
-                (*engine.as_ptr()).announce_wait(op, wait, location);
-            }
-            reach(engine, is_over);
+            reach(engine, |engine| {
+                let is_over = engine.is_over_at_once(wait);
+                if !is_over {
+                    engine.announce_wait(op, wait, location);
+                }
+                is_over
+            });
         }
         if (*engine.as_ptr()).is_tearing_down {
             perform_in_tear_down(engine);

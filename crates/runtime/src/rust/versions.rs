@@ -378,7 +378,7 @@ impl Engine {
     }
 
     #[cold]
-    pub(crate) fn process_weak_ordering(&mut self, request: &mut Request, place: Option<Place>) {
+    fn process_weak_ordering(&mut self, request: &mut Request, place: Option<Place>) {
         let chooses = self.config.conditions.memory == MemoryModel::Auto && request.op.is_access();
         if !chooses && self.guests.strengthening.is_none() {
             return;
