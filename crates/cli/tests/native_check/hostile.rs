@@ -105,7 +105,7 @@ fn judge(output: &Output, way: u32) {
             "way {way}: {printed}{errors}"
         );
         assert!(
-            printed.contains("execution 1 (threads and their numbers of steps): main 1, T0 1"),
+            printed.contains("execution 1 (threads and their numbers of steps): main 2, T0 1"),
             "{printed}"
         );
         assert_eq!(code, Some(3));
