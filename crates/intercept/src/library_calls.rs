@@ -361,9 +361,12 @@ fn perform(Use { word, how, .. }: Use, frame: *const Frame) {
             }
             How::Changes(order) => {
                 // A thread that repeats a read until the state changes sees that it has changed.
-                let change = |value: u64| value + u64::from(hidden::counts_changes(word));
+                let counts = hidden::counts_changes(word);
+                let change = |value: u64| value + u64::from(counts);
                 native::modify_within(state, ("call", order), (*frame).code(), change);
-                hidden::count_change(word);
+                if counts {
+                    hidden::count_change(word);
+                }
                 if order == AcqRel {
                     clock::acquire(word);
                     clock::release(word);

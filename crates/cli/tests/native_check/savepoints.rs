@@ -210,3 +210,23 @@ int main(void) {
         }
     }
 }
+
+#[test]
+fn a_program_that_empties_all_buffers_can_have_savepoints() {
+    let source = "#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+static atomic_int a, b;
+static void *run(void *p) { for (int i = 0; i < 3; i++) { a++; b = a; } fflush(NULL); a++; b++; fflush(NULL); return p; }
+int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); run(0); pthread_join(t, 0); }
+";
+    let folder = tempfile::tempdir().unwrap();
+    let (file, executable) = (folder.path().join("p.c"), folder.path().join("p"));
+    fs::write(&file, source).unwrap();
+    Toolchain::first().build(&file, &[], &executable).unwrap();
+    for memory in ["sc", "rc11"] {
+        let options = ["--max-executions", "2000", "--memory", memory];
+        let report = check(&options, &executable, &[]).unwrap();
+        assert_eq!(report["errors"].as_array().unwrap().len(), 0, "{memory}");
+    }
+}

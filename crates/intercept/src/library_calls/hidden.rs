@@ -6,6 +6,7 @@
 
 use super::Span;
 use crate::gate::Own;
+use crate::savepoint::is_confined_program;
 use std::cell::UnsafeCell;
 
 /// Words that represent state. The value of a word counts the changes of its state in the execution,
@@ -84,8 +85,7 @@ const HANDLERS: usize = 35;
 const FILES: usize = 64;
 pub(super) const FILE_COUNT: usize = WORD_COUNT - FILES;
 
-/// Begins an execution. Programs that use files or the system have no savepoints, so the values are
-/// never copied.
+/// Begins an execution. Values count only in programs without savepoints, so they are never copied.
 pub(crate) fn begin() {
     // SAFETY: only the checker's one thread accesses the words.
     unsafe { *WORDS.0.get() = [0; WORD_COUNT] };
@@ -112,10 +112,12 @@ pub(super) fn count_change(word: usize) {
     }
 }
 
-/// Checks whether the value of the word at this address counts changes.
+/// Checks whether the value of the word at this address counts changes. Programs with savepoints
+/// cannot ask for the state of files and of the system.
 pub(super) fn counts_changes(address: usize) -> bool {
     let number = address.wrapping_sub(word(0)) / 8;
-    number == SYSTEM || (FILES..WORD_COUNT).contains(&number)
+    let is_asked_for = number == SYSTEM || (FILES..WORD_COUNT).contains(&number);
+    is_asked_for && !is_confined_program()
 }
 
 pub(super) fn word_of_random() -> usize {
