@@ -163,6 +163,8 @@ pub struct Parsimonious {
     #[serde(skip)]
     clock: Vec<u32>,
     /// Deferred children, if the search prefers those that share most with the first execution.
+    /// Such a search is not saved.
+    #[serde(skip)]
     deferred: Option<Deferred>,
     /// `guide[i]` is the thread that the first execution prefers for event i.
     #[serde(skip)]
@@ -487,6 +489,16 @@ impl Strategy for Parsimonious {
             event: fresh,
             choice: 0,
         };
+    }
+
+    /// Checks the current execution, and then each ancestor from the innermost on.
+    fn is_consistent(&self) -> bool {
+        let mut execution = self.record.execution.clone();
+        let ancestors = self.frames.iter().rev();
+        let mut ancestors = ancestors.filter(|frame| !frame.is_exhausted);
+        !execution.is_weak()
+            && execution.is_consistent()
+            && ancestors.all(|frame| execution.restores(frame.kept, frame.suffix.tail()))
     }
 
     fn has_restarted(&self) -> bool {

@@ -60,7 +60,7 @@ pub trait Strategy {
 
     /// Checks whether the data of a search that was read from a file fits together.
     fn is_consistent(&self) -> bool {
-        self.execution().is_consistent()
+        !self.execution().is_weak() && self.execution().is_consistent()
     }
 
     /// Estimates how much of the search is done, from 0 to 1. Returns `None` if there is no

@@ -189,9 +189,10 @@ fn no_changed_checkpoint_of_a_divided_search_leads_astray() {
     let whole = fs::read(&path).unwrap();
     let (magic, state) = (&whole[..8], payload(&whole));
     let mut refused = 0;
-    for seed in seeds() {
+    // With the last seed, the saved end of an ancestor had an event that was its own predecessor.
+    for seed in seeds().into_iter().chain([2_000_028]) {
         let mut random = Random(seed);
-        for number in 0..FILES {
+        for number in 0..5 * FILES {
             let mut changed = state.clone();
             mutate(&mut random, &mut changed);
             fs::write(&path, file(magic, &changed)).unwrap();
@@ -207,5 +208,5 @@ fn no_changed_checkpoint_of_a_divided_search_leads_astray() {
         }
     }
     println!("{refused} refused");
-    assert!(refused > FILES / 4);
+    assert!(refused > FILES);
 }

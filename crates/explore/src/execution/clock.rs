@@ -89,6 +89,19 @@ impl Clocks {
         into.extend_from_slice(&self.rows[from * self.stride..]);
     }
 
+    /// Checks whether `append` of these rows leads to the rows from event number `from` on.
+    pub(super) fn has_rows_from(&self, from: usize, rows: &[Lanes], stride: usize) -> bool {
+        let own = &self.rows[from * self.stride..];
+        match stride {
+            0 => own.is_empty() && rows.is_empty(),
+            _ => {
+                stride <= self.stride
+                    && rows.len().is_multiple_of(stride)
+                    && restride(rows, stride, self.stride) == own
+            }
+        }
+    }
+
     /// Appends rows that were copied when a row had `stride` lanes.
     pub(super) fn append(&mut self, rows: &[Lanes], stride: usize) {
         if stride == self.stride {

@@ -1,7 +1,7 @@
-//! Consistency check of an execution that was read from a file.
+//! Consistency checks of executions that were read from a file.
 
 use super::clock::Clocks;
-use super::{Event, EventId, Execution, ObjectId, Performed};
+use super::{Event, EventId, Execution, ObjectId, Performed, ThreadId};
 
 /// The limit for object ids in a file. No program has this many objects, and a table indexed by
 /// object fits into memory.
@@ -29,10 +29,7 @@ impl Execution {
             }
         };
         has_room
-            && self
-                .events
-                .iter()
-                .all(|event| self.repeats(event, &mut again))
+            && again.repeats(&self.events, &self.edges, &self.next_edges, self.last.len())
             && again.clocks == self.clocks
             && again.edges == self.edges
             && again.next_edges == self.next_edges
@@ -50,26 +47,48 @@ impl Execution {
                 .all(|last| last.access.is_none() && last.write.is_none())
     }
 
-    /// Performs an event again and checks whether the result is the same.
-    fn repeats(&self, event: &Event, again: &mut Execution) -> bool {
-        let position = again.events.len();
-        let known = |id: EventId| id.index() < position;
-        let edges = self.edges.get(again.edges.len()..event.edges_end as usize);
-        let next_edges = self
-            .next_edges
-            .get(again.next_edges.len()..event.next_edges_end as usize);
-        let (Some(edges), Some(next_edges)) = (edges, next_edges) else {
-            return false;
-        };
+    /// Performs events of a file again, after the events of this execution. `edges` and `next_edges`
+    /// are the edges of these events. Returns false if an event is impossible, if its object is not
+    /// among the first `objects` (under sequential consistency), or if its own data differs. The
+    /// caller compares the columns.
+    pub(super) fn repeats(
+        &mut self,
+        events: &[Event],
+        edges: &[EventId],
+        next_edges: &[(ThreadId, EventId)],
+        objects: usize,
+    ) -> bool {
+        let (start, next_start) = (self.edges.len(), self.next_edges.len());
+        let part = |end: u32, start: usize| (end as usize).checked_sub(start);
+        events.iter().all(|event| {
+            let own = part(event.edges_end, start)
+                .and_then(|end| edges.get(self.edges.len() - start..end));
+            let next = part(event.next_edges_end, next_start)
+                .and_then(|end| next_edges.get(self.next_edges.len() - next_start..end));
+            match (own, next) {
+                (Some(own), Some(next)) => self.repeats_one(event, own, next, objects),
+                _ => false,
+            }
+        })
+    }
+
+    fn repeats_one(
+        &mut self,
+        event: &Event,
+        edges: &[EventId],
+        next_edges: &[(ThreadId, EventId)],
+        objects: usize,
+    ) -> bool {
+        let position = self.events.len();
         let object = event.op.object.index();
         let is_known = event.thread().index() < self.positions.len()
             && match event.op.is_access() {
                 true if self.is_weak => object < OBJECTS,
-                true => object < self.last.len(),
+                true => object < objects,
                 false => event.op.object == ObjectId::NONE || object < OBJECTS,
             }
             && event.step.choice < event.alternatives
-            && edges.iter().all(|&edge| known(edge))
+            && edges.iter().all(|&edge| edge.index() < position)
             && next_edges.iter().all(|&(_, edge)| edge.index() <= position);
         if !is_known {
             return false;
@@ -89,7 +108,7 @@ impl Execution {
             is_fixed: event.is_fixed,
             ..Performed::of(event.op)
         };
-        again.push(event.step, &request, &performed);
-        again.events.last() == Some(event)
+        self.push(event.step, &request, &performed);
+        self.events.last() == Some(event)
     }
 }

@@ -134,16 +134,22 @@ impl Execution {
         self.append(tail);
     }
 
-    /// Checks whether a suffix that `remove` has returned, read from a file, can be put back at
-    /// position `len`.
-    pub(crate) fn fits(&self, len: usize, tail: &Tail) -> bool {
-        let mut threads = tail.events.iter().map(Event::thread);
-        self.is_weak
-            && len <= self.len()
-            && !tail.events.is_empty()
-            && tail.clocks.is_empty()
-            && tail.stride == 0
-            && threads.all(|thread| thread.index() < self.positions.len())
+    /// Restores a suffix that was read from a file after the first `len` events. Unlike `append`,
+    /// performs the events of the suffix again. Returns false if these events, the columns of the
+    /// suffix and the execution, which is consistent, contradict each other.
+    pub(crate) fn restores(&mut self, len: usize, tail: &Tail) -> bool {
+        if len > self.len() || tail.events.is_empty() {
+            return false;
+        }
+        self.truncate(len);
+        let (edges, next_edges) = (self.edges.len(), self.next_edges.len());
+        let races = self.races.len();
+        let objects = self.last.len();
+        self.repeats(&tail.events, &tail.edges, &tail.next_edges, objects)
+            && self.edges[edges..] == tail.edges
+            && self.next_edges[next_edges..] == tail.next_edges
+            && self.races[races..] == tail.races
+            && self.clocks.has_rows_from(len, &tail.clocks, tail.stride)
     }
 
     /// Cuts off all events from position `len` on and keeps them in `tail`.

@@ -333,7 +333,7 @@ impl Strategy for GraphSearch {
 
     fn is_consistent(&self) -> bool {
         let fits = |graph: &Graph, execution: &Execution| {
-            graph.steps.len() == execution.len() && execution.is_consistent() && graph.is_closed()
+            graph.steps.len() == execution.len() && graph.is_closed()
         };
         let (threads, objects) = (self.graph.threads.len(), self.graph.objects.len());
         let mut frames = self.frames.iter();
@@ -341,16 +341,16 @@ impl Strategy for GraphSearch {
         let mut revisits = self.frames.iter().rev().filter_map(Frame::revisit);
         let mut checked = 0;
         execution.is_weak()
+            && execution.is_consistent()
             && fits(&graph, &execution)
             && frames.all(|frame| frame.fits(threads, objects))
             && revisits.all(|(steps, Removed { cut, tail })| {
                 checked += execution.len();
                 checked <= MOST_CHECKED
                     && cut.first <= steps
-                    && execution.fits(cut.first, tail)
+                    && execution.restores(cut.first, tail)
                     && {
                         graph.truncate(steps);
-                        execution.put_back(cut.first, tail);
                         graph.try_restore(cut.clone()).is_ok() && fits(&graph, &execution)
                     }
             })

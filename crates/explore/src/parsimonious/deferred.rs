@@ -3,11 +3,10 @@
 
 use super::record::Record;
 use super::{Cursor, Parsimonious, Plan};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The deferred children, by the number of events of the first execution that they keep.
-#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Deferred {
     children: BTreeMap<usize, Vec<Child>>,
     /// Children that keep at least this number of events are not deferred. If this is `None`, all
@@ -15,7 +14,7 @@ pub(super) struct Deferred {
     level: Option<usize>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 struct Child {
     /// The events that the child keeps of its parent.
     record: Record,

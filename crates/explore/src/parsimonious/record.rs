@@ -48,6 +48,10 @@ pub(super) struct Suffix {
 }
 
 impl Suffix {
+    pub(super) fn tail(&self) -> &Tail {
+        &self.tail
+    }
+
     /// Returns the races whose second event was cut off.
     pub(super) fn races(&self) -> &[Race] {
         self.tail.races()
