@@ -9,7 +9,7 @@ use crate::clock::{SECOND, nanoseconds, sleep_for};
 use crate::gate::{close, code, frame, is_inside};
 use crate::hooks::Call;
 use crate::library_calls;
-use libc::{c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
+use libc::{c_int, epoll_event, fd_set, nfds_t, pollfd, rlimit, sigset_t, timespec, timeval};
 use runtime::native::{self, Frame};
 
 /// The time limit of a wait.
@@ -79,8 +79,25 @@ fn writes<T>(place: *const T, count: usize) {
     }
 }
 
+/// Returns the number of elements that the system reads of an array for `poll`: none if there are
+/// more than a process may have descriptors. The system takes the count as a number of 32 bits.
+fn read_count(count: nfds_t) -> usize {
+    let count = count as u32;
+    let mut limit = rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the system stores the limit in the local variable.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    if u64::from(count) <= limit.rlim_cur {
+        count as usize
+    } else {
+        0
+    }
+}
+
 fn of_array(descriptors: *const pollfd, count: nfds_t) -> Vec<c_int> {
-    let asked = (0..count as usize).map(|number| {
+    let asked = (0..read_count(count)).map(|number| {
         // SAFETY: the program supplied an array of this length.
         unsafe { (*descriptors.add(number)).fd }
     });
@@ -114,9 +131,16 @@ fn of_epoll(epoll: c_int) -> Vec<c_int> {
     asked
 }
 
+/// Reports the events that `epoll_wait` has written. Returns their number, or an error of the
+/// system.
+fn found(events: *const epoll_event, ready: c_int) -> c_int {
+    writes(events, ready.max(0) as usize);
+    ready
+}
+
 /// Reports the accesses of `poll` to its array.
 fn accesses(descriptors: *const pollfd, count: nfds_t) {
-    for number in 0..count as usize {
+    for number in 0..read_count(count) {
         // SAFETY: the program supplied an array of this length to a function that has recorded the
         // frame.
         unsafe {
@@ -223,34 +247,46 @@ export! {
     compared fn epoll_wait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int) -> c_int {
         asks("epoll_wait", || of_epoll(epoll));
         if !is_inside() {
-            return real!(epoll_wait(epoll, events, most, time): fn(c_int, *mut epoll_event, c_int, c_int) -> c_int);
+            let ready = real!(epoll_wait(epoll, events, most, time): fn(c_int, *mut epoll_event, c_int, c_int) -> c_int);
+            return found(events, ready);
         }
-        let (frame, _closed) = (frame(), close());
-        let ready = real!(epoll_wait(epoll, events, most, 0): fn(c_int, *mut epoll_event, c_int, c_int) -> c_int);
+        let ready = {
+            let _closed = close();
+            real!(epoll_wait(epoll, events, most, 0): fn(c_int, *mut epoll_event, c_int, c_int) -> c_int)
+        };
+        let (ready, frame, _closed) = (found(events, ready), frame(), close());
         waits(ready, true, Patience::of_milliseconds(time), frame)
     }
 
     compared fn epoll_pwait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int, mask: *const sigset_t) -> c_int {
         asks("epoll_pwait", || of_epoll(epoll));
         if !is_inside() {
-            return real!(epoll_pwait(epoll, events, most, time, mask):
+            let ready = real!(epoll_pwait(epoll, events, most, time, mask):
                 fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int);
+            return found(events, ready);
         }
-        let (frame, _closed) = (frame(), close());
-        let ready = real!(epoll_pwait(epoll, events, most, 0, mask):
-            fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int);
+        let ready = {
+            let _closed = close();
+            real!(epoll_pwait(epoll, events, most, 0, mask):
+                fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int)
+        };
+        let (ready, frame, _closed) = (found(events, ready), frame(), close());
         waits(ready, true, Patience::of_milliseconds(time), frame)
     }
 
     compared fn epoll_pwait2(epoll: c_int, events: *mut epoll_event, most: c_int, time: *const timespec, mask: *const sigset_t) -> c_int {
         asks("epoll_pwait2", || of_epoll(epoll));
         if !is_inside() {
-            return real!(epoll_pwait2(epoll, events, most, time, mask):
+            let ready = real!(epoll_pwait2(epoll, events, most, time, mask):
                 fn(c_int, *mut epoll_event, c_int, *const timespec, *const sigset_t) -> c_int);
+            return found(events, ready);
         }
-        let (frame, _closed) = (frame(), close());
-        let ready = real!(epoll_pwait(epoll, events, most, 0, mask):
-            fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int);
+        let ready = {
+            let _closed = close();
+            real!(epoll_pwait(epoll, events, most, 0, mask):
+                fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int)
+        };
+        let (ready, frame, _closed) = (found(events, ready), frame(), close());
         waits(ready, true, Patience::of_timespec(time), frame)
     }
 }

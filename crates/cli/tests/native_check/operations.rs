@@ -453,8 +453,10 @@ fn results_that_functions_of_threads_write_race_with_reads() {
         format!(
             "#include <poll.h>
              #include <signal.h>
+             #include <sys/epoll.h>
              #include <sys/eventfd.h>
              #include <threads.h>
+             static struct epoll_event found;
              static struct pollfd asked = {{-1}}; static sigset_t set; static struct sigaction action;
              static eventfd_t number; static void *memory;
              static pthread_t worker; static void *result; static int code;
@@ -491,6 +493,11 @@ fn results_that_functions_of_threads_write_race_with_reads() {
         (
             "assert(!number)",
             "int file = eventfd(1, 0); eventfd_read(file, &number)",
+        ),
+        (
+            "assert(!found.events)",
+            "int file = eventfd(1, 0), poller = epoll_create1(0); struct epoll_event event = {EPOLLIN};
+             epoll_ctl(poller, EPOLL_CTL_ADD, file, &event); epoll_wait(poller, &found, 1, 0)",
         ),
     ] {
         bug("data_race", "result.c", &program(own, main), &[]);

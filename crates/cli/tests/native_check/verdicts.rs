@@ -148,6 +148,7 @@ fn what_a_program_waits_for_in_the_system_is_ready_or_refused() {
     for body in [
         "writes(0); assert(poll(&own, 1, -1) == 1); assert(read(ends[0], &c, 1) == 1);",
         "assert(poll(&own, 1, 10000) == 0);",
+        "assert(poll(&own, 1ul << 31, 0) == -1);",
         "time_t before = time_of(); assert(poll(0, 0, 5000) == 0); assert(time_of() >= before + 5);",
         "time_t before = time_of(); assert(select(ends[0] + 1, &set, 0, 0, &time) == 0); assert(!FD_ISSET(ends[0], &set)); assert(time_of() >= before + 10);",
         "writes(0); assert(select(ends[0] + 1, &set, 0, 0, &time) == 1); assert(FD_ISSET(ends[0], &set));",

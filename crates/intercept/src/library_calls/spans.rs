@@ -235,6 +235,17 @@ impl Arguments {
         })
     }
 
+    /// Returns the memory that a function writes which appends characters of `unit` bytes and a
+    /// terminator to a string. `added` may end with a terminator of its own.
+    pub(super) fn appended(&self, string: Span, added: Span, unit: usize) -> Span {
+        let (start, length) = added;
+        // SAFETY: the program calls a function that reads the same memory.
+        let is_zero = |index: usize| unsafe { *pointer::<u8>(start + index) == 0 };
+        let is_terminated = length > 0 && (length - unit..length).all(is_zero);
+        let terminator = if is_terminated { 0 } else { unit };
+        (string.0 + string.1 - unit, length + terminator)
+    }
+
     /// Returns the memory that `strtok_r` etc. read next: delimiters (if `skips` is true), the
     /// token, and the byte after the token.
     pub(super) fn token(&self, start: usize, skips: bool) -> Span {

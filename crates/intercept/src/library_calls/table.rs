@@ -120,10 +120,7 @@ const STRINGS: &[Row] = &[
     ("strncpy __strncpy_chk stpncpy __stpncpy_chk", &[Reads(|a| a.text_up_to(1, 2)), Writes(|a| a.sized(0, 2))]),
     ("strncat __strncat_chk", &[
         Reads(|a| a.text(0)), Reads(|a| a.text_up_to(1, 2)),
-        Writes(|a| {
-            let end = a.text(0).1 - 1;
-            (a.word(0) + end, a.text(1).1.min(a.word(2).saturating_add(1)))
-        }),
+        Writes(|a| a.appended(a.text(0), a.text_up_to(1, 2), 1)),
     ]),
     ("strlcpy", &[Reads(|a| a.text(1)), Writes(|a| a.bytes(0, a.text(1).1.min(a.word(2))))]),
     ("memset __memset_chk", &[Writes(|a| a.sized(0, 2))]),
@@ -169,10 +166,7 @@ const WIDE: &[Row] = &[
     ]),
     ("wcsncat __wcsncat_chk", &[
         Reads(|a| a.wide_text(0)), Reads(|a| a.wide_text_up_to(1, 2)),
-        Writes(|a| {
-            let end = a.wide_text(0).1 - 4;
-            (a.word(0) + end, a.wide_text(1).1.min(4 * a.word(2).saturating_add(1)))
-        }),
+        Writes(|a| a.appended(a.wide_text(0), a.wide_text_up_to(1, 2), 4)),
     ]),
     ("wcpcpy __wcpcpy_chk __wcscpy_chk", &[Reads(|a| a.wide_text(1)), Writes(|a| a.bytes(0, a.wide_text(1).1))]),
     ("wcsncpy __wcsncpy_chk", &[Reads(|a| a.wide_text_up_to(1, 2)), Writes(|a| a.wide(0, 2))]),
@@ -180,7 +174,8 @@ const WIDE: &[Row] = &[
     ("wmempcpy __wmempcpy_chk __wmemcpy_chk __wmemmove_chk", &[Reads(|a| a.wide(1, 2)), Writes(|a| a.wide(0, 2))]),
     ("wmemset __wmemset_chk", &[Writes(|a| a.wide(0, 2))]),
     ("mbstowcs __mbstowcs_chk", &[
-        Reads(|a| a.text(1)),
+        // Each wide character comes from one or more bytes. More are not reported.
+        Reads(|a| if a.word(0) == 0 { a.text(1) } else { a.text_up_to(1, 2) }),
         Results {
             written: |a, result| match count(result.wrapping_add(1)) {
                 0 => NONE,
@@ -190,7 +185,7 @@ const WIDE: &[Row] = &[
         },
     ]),
     ("wcstombs __wcstombs_chk", &[
-        Reads(|a| a.wide_text(1)),
+        Reads(|a| if a.word(0) == 0 { a.wide_text(1) } else { a.wide_text_up_to(1, 2) }),
         Results { written: |a, result| a.bytes(0, count(result.wrapping_add(1)).min(a.word(2))), most: |a| a.sized(0, 2) },
     ]),
     ("wcstol wcstoll wcstoul wcstoull __isoc23_wcstol __isoc23_wcstoll __isoc23_wcstoul __isoc23_wcstoull wcstod wcstof",
