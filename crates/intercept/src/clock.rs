@@ -28,8 +28,8 @@ pub(crate) enum Carrier {
     Object(usize),
     /// The atomic variable at this address.
     Variable(usize),
-    /// A write of an atomic variable, whose old values may be read.
-    Write(EventId),
+    /// A write of an atomic variable, whose old values may be read, or a signal.
+    Event(EventId),
 }
 
 /// The latest time of a release, for each carrier.
@@ -72,6 +72,22 @@ pub(crate) fn acquire(address: usize) {
     }
 }
 
+/// Stores the clock of the running thread in a signal that it has sent.
+#[inline(always)]
+pub(crate) fn release_signal(signal: EventId) {
+    if *HAS_MOVED.get() {
+        release_in(Carrier::Event(signal));
+    }
+}
+
+/// Advances the clock of the running thread to that of the signal that woke it.
+#[inline(always)]
+pub(crate) fn acquire_signal(signal: EventId) {
+    if *HAS_MOVED.get() {
+        acquire_from(Carrier::Event(signal));
+    }
+}
+
 /// Stores the clock of the running thread in the atomic variable at the address, which the thread
 /// has just written.
 #[inline(always)]
@@ -80,7 +96,7 @@ pub(crate) fn release_write(address: usize) {
         let (write, source) = native::last_access();
         release_in(match source {
             ReadsFrom::LAST => Carrier::Variable(address),
-            _ => Carrier::Write(write),
+            _ => Carrier::Event(write),
         });
     }
 }
@@ -92,7 +108,7 @@ pub(crate) fn acquire_read(address: usize) {
     if *HAS_MOVED.get() {
         let (_, source) = native::last_access();
         match source.event() {
-            Some(write) => acquire_from(Carrier::Write(write)),
+            Some(write) => acquire_from(Carrier::Event(write)),
             None if source == ReadsFrom::LAST => acquire_from(Carrier::Variable(address)),
             None => {}
         }

@@ -37,9 +37,18 @@ unsafe fn wait(
         cancel::act();
     }
     let waits = || match until {
-        Some(_) => at(code, || variable.wait_timed(&lock)),
+        Some(_) => {
+            let is_signalled = at(code, || variable.wait_timed(&lock));
+            // The end of the wait is ordered after all earlier signals.
+            if is_signalled {
+                clock::acquire(condition.addr());
+            }
+            is_signalled
+        }
         None => {
-            at(code, || variable.wait(&lock));
+            if let Some(signal) = at(code, || variable.wait(&lock)) {
+                clock::acquire_signal(signal);
+            }
             true
         }
     };
@@ -47,9 +56,6 @@ unsafe fn wait(
         true => cancel::waiting(frame, waits),
         false => waits(),
     };
-    if is_signalled {
-        clock::acquire(condition.addr());
-    }
     if let (false, Some(until)) = (is_signalled, until) {
         // SAFETY: the program passed the time.
         unsafe { clock::reach(until) };
@@ -134,8 +140,9 @@ export! {
         let (code, _closed) = (code(), close());
         CONDVAR.check(condition.expose_provenance(), code);
         let variable = native::condvar_at(condition.addr(), code);
-        at(code, || variable.signal());
+        let signal = at(code, || variable.signal());
         clock::release(condition.addr());
+        clock::release_signal(signal);
         0
     }
 
@@ -146,8 +153,9 @@ export! {
         let (code, _closed) = (code(), close());
         CONDVAR.check(condition.expose_provenance(), code);
         let variable = native::condvar_at(condition.addr(), code);
-        at(code, || variable.broadcast());
+        let signal = at(code, || variable.broadcast());
         clock::release(condition.addr());
+        clock::release_signal(signal);
         0
     }
 
@@ -206,8 +214,9 @@ export! {
         let (code, _closed) = (code(), close());
         CONDVAR.check(condition.expose_provenance(), code);
         let variable = native::condvar_at(condition.addr(), code);
-        at(code, || variable.signal());
+        let signal = at(code, || variable.signal());
         clock::release(condition.addr());
+        clock::release_signal(signal);
         0
     }
 
@@ -218,8 +227,9 @@ export! {
         let (code, _closed) = (code(), close());
         CONDVAR.check(condition.expose_provenance(), code);
         let variable = native::condvar_at(condition.addr(), code);
-        at(code, || variable.broadcast());
+        let signal = at(code, || variable.broadcast());
         clock::release(condition.addr());
+        clock::release_signal(signal);
         0
     }
 }

@@ -76,6 +76,11 @@ impl Condvar {
         }
     }
 
+    /// Returns the event that signalled the waiter, or `None` if there was none.
+    pub fn signal_of(&self, ticket: Ticket) -> Option<EventId> {
+        self.places[ticket.index()].signal
+    }
+
     /// Ends a timed wait. Returns whether the waiter was signalled. If not, the waiter gives up its
     /// place.
     pub fn resolve(&mut self, ticket: Ticket) -> bool {
@@ -101,11 +106,11 @@ impl Object for Condvar {
 
     /// Checks whether the waiter was signalled.
     fn is_granted(&self, ticket: Ticket) -> bool {
-        self.places[ticket.index()].signal.is_some()
+        self.signal_of(ticket).is_some()
     }
 
     fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
-        edges.extend(self.places[ticket.index()].signal);
+        edges.extend(self.signal_of(ticket));
     }
 }
 

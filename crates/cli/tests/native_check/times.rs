@@ -118,6 +118,32 @@ fn the_end_of_a_wait_carries_the_time_of_the_waker_only() {
     }
 }
 
+/// The second signal wakes nobody: the waiter was woken by the first one, or does not wait.
+#[test]
+fn a_waiter_takes_the_time_of_the_signal_that_woke_it() {
+    let source = "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+        static int ready;
+        static void *run(void *p) {
+            pthread_mutex_lock(&m);
+            while (!ready) pthread_cond_wait(&c, &m);
+            assert(time(0) < *(time_t *)p + 5);
+            pthread_mutex_unlock(&m);
+            return p;
+        }
+        int main(void) {
+            time_t before = time(0);
+            pthread_t waiter;
+            pthread_create(&waiter, 0, run, &before);
+            pthread_mutex_lock(&m); ready = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m);
+            sleep(5);
+            pthread_cond_signal(&c);
+            pthread_join(waiter, 0);
+        }";
+    for memory in ["sc", "rc11"] {
+        verified("signalled.c", source, &["--memory", memory]);
+    }
+}
+
 /// Operations with a time limit, and results for invalid times and clocks as in real runs.
 const LIMITED: [&str; 19] = [
     "pthread_mutex_timedlock(&m, &bad)",

@@ -8,7 +8,7 @@ use crate::rust::choice::spurious;
 use crate::rust::mirror::mirror;
 use crate::rust::mutex::expire;
 use crate::rust::pools::Wait;
-use explore::{ObjectId, Request};
+use explore::{EventId, ObjectId, Request};
 use objects::{Condvar as Order, Ticket};
 use std::panic::Location;
 
@@ -46,18 +46,22 @@ mirror! {
 
 impl Condvar {
     /// Releases the mutex, waits for a signal, and locks the mutex again. The caller must hold the
-    /// mutex.
+    /// mutex. Returns the event that signalled the thread, or `None` if it woke spuriously.
     #[track_caller]
-    pub fn wait(&self, mutex: &Mutex) {
+    pub fn wait(&self, mutex: &Mutex) -> Option<EventId> {
         let location = Location::caller();
+        let mut signal = None;
         if spurious() {
             self.wait_some_time(mutex);
-            return mutex.lock();
+        } else {
+            let ticket = self.enqueue(mutex);
+            let wait = Wait::Condvar(self.number, ticket);
+            perform::wait(Order::WAIT.on(self.object), wait, location, |engine| {
+                signal = self.order(engine).signal_of(ticket);
+            });
         }
-        let ticket = self.enqueue(mutex);
-        let wait = Wait::Condvar(self.number, ticket);
-        perform::wait(Order::WAIT.on(self.object), wait, location, |_| ());
         mutex.lock();
+        signal
     }
 
     /// Waits like [`Condvar::wait`], with a time limit. Returns whether the thread woke before the
@@ -112,8 +116,9 @@ impl Condvar {
     }
 
     /// Wakes one of the waiting threads, if there are any. The exploration tries each of them.
+    /// Returns the event.
     #[track_caller]
-    pub fn signal(&self) {
+    pub fn signal(&self) -> EventId {
         let location = Location::caller();
         let announce = |engine: &mut Engine| {
             let alternatives = self.order(engine).alternatives();
@@ -135,12 +140,13 @@ impl Condvar {
                 Some(_) => format!("{name}.notify_one(), waiter {choice}"),
                 None => format!("{name}.notify_one(), no waiter"),
             });
-        });
+            event
+        })
     }
 
-    /// Wakes all waiting threads.
+    /// Wakes all waiting threads. Returns the event.
     #[track_caller]
-    pub fn broadcast(&self) {
+    pub fn broadcast(&self) -> EventId {
         perform(
             Order::BROADCAST.on(self.object),
             Location::caller(),
@@ -148,7 +154,8 @@ impl Condvar {
                 engine.order_ends_of_waits(self.number);
                 let event = engine.event();
                 self.order(engine).broadcast(event);
+                event
             },
-        );
+        )
     }
 }
