@@ -49,7 +49,8 @@ impl Position {
         within
     }
 
-    /// Returns the position of the first slice of part `number` that this slice gives away.
+    /// Returns the position of the first slice of a part that this slice gives away. `number` is
+    /// the number of this part among those that the slice gives away.
     pub fn given(&self, number: u32) -> Position {
         let mut given = self.0.clone();
         let slice = given.pop().unwrap_or_default();
