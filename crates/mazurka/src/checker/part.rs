@@ -142,7 +142,8 @@ pub(super) struct Slice {
     pub end: End,
     /// Duration in seconds.
     pub elapsed_s: f64,
-    /// Uses the clock of this process, so it is not sent to others.
+    /// A thread that spins without a hint. Not sent to other processes, because it contains a time
+    /// by the clock of this process.
     #[serde(skip)]
     pub spin: Option<Spin>,
 }
