@@ -19,7 +19,8 @@ pub struct RwLock {
     places: Vec<Place>,
     /// The index of the first place that is not free, or the number of places if all are free.
     head: usize,
-    /// The same for the first writer's place that is not free.
+    /// The index of the first writer's place that is not free, or the number of places if there is
+    /// none.
     first_writer: usize,
     last_write_release: Option<EventId>,
     /// Releases by readers since the last release by a writer.

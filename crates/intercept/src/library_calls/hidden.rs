@@ -9,8 +9,9 @@ use crate::gate::Own;
 use crate::savepoint::is_confined_program;
 use std::cell::UnsafeCell;
 
-/// Words that represent state. The value of a word counts the changes of its state in the execution,
-/// if the state can be read without changing it (files and the system). Otherwise it remains 0.
+/// Words that represent state. In programs without savepoints, the word of a file or of the system
+/// counts the changes of this state in the execution, because such state can be read without being
+/// changed. All other words remain 0.
 #[repr(C)]
 struct Words(UnsafeCell<[u64; WORD_COUNT]>);
 
