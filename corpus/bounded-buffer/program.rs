@@ -1,5 +1,5 @@
 //! bounded-buffer(N): one caller puts 1…N into a buffer, another takes N times, all as tasks of
-//! the buffer (Albert et al., CAV 2017). A take from an empty buffer returns 0. No buffer is full.
+//! the buffer (Albert et al., CAV 2017). A take from an empty buffer returns 0. A put never waits.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::{Calls, Next, Object, Task};
