@@ -59,7 +59,7 @@ pub(super) struct Clocks {
 struct Releases {
     /// The events that happen before an acquire fence at this point because of earlier reads.
     acquirable: Clock,
-    /// The hb of the last release fence of the thread.
+    /// The events that happen before the last release fence of the thread, and this fence itself.
     fence: Clock,
     /// The events that this write itself releases.
     released: Clock,
