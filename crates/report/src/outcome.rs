@@ -91,7 +91,7 @@ pub struct Report {
     pub memory: MemoryModel,
     /// The place of the ordering weaker than `SeqCst` that made the search choose its memory model,
     /// if the user chose none. If `memory` is sequential consistency, the options permitted no
-    /// other model.
+    /// other model, or the program cannot be checked under RC11.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weak_ordering: Option<String>,
     /// The number of jobs.

@@ -136,7 +136,7 @@ impl Default for Names {
 
 impl Names {
     /// Returns the memory model that the search has chosen under `MemoryModel::Auto`, and the
-    /// reason. For RC11 this is the place of an ordering weaker than `SeqCst`.
+    /// reason: the place of an ordering weaker than `SeqCst`.
     pub fn chosen_memory(&self) -> Option<(MemoryModel, &str)> {
         let (memory, why) = self.memory.as_ref()?;
         Some((*memory, why))
