@@ -30,8 +30,8 @@ pub struct Report {
     pub program: String,
     /// Complete executions, including executions that are deadlocked, stuck or failed.
     pub executions: u64,
-    /// Executions in which a thread stopped at an assumption or a bound, or in a spin loop that
-    /// could make progress.
+    /// Executions in which a thread stopped at an assumption, at a bound, or in a spin loop that a
+    /// write by another thread could end.
     pub halted: u64,
     /// Redundant executions, which were cut because all enabled threads were in the sleep set.
     pub blocked: u64,
