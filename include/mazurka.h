@@ -24,7 +24,7 @@ __attribute__((weak)) void mazurka_goal(const char *name, int is_reached);
    the lowest value if the variable is not set. */
 __attribute__((weak)) long long mazurka_input(const char *name, long long lowest, long long highest);
 
-/* Starts the safe trace again (see `mazurka run --safe`): from this call, the trace is enforced from
+/* Restarts the safe trace (see `mazurka run --safe`): from this call on, the trace is enforced from
    its beginning, until the next call or the end of the program. Only the main thread may call this
    function, and only when all other threads have ended. Otherwise the process ends with a
    message. */

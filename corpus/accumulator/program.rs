@@ -1,5 +1,5 @@
-//! accumulator(N, D): N processes each send a number to one that adds them up. All
-//! are state machines, so equal sums are recognized in different orders of messages.
+//! accumulator(N, D): N processes each send a number to one that adds them up. All are state
+//! machines, so the search recognizes that different orders of messages lead to the same sum.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Actions, Behaviour, Delivery, Input, Next, Pid, System};

@@ -1,5 +1,5 @@
 //! bounded-buffer(N): one caller puts 1…N into a buffer, another takes N times, all as tasks of
-//! the buffer (Albert et al., CAV 2017). From an empty buffer a take returns 0; it is never full.
+//! the buffer (Albert et al., CAV 2017). A take from an empty buffer returns 0. A put never waits.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::{Calls, Next, Object, Task};

@@ -1,6 +1,6 @@
-/* exit-too-early: main calls exit without joining a worker, which must not run after the end
-   of main. An exit handler checks the worker's result. In the repaired program, main joins
-   the worker before it calls exit. */
+/* exit-too-early: main calls exit without joining a worker, which may then still run, although
+   it must end before main does. An exit handler checks the worker's result. In the repaired
+   program, main joins the worker before it calls exit. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

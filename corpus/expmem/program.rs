@@ -1,5 +1,5 @@
-//! expmem(N): here the wakeup trees of Optimal-DPOR grow exponentially; the memory
-//! of the parsimonious algorithm does not grow (after Abdulla et al., CAV 2024).
+//! expmem(N): here the wakeup trees of Optimal-DPOR grow exponentially, unlike the memory of the
+//! parsimonious algorithm (after Abdulla et al., CAV 2024).
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

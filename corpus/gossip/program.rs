@@ -1,5 +1,5 @@
 //! gossip(D): Ann sends to Cy, then to Ben, who therefore sends to Cy; then Ann sends to Cy again.
-//! D is the delivery model, the strongest first. The order in which Cy receives depends on it.
+//! D is the delivery model; 0 is the strongest. The order in which Cy receives depends on it.
 
 use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Process, System};

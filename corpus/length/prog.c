@@ -1,5 +1,5 @@
-/* length(T, N): T threads store and load own variables N times, then store and load a shared
-   one once. Main does not wait. Executions are long, traces few: 4 for T = 2, 576 for T = 4. */
+/* length(T, N): T threads each store and load their own variable N times, and then a shared one
+   once. Main does not wait. Executions are long, traces few: 4 for T = 2, 576 for T = 4. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* oldest-waiter: main assumes that a signal wakes the longest waiter, but it may wake any waiter.
-   The repair: main expects any of the two waiters. */
+   The repair: main expects either of the two waiters. */
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>

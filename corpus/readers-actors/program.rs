@@ -1,5 +1,5 @@
-//! readers-actors(N): one process writes a key of a table, N others read their own key and then
-//! that one (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, as their tool runs it on Erlang).
+//! readers-actors(N): one process writes key x of a table; N others each read their own key, then x
+//! (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, as their tool runs it on Erlang).
 
 use crate::entry::{Entry, Parameter};
 use actors::{Actions, Behaviour, Delivery, Input, Next, System, Table};

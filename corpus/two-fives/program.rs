@@ -1,5 +1,5 @@
-//! two-fives: the introductory example of context-sensitive DPOR (Albert et al., CAV 2017). The two
-//! writes do not commute for these algorithms; context-sensitive DPOR needs 3 executions, not 6.
+//! two-fives: the introductory example of context-sensitive DPOR (Albert et al., CAV 2017), with
+//! threads, which report no state. So the two writes count as dependent, unlike in three-tasks.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

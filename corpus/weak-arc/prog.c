@@ -1,6 +1,6 @@
-/* weak-arc: a reference count as in Rust's Arc. The last owner destroys the value. The bug: the last
-   owner does not acquire, so nothing orders the other owner's read before the destruction. The
-   repair: an acquire fence before the destruction. */
+/* weak-arc: a reference count as in Rust's Arc. The last owner destroys the value. The bug: the
+   last owner does not acquire, so nothing orders the other owner's read before the destruction.
+   The repair: an acquire fence before the destruction. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 //! weak-dekker: the entry of Dekker's lock, with a single attempt. A thread requests entry and
 //! gives up if the other thread has requested it, too. The bug: a release store and an acquire load
-//! do not order the request before the look at the other's, so both threads may miss the other's
-//! request. The repair: SeqCst.
+//! do not order a thread's own request before the load of the other request, so each thread may
+//! miss the other's request. The repair: SeqCst.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{

@@ -59,7 +59,8 @@ impl Guard {
         }
     }
 
-    /// Waits for the next answer or the end of the process. `stops` returns whether it must stop.
+    /// Waits for the next answer or the end of the process. `stops` returns whether the process
+    /// must stop.
     pub fn listen(&mut self, stops: impl Fn() -> bool) -> Result<Received, Refusal> {
         loop {
             // A process that sends answers without a pause must be checked, too.

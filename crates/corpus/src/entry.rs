@@ -71,7 +71,7 @@ impl fmt::Debug for Entry {
 }
 
 impl Parameter {
-    /// The delivery model of a system of processes, the strongest first: see [`delivery`].
+    /// The delivery model of a system of processes; 0 is the strongest (see [`delivery`]).
     pub(crate) const DELIVERY: Parameter = Parameter::new("D", 0, 0..=3);
 
     pub(crate) const fn new(

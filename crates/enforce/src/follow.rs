@@ -1,7 +1,7 @@
 //! An additional thread, the follower. It loads new versions of the safe trace that have fewer
 //! constraints (*relaxed* versions), and reports a lack of progress. The first thread that waits or
-//! starts the program again after [`SHORT`] starts the follower. If the run is recorded or delayed,
-//! the follower starts at once.
+//! restarts the safe trace (`again`) after [`SHORT`] starts the follower. If the run is recorded or
+//! has random delays, the follower starts at once.
 
 use crate::thread::{self, Thread};
 use crate::{Order, Plan, enforcement, failure, internally, threads};
@@ -61,8 +61,8 @@ pub(crate) fn begin(at_once: bool) {
     }
 }
 
-/// Starts the follower if its time has come. Called when a thread waits or the program starts
-/// again. Returns how long to wait before the next call, or `None` if no further call is needed.
+/// Starts the follower if its time has come. Called when a thread waits or restarts the safe trace.
+/// Returns how long to wait before the next call, or `None` if no further call is needed.
 pub(crate) fn starts_in() -> Option<Timespec> {
     if HAS_STARTED.load(Relaxed) {
         return None;

@@ -39,7 +39,8 @@ pub(crate) fn is_on() -> bool {
     IS_ON.load(Relaxed)
 }
 
-/// Discards all notes when the program starts again, because only its last run is written.
+/// Discards all notes when the safe trace is restarted, because only the events since the last
+/// restart are written.
 pub(crate) fn again(main: &Thread) {
     // SAFETY: this is the calling thread.
     let record = unsafe { &mut *main.record.get() };
@@ -83,7 +84,8 @@ pub(crate) fn begun(thread: &Thread) {
     }
 }
 
-/// Notes that the last event of the calling thread is performed. The event is not published yet.
+/// Notes that the calling thread has performed its most recent event. The event is not published
+/// yet.
 #[inline]
 pub(crate) fn ended(thread: &Thread) {
     if IS_ON.load(Relaxed) {

@@ -140,7 +140,7 @@ pub fn end_thread() {
     thread.find_number(enforcement::plan());
     thread.publish(own.count.get() + 1);
     thread.close();
-    // This comes last, because a thread that observes it may start the program again.
+    // This comes last, because a thread that observes it may restart the safe trace (`again`).
     thread.has_ended.store(true, Release);
     release(thread);
 }
@@ -192,8 +192,8 @@ impl Child {
             parent,
             place,
             hash: path::extended(above.map(|above| above.hash), place),
-            // The parent draws a new number each time, so a program that starts again (`again`)
-            // gets other delays.
+            // The parent draws a new number each time, so a program that restarts the safe trace
+            // (`again`) gets other delays.
             seed: mixed ^ parent.map_or(0, delay::drawn),
         });
         parent.inspect(|parent| parent.hold());
@@ -361,7 +361,7 @@ impl Thread {
         })
     }
 
-    /// Returns the reason why this thread cannot start the program again, or `None` if it can.
+    /// Returns the reason why this thread cannot restart the safe trace, or `None` if it can.
     fn begins_too_early(&self) -> Option<String> {
         if self.origin.get().parent.is_some() {
             return Some(format!(
@@ -389,9 +389,9 @@ impl Thread {
         }
     }
 
-    /// Returns the name of a thread that waits for an event of this thread, and the event. Returns
-    /// `None` if there is no such thread. The process ends with this thread, so the event will
-    /// never happen. A thread does not count if a new plan ends its wait.
+    /// Called when this thread is about to end the process. Returns the name of a thread that waits
+    /// for an event of this thread, which will now never happen, and the event. Returns `None` if
+    /// there is no such thread. A thread does not count if a new plan ends its wait.
     pub(crate) fn leaves(&self) -> Option<(String, Point)> {
         let number = self.number()? as u32;
         let unsatisfiable =

@@ -92,9 +92,9 @@ impl Window {
         &self.reversed
     }
 
-    /// Checks whether the result is stored with its two orders swapped. Both orders of a pair have
-    /// the same situation, so the order that begins with the smaller thread id is stored as the
-    /// straight one.
+    /// Checks whether the result is stored with its two orders swapped. Both orders of a pair of
+    /// steps have the same situation. So the result is stored as if the thread with the smaller id
+    /// came first.
     fn is_swapped(&self) -> bool {
         self.straight.len() == 2 && self.straight[0].thread > self.straight[1].thread
     }

@@ -109,7 +109,7 @@ pub enum Bound {
     Unroll,
     /// The program ruled out alternatives to some steps ([`Performed::is_fixed`]).
     Exploration,
-    /// Too many plain accesses by one thread that are not operations.
+    /// Too many plain accesses by one thread. Only accesses that are not events count.
     Accesses,
 }
 

@@ -285,8 +285,8 @@ pub(crate) fn is_in_library(address: usize) -> bool {
     is_in_linker(address) || is_in(address, |info| is_of_compiler(info) || is_of_system(info))
 }
 
-/// Checks whether the code is in the dynamic linker. While it runs, its lock may be held by a thread
-/// of the program, so the images cannot be listed.
+/// Checks whether the code is in the dynamic linker. While the linker runs, a thread of the program
+/// may hold its lock, so the images cannot be listed.
 fn is_in_linker(code: usize) -> bool {
     static LINKER: OnceLock<Range<usize>> = OnceLock::new();
     let linker = LINKER.get_or_init(|| {

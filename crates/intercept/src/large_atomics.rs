@@ -43,10 +43,10 @@ const SEQ_CST: c_int = 5;
 /// The lock for programs that run as usual.
 static OUTSIDE: Mutex<()> = Mutex::new(());
 
-/// Accesses an atomic variable under a lock: in a check and under a safe trace, each variable has
-/// its own. So the accesses of a variable are in one order, as if they were seq_cst. `does` gets the
-/// frame of the call in a check, and `None` otherwise. It accesses the bytes by plain accesses, so
-/// that accesses without the lock race with them.
+/// Accesses an atomic variable under a lock. In a check and under a safe trace, each variable has
+/// its own lock. So the accesses to a variable are in one order, as if they were seq_cst. `does`
+/// gets the frame of the call in a check, and `None` otherwise. It accesses the bytes by plain
+/// accesses, so that accesses without the lock race with them.
 fn locked<R>(variable: usize, order: c_int, does: impl FnOnce(Option<*const Frame>) -> R) -> R {
     if !is_inside() && enforced::is_on() {
         Side::lock(variable);

@@ -232,7 +232,8 @@ pub(crate) unsafe fn take_back(mutex: *mut pthread_mutex_t, count: c_uint, code:
     0
 }
 
-/// Locks a mutex until a time. An invalid time is an error only if the thread would have to wait.
+/// Locks a mutex, and waits for it at most until a time. An invalid time is an error only if the
+/// thread would have to wait.
 ///
 /// # Safety
 ///

@@ -298,8 +298,8 @@ pub(crate) fn open_lists_of_threads() {
     }
 }
 
-/// Protects written pages with initial content again, unless they were written again soon after the
-/// last time.
+/// Protects written pages that have their initial content again, except pages that were recently
+/// protected and written again.
 fn settle(begun: usize) {
     let before = WRITTEN.get().len();
     let tracked = TRACKED.get();

@@ -41,7 +41,7 @@ pub(crate) fn restore_from(copy: &Saved) {
 }
 
 /// Records that the running thread has taken the reader-writer lock at an address. `place` is the
-/// read lock or write lock that the thread was granted.
+/// granted place, a reader's or a writer's.
 fn hold(address: usize, lock: RwLock, place: Place) -> c_int {
     let held = Held {
         address,

@@ -259,7 +259,7 @@ unsafe fn joined<T>(place: *mut T, joins: impl FnOnce(*const Frame) -> Result<T,
             if !place.is_null() {
                 // SAFETY: as promised by the caller.
                 unsafe {
-                    // In an enforced program, this write is no event.
+                    // In an enforced program, this write is not an event.
                     match library_calls::are_plain_accesses_events() {
                         true => native::changes(place.addr(), size_of::<T>()),
                         false => call.writes(place.cast(), size_of::<T>()),

@@ -58,7 +58,8 @@ impl Slot {
         self.name.to_bytes().starts_with(b"__tsan_")
     }
 
-    /// Checks whether calls use state that functions of the C library are known to keep.
+    /// Checks whether calls are events because the function is known to use state of the C library
+    /// or of the system (`protected`).
     fn is_event(&self) -> bool {
         let name = |name| Name {
             name,

@@ -108,8 +108,9 @@ impl Checker {
         self
     }
 
-    /// Makes the report count these findings instead of reporting them as bugs. What follows a
-    /// suppressed panic is not explored, so the verdict is then `bounded`.
+    /// Makes the report count these findings instead of reporting them as bugs. If a suppressed
+    /// failure, such as a panic, ends a thread, what would follow is not explored, and the verdict
+    /// is at most `bounded`.
     pub fn suppress(mut self, suppressions: impl IntoIterator<Item = Suppression>) -> Checker {
         self.settings.suppressions.extend(suppressions);
         self

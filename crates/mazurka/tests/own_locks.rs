@@ -22,8 +22,8 @@ fn waiting_twice_as_long_each_time_is_polling() {
         other.join().unwrap();
     });
     assert_eq!(report.verdict, Verdict::Verified, "{report}");
-    // The flag is set before one of the first ten reads, after which the thread waits differently
-    // long, or later, when each wait has the maximum length.
+    // The waits differ until they have the maximum length, so there is an execution for each of the
+    // first ten reads before which the flag may be set. Later rounds are all the same.
     assert!((10..14).contains(&report.executions), "{report}");
 }
 

@@ -83,7 +83,7 @@ impl Compiler {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the compiler cannot be run, if it is neither gcc nor clang, or if no
+    /// Returns an error if the compiler cannot be run, if it is neither gcc nor clang, if no
     /// compiler is installed, or if `stops` has returned true.
     pub fn find(
         language: Language,

@@ -1,5 +1,5 @@
-//! Runs a compiler until it ends or must stop. If it must stop, all processes that it has started end
-//! with it.
+//! Runs a compiler until it ends or must stop. If it must stop, all processes that it has started
+//! end with it.
 
 use crate::patience::descendants;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};

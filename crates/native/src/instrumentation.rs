@@ -25,8 +25,8 @@ pub struct Instrumented {
 }
 
 impl Instrumented {
-    /// Creates the extended command from a compiler and its arguments, as the user typed them. For
-    /// this, the sources are preprocessed until `stops` returns true.
+    /// Creates the extended command from a compiler and its arguments, as the user typed them. Runs
+    /// the preprocessor to find inline assembly, but gives up when `stops` returns true.
     ///
     /// # Errors
     /// Returns an error if the system cannot create a file in memory.

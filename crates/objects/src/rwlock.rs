@@ -17,9 +17,10 @@ use explore::{EventId, OpKind, ThreadId};
 #[derive(Clone, Default, Debug)]
 pub struct RwLock {
     places: Vec<Place>,
-    /// The first place that may be taken: all places before it are free.
+    /// The index of the first place that is not free, or the number of places if all are free.
     head: usize,
-    /// The first place that may be a writer's: no earlier writer's place is still taken.
+    /// The index of the first writer's place that is not free, or the number of places if there is
+    /// none.
     first_writer: usize,
     last_write_release: Option<EventId>,
     /// Releases by readers since the last release by a writer.

@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 pub struct Conditions {
     /// The number of operations after which a thread stops (`Halt::Bound(Bound::Events)`).
     pub max_events: u32,
-    /// The number of expired timed operations after which a thread stops at the next timed
-    /// operation.
+    /// The number of timed operations of a thread that may expire. The thread stops when one more
+    /// expires.
     pub timeouts: u32,
     /// The number of operations of a thread that may fail or wake up spuriously.
     pub spurious: u32,

@@ -20,7 +20,7 @@ pub enum Omission {
     Reuse,
     /// Synchronization in Rust programs by types other than those of the checker.
     Hidden,
-    /// Behaviour that a weak memory model permits and that the search has given up.
+    /// Behaviour that the memory model permits and that the search does not explore.
     Memory,
     /// What would follow a suppressed failure.
     Suppressed,

@@ -30,8 +30,8 @@ pub struct Report {
     pub program: String,
     /// Complete executions, including executions that are deadlocked, stuck or failed.
     pub executions: u64,
-    /// Executions in which a thread stopped at an assumption or a bound, or in a spin loop that
-    /// could make progress.
+    /// Executions in which a thread stopped at an assumption, at a bound, or in a spin loop that a
+    /// write by another thread could end.
     pub halted: u64,
     /// Redundant executions, which were cut because all enabled threads were in the sleep set.
     pub blocked: u64,
@@ -91,7 +91,7 @@ pub struct Report {
     pub memory: MemoryModel,
     /// The place of the ordering weaker than `SeqCst` that made the search choose its memory model,
     /// if the user chose none. If `memory` is sequential consistency, the options permitted no
-    /// other model.
+    /// other model, or the program cannot be checked under RC11.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weak_ordering: Option<String>,
     /// The number of jobs.

@@ -142,7 +142,7 @@ pub struct Described {
     pub at: Point,
     /// The operation: `x.load() -> 3`.
     pub operation: String,
-    /// The kind of the operation, which does not depend on values: `load`.
+    /// The kind of the operation, which does not depend on values: `Load`.
     pub kind: String,
     /// The place in the source, as `file:line:column`, if known.
     pub place: Option<String>,

@@ -34,7 +34,7 @@ const SCHEDULE: Kind = Kind {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ScheduleFile {
-    /// The program, as passed to `check`: `NAME:SIZE`, or the name of a test.
+    /// The program, as passed to `check`, or the name of a test.
     pub program: String,
     /// The kind of failure that the schedule shows.
     pub kind: FailureKind,

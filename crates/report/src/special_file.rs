@@ -36,8 +36,8 @@ pub fn open(path: &Path) -> io::Result<File> {
         })
 }
 
-/// Checks whether the path is a name of the system for an open file, like `/dev/stdout`. Such a name
-/// must not be replaced.
+/// Checks whether the path is a name that the system gives to an open file, like `/dev/stdout`.
+/// Such a name must not be replaced.
 pub(crate) fn is_stream(path: &Path) -> bool {
     let is_link = path
         .symlink_metadata()

@@ -4,7 +4,7 @@
 //! Layout, in words of 64 bits: counters, then the steps of the current execution (thread and
 //! choice), then a JSON text preceded by its length in bytes. The text contains names of threads,
 //! coarse objects (see [`ScheduleFile::coarse`](crate::ScheduleFile::coarse)), the memory model and
-//! failures. Only the last word is written by the reader of the trail, to ask the search to end soon.
+//! failures. The reader of the trail writes only the last word, to ask the search to end soon.
 
 use crate::{FailureKind, SavedStep};
 use explore::MemoryModel;

@@ -37,7 +37,8 @@ pub enum End {
     Complete,
     /// The execution shows a bug.
     Bug,
-    /// A thread stopped at an assumption or a bound.
+    /// A thread stopped at an assumption, at a bound, or in a spin loop that a write by another
+    /// thread could end.
     Halted,
     /// The execution was cut because it is redundant.
     Redundant,

@@ -190,8 +190,9 @@ impl Guest for Guests {
     }
 
     fn forget_execution(engine: &mut Engine) {
-        // Failures may be repeated before the search starts again, so nothing later would forget
-        // the savepoints, whose requests have the finer objects.
+        // The requests in savepoints refer to the objects as they were before the coarsening. The
+        // savepoints are forgotten now, because failures may be repeated before the search starts
+        // again, and these executions do not know that an earlier one was coarsened.
         if engine.is_coarsened() {
             engine.guests.savepoints.forget();
         }

@@ -80,8 +80,8 @@ pub fn explored_by(checker: Checker, body: impl Fn(&Notes) + 'static) -> (Found,
     (found, report)
 }
 
-/// Explores the system with every exhaustive algorithm except brute force, which takes too long for
-/// some systems. All must find the same; optimal ones explore each trace once.
+/// Explores the system with every algorithm that proves something, except brute force, which is too
+/// slow for some systems. All must find the same; optimal ones explore each trace once.
 pub fn agreed(body: impl Fn(&Notes) + Clone + 'static) -> Found {
     let (all, _) = explored(Algorithm::Sleep, body.clone());
     for algorithm in Algorithm::general() {

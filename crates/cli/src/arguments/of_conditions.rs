@@ -28,7 +28,7 @@ pub struct SharedConditions {
         default_value_t = Conditions::default().max_events
     )]
     pub max_events: u32,
-    /// Maximum number of timeouts per thread; the next timed operation stops the thread
+    /// Maximum number of timeouts per thread; a thread stops when one more operation expires
     #[arg(long, value_name = "N", default_value_t = Conditions::default().timeouts)]
     pub timeouts: u32,
 }

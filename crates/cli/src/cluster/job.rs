@@ -125,8 +125,8 @@ pub fn written(value: &impl Serialize) -> Vec<u8> {
 }
 
 impl Job {
-    /// Checks whether a job with this id exists, even if another version of this command wrote it in
-    /// a way that this version cannot read.
+    /// Checks whether a job with this id exists, even if another version of this command wrote it
+    /// in a way that this version cannot read.
     pub fn exists(cluster: &Cluster, id: &str) -> Result<bool, ClusterError> {
         Ok(cluster.record(&job(id))?.is_some())
     }

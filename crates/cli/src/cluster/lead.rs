@@ -19,8 +19,8 @@ use std::sync::atomic::AtomicBool;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Bounds on the length of a slice for any number of workers. The server and the network cause a
-/// delay between two slices.
+/// Bounds on the length of a slice, however many workers there are. Shorter slices would waste
+/// time, because the server and the network cause a delay between two slices.
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(60);
 

@@ -29,7 +29,7 @@ static void *end(pthread_t thread) {
 }
 ";
 
-/// Checks this source after the common head.
+/// Checks the program that consists of the common head and this source.
 fn report(name: &str, source: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(name);

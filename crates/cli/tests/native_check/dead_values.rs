@@ -86,8 +86,8 @@ fn each_useless_read_of_a_spin_loop_costs_one_execution() {
     }
 }
 
-/// Loops that use the value before the last one later. An analysis may miss this use. The value is
-/// 2 if the thread reads 2 and then 8.
+/// Programs that use, after a loop, the last value but one that the loop read. An analysis may miss
+/// this use. The value is 2 if the thread reads 2 and then 8.
 const LIVE: [(&str, (&str, &str)); 10] = [
     (
         "variable.c",

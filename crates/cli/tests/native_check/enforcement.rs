@@ -427,7 +427,7 @@ fn what_threads_do_at_their_ends_is_enforced_however_they_end() {
     ran_as(folder, &["./program"], &trace.cases[0]).unwrap();
 }
 
-/// Compares a run with the first correct execution. Returns whether there is one.
+/// Compares a run with the first correct execution. Returns whether a correct execution exists.
 fn difference(folder: &Path, program: &Program, plain: Plain) -> Result<bool, String> {
     let how = match plain {
         Plain::Race => "race",

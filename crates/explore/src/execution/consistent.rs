@@ -47,10 +47,10 @@ impl Execution {
                 .all(|last| last.access.is_none() && last.write.is_none())
     }
 
-    /// Performs events of a file again, after the events of this execution. `edges` and `next_edges`
-    /// are the edges of these events. Returns false if an event is impossible, if its object is not
-    /// among the first `objects` (under sequential consistency), or if its own data differs. The
-    /// caller compares the columns.
+    /// Performs events of a file again, after the events of this execution. `edges` and
+    /// `next_edges` are the edges of these events. Returns false if an event is impossible, if its
+    /// object is not among the first `objects` (under sequential consistency), or if its own data
+    /// differs. The caller compares the columns.
     pub(super) fn repeats(
         &mut self,
         events: &[Event],

@@ -59,7 +59,7 @@ pub(super) struct Clocks {
 struct Releases {
     /// The events that happen before an acquire fence at this point because of earlier reads.
     acquirable: Clock,
-    /// The hb of the last release fence of the thread.
+    /// The events that happen before the last release fence of the thread, and this fence itself.
     fence: Clock,
     /// The events that this write itself releases.
     released: Clock,
@@ -195,8 +195,8 @@ impl Graph {
         clocks
     }
 
-    /// Computes the events that happen before an acquire that reads from this write (release
-    /// sequences of C11 and C++11).
+    /// Computes the events that happen before an acquire that reads from this write, with the
+    /// release sequences of C++20, or of C11 if the write `continues` the sequence of its thread.
     fn release(&self, at: At, node: &Node, clocks: &mut Clocks) {
         let fence = clocks.releases.as_ref().map(|releases| &releases.fence);
         let mut released = match node.order.releases() {

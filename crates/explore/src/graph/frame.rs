@@ -120,9 +120,9 @@ pub(super) enum Left {
         positions: Positions,
         /// The place of the write in the current graph.
         position: Option<usize>,
-        /// The number of alternatives of the write's operation that the frame explores. It is 1
-        /// unless the write has a rival, because only then the frame is the first to perform the
-        /// operation.
+        /// The number of alternatives of the write's operation that this frame explores. If the
+        /// write has no rival, it is 1, because an earlier frame has performed the operation
+        /// already and explores its alternatives.
         alternatives: u32,
         removed: Box<Removed>,
     },

@@ -11,9 +11,9 @@ use crate::strategy::{self, Decision, Ending, Strategy};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// The limit for the number of events in a search from a file. They count again for each revisit,
-/// because it is checked with its whole execution. No real search reaches the limit: its executions
-/// have at most some thousands of events.
+/// The limit for the number of events that are checked in a search from a file. The check of each
+/// revisit goes through its whole execution, so all events of the execution count again. No real
+/// search reaches the limit: its executions have at most some thousands of events.
 const MOST_CHECKED: usize = 1 << 26;
 
 /// A search that reaches every consistent execution graph exactly once.

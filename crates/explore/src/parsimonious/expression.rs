@@ -5,11 +5,12 @@
 //! event f, in an execution that first performed the events of P. A read of x is blocked if its own
 //! race with f was found there as well.
 //!
-//! Points that the paper leaves open: every executed read of x augments the expression (`reads`),
-//! including the racing read itself. Expressions of inherited schedules are nested (`inner`) and
-//! have advanced to the racing read. A write discards an outer expression only if it is on the
-//! expression's object or the inner schedule is not complete (`done`). State-dependent kinds add
-//! the identity of f (`reversed`), the kind of f, and the value right after f.
+//! Points that the paper leaves open: every executed read of x is added to the expression
+//! (`reads`), including the racing read itself. The expression of an inherited schedule is nested
+//! (`inner`); it has been advanced to the racing read. A write discards an outer expression only if
+//! it writes the expression's object, or if the inner schedule is not complete (`done`). Because
+//! accesses may depend on the state, an expression also has the identity of f (`reversed`), the
+//! kind of f, and the value right after f.
 
 use super::candidate::{Candidate, Name};
 use super::few::Few;
@@ -48,7 +49,6 @@ pub(super) struct Expression {
     rest: Arc<Rest>,
 }
 
-/// The less often changed parts of an expression.
 #[derive(Clone, Debug)]
 struct Rest {
     generated: Arc<Generated>,
@@ -369,9 +369,9 @@ impl Expression {
         })
     }
 
-    /// Checks that the expression can neither block the event nor be changed by it, except by one
-    /// more element of R or by a write of x. Then no item is or conflicts with the event. The check
-    /// is cheap, but has false negatives.
+    /// Checks that the expression cannot block the event, and that the event changes nothing but R
+    /// in it, unless the event writes x. In this case no item is the event or conflicts with it.
+    /// The check is cheap, but has false negatives.
     pub(super) fn is_indifferent_to(&self, event: &Candidate<'_>) -> bool {
         let summary = &self.rest.generated.summary;
         self.rest.inner.is_none()

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 pub struct Planned {
     /// The thread of the event.
     pub thread: ThreadId,
-    /// The alternative, or `None` if there is only one or none was chosen yet.
+    /// The alternative. `None` if there is only one, or if none was chosen yet.
     pub choice: Option<u32>,
     /// The operation with the access it will have.
     pub op: Op,

@@ -53,8 +53,7 @@ pub(super) fn prepare() {
     unsafe { libc::pthread_atfork(None, None, Some(leave_parent)) };
 }
 
-/// If there is a destructor of the program, records that the program may run code at the ends of
-/// threads.
+/// Records that the program may run code at the ends of threads, if it has registered a destructor.
 fn has(destructor: Option<Destructor>) {
     if destructor.is_some() && !enforce::is_internal() {
         HAS_DESTRUCTORS.store(true, Relaxed);

@@ -337,7 +337,7 @@ impl Conversions {
                 argument: Some(number),
                 ..Conversion::INTEGER
             }));
-            // Of several conversions of one argument, the one that accesses most memory comes first.
+            // Of several conversions of an argument, the one that accesses most memory comes first.
             let follows = |of: &Conversion| (of.follows_pointer(), of.precision.is_none());
             all.sort_by_key(|conversion| {
                 (conversion.argument, std::cmp::Reverse(follows(conversion)))

@@ -9,8 +9,9 @@ use crate::gate::Own;
 use crate::savepoint::is_confined_program;
 use std::cell::UnsafeCell;
 
-/// Words that represent state. The value of a word counts the changes of its state in the execution,
-/// if the state can be read without changing it (files and the system). Otherwise it remains 0.
+/// Words that represent state. In programs without savepoints, the word of a file or of the system
+/// counts the changes of this state in the execution, because such state can be read without being
+/// changed. All other words remain 0.
 #[repr(C)]
 struct Words(UnsafeCell<[u64; WORD_COUNT]>);
 
@@ -85,25 +86,26 @@ const HANDLERS: usize = 35;
 const FILES: usize = 64;
 pub(super) const FILE_COUNT: usize = WORD_COUNT - FILES;
 
-/// Begins an execution. Values count only in programs without savepoints, so they are never copied.
+/// Begins an execution. Words count changes only in programs without savepoints, so savepoints need
+/// not copy them.
 pub(crate) fn begin() {
     // SAFETY: only the checker's one thread accesses the words.
     unsafe { *WORDS.0.get() = [0; WORD_COUNT] };
     TIES.get().clear();
 }
 
-/// Pairs of words: a change of the state of the second word also counts as one of the first word.
+/// Pairs of words: a change of the second word's state also counts as a change of the first word's.
 static TIES: Own<Vec<(usize, usize)>> = Own::new(Vec::new());
 
-/// From now on, counts changes of the second state for the first word, too. A call reads the first
-/// word for both states, which count as one object.
+/// From now on, also counts changes of the second word's state in the first word. A call that uses
+/// both states accesses only the first word; the two words are one object.
 pub(super) fn count_with(first: usize, second: usize) {
     if !TIES.get().contains(&(first, second)) {
         TIES.get().push((first, second));
     }
 }
 
-/// Counts a change of the state of this word for the words that are read for it.
+/// Counts a change of this word's state in the words that calls access in place of this one.
 pub(super) fn count_change(word: usize) {
     for (first, _) in TIES.get().iter().filter(|(_, second)| *second == word) {
         let first = std::ptr::with_exposed_provenance_mut::<u64>(*first);
@@ -128,12 +130,12 @@ pub(super) fn word_of_system() -> usize {
     word(SYSTEM)
 }
 
-/// Returns the word of the functions that run at the exit, in reverse order.
+/// Returns the word of the list of functions that run at the exit (`atexit`).
 pub(super) fn word_of_handlers() -> usize {
     word(HANDLERS)
 }
 
-/// Returns the word of all files without a descriptor. Nothing changes it.
+/// Returns the word of all files that have no descriptor. No call changes it.
 pub(super) fn word_of_absent_file() -> usize {
     word(ABSENT_FILE)
 }

@@ -230,8 +230,9 @@ impl Checkpoint {
         self.saved.is_none_or(|saved| saved.elapsed() >= INTERVAL)
     }
 
-    /// Saves the state of the search, and the saved data of the strategy. Only the first save may
-    /// fail. If a later one fails, the search goes on, so that its results are not lost.
+    /// Saves the state of the search, and the saved data of the strategy. Returns an error only if
+    /// the first save fails. If a later one fails, the search continues, so that its results are
+    /// not lost.
     pub fn save(&mut self, state: &State<'_>, strategy: &[u8]) -> Result<(), CheckError> {
         self.buffer.clear();
         let buffer = std::mem::take(&mut self.buffer);

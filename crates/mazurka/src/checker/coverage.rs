@@ -15,8 +15,9 @@ use std::collections::{BTreeMap, HashMap};
 const FIRST: u64 = 64;
 /// One in this number of later executions is sampled.
 const STRIDE: u64 = 1024;
-/// The number of steps that identify the beginning of an execution (the events that it shares with
-/// the previous one): the last ones of the beginning, together with the clock of its last event.
+/// Whether a later execution is sampled depends on a hash of its beginning (the events that it
+/// shares with the previous execution). The hash covers the length of the beginning, the clock of
+/// its last event, and this many of its last steps.
 const STEPS: usize = 12;
 /// Spreads numbers over all bits (Knuth, The Art of Computer Programming 3, 6.4).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -360,7 +360,8 @@ impl Division {
     /// Saves the state of the search if it has changed enough and a checkpoint is set.
     ///
     /// # Errors
-    /// Returns an error if saving fails. The search then ends.
+    /// Returns an error if the first save fails. The search then ends. If a later save fails, the
+    /// search continues, and [`unsaved`](Division::unsaved) returns a warning.
     pub fn save(&self) -> Result<(), CheckError> {
         let keeper = self.keeper.lock();
         let mut keeper = keeper.unwrap_or_else(PoisonError::into_inner);

@@ -332,7 +332,8 @@ impl Keeper {
         self.checkpoint.as_ref().and_then(Checkpoint::unsaved)
     }
 
-    /// Saves after enough new executions. If saving fails, the search ends.
+    /// Saves after enough new executions. If the first save fails, the search ends. If a later save
+    /// fails, the search continues, and [`unsaved`](Keeper::unsaved) returns a warning.
     pub fn save_in_time(&mut self, work: &Work) -> Result<(), CheckError> {
         let (executions, _) = work.progress();
         if executions < self.saved + self.interval {

@@ -113,7 +113,8 @@ pub(super) struct Known {
     pub older: usize,
     #[serde(with = "as_json")]
     pub halt: Option<Limit>,
-    /// Uses the clock of this process, so it is not sent to others.
+    /// A thread that spins without a hint. Not sent to other processes, because it contains a time
+    /// by the clock of this process.
     #[serde(skip)]
     pub spin: Option<Spin>,
     pub names: Arc<Names>,

@@ -49,7 +49,8 @@ impl Position {
         within
     }
 
-    /// Returns the position of the first slice of part `number` that this slice gives away.
+    /// Returns the position of the first slice of a part that this slice gives away. `number` is
+    /// the number of this part among those that the slice gives away.
     pub fn given(&self, number: u32) -> Position {
         let mut given = self.0.clone();
         let slice = given.pop().unwrap_or_default();
@@ -141,7 +142,8 @@ pub(super) struct Slice {
     pub end: End,
     /// Duration in seconds.
     pub elapsed_s: f64,
-    /// Uses the clock of this process, so it is not sent to others.
+    /// A thread that spins without a hint. Not sent to other processes, because it contains a time
+    /// by the clock of this process.
     #[serde(skip)]
     pub spin: Option<Spin>,
 }

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Tally {
     /// Executions that ran until no thread could continue, halted ones excluded.
     pub executions: u64,
-    /// Executions in which a thread stopped at an assumption, at a bound or in a spin loop that may
-    /// continue later.
+    /// Executions in which a thread stopped at an assumption, at a bound, or in a spin loop that a
+    /// write by another thread could end.
     pub halted: u64,
     /// Redundant executions.
     pub blocked: u64,

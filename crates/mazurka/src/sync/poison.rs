@@ -43,7 +43,8 @@ impl Poison {
         self.0.check()
     }
 
-    /// Checks for poison without an event: where no other thread has the lock, or for `Debug`.
+    /// Checks whether the lock is poisoned, without an event. The caller has exclusive access to
+    /// the lock, or formats it for `Debug`.
     pub fn peek(&self) -> bool {
         self.0.peek()
     }

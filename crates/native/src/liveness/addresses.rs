@@ -19,7 +19,7 @@ pub struct Pointers {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Known {
     pub pointers: Pointers,
-    /// The frame addresses that each general register may hold, as bits of [`Addresses`].
+    /// For each general register, the frame addresses that it may hold, as bits of [`Addresses`].
     held: [u64; 16],
 }
 

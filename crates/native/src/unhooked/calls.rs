@@ -12,8 +12,8 @@ pub enum Callee {
 }
 
 impl Callee {
-    /// Returns the target of a direct call, or of an indirect call or jump through a word at a fixed
-    /// address (relative to `rip`). Returns `None` for other instructions.
+    /// Returns the target of a direct call, or of an indirect call or jump through a word at a
+    /// fixed address (relative to `rip`). Returns `None` for other instructions.
     pub(super) fn of(instruction: &Instruction) -> Option<Callee> {
         let is_slot = instruction.op0_kind() == OpKind::Memory
             && instruction.memory_base() == Register::RIP

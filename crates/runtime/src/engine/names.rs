@@ -136,7 +136,7 @@ impl Default for Names {
 
 impl Names {
     /// Returns the memory model that the search has chosen under `MemoryModel::Auto`, and the
-    /// reason. For RC11 this is the place of an ordering weaker than `SeqCst`.
+    /// reason: the place of an ordering weaker than `SeqCst`.
     pub fn chosen_memory(&self) -> Option<(MemoryModel, &str)> {
         let (memory, why) = self.memory.as_ref()?;
         Some((*memory, why))
@@ -298,8 +298,8 @@ impl Names {
     fn add_thread(&mut self, parent: ThreadId, number: u32) -> ThreadId {
         let thread = ThreadId::from_index(self.threads.len());
         let park = self.add_object(objects::Park::PARTS);
-        // Reserve the ids after `end`: a wait for an object is evaluated again when one of the next
-        // ids is accessed (see `poll`).
+        // Reserve the ids after `end`. When an object is accessed, `poll` evaluates the waits for
+        // the preceding ids again, because these may be parts of the same object.
         let end = self.add_object(MOST_PARTS);
         self.threads.push(Named {
             parent,

@@ -82,8 +82,8 @@ impl Engine {
         }
     }
 
-    /// Records that the running thread has read an old value of this memory. If the memory is in the
-    /// thread's own stack, another thread has written the newest value.
+    /// Records that the running thread has read an old value of this memory. If the memory is in
+    /// the thread's own stack, another thread has written the newest value.
     #[cold]
     pub(super) fn reads_old_value(&mut self, address: usize, length: usize) {
         if may_be_stack(address) && self.owner_of_stack(address) == Some(self.running) {

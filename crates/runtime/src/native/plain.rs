@@ -248,11 +248,11 @@ pub fn unmap(address: usize, length: usize, code: usize) {
     });
 }
 
-/// The size of the largest pages, in bytes, whose granules are all recorded when the pages change.
+/// The greatest length, in bytes, of a range of pages whose change is recorded for each granule.
 const MOST_CHANGED: usize = 1 << 16;
 
 /// Records that the running thread changes the mapping of pages or the accesses that they permit.
-/// This conflicts with accesses by other threads, but not with reads if `is_read` is true.
+/// This conflicts with accesses by other threads; if `is_read` is true, only with their writes.
 pub fn change_pages(pages: std::ops::Range<usize>, is_read: bool, code: usize) {
     silently(|engine| {
         if engine.is_solo() {

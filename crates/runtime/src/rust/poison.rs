@@ -124,8 +124,8 @@ impl Poison {
         self.change(true);
     }
 
-    /// Checks whether the lock is poisoned without an event: for `Debug`, and for an exclusive
-    /// owner.
+    /// Checks whether the lock is poisoned, without an event. The caller has exclusive access to
+    /// the lock, or formats it for `Debug`.
     pub fn peek(&self) -> bool {
         outside!(self.flag.peek());
         self.flag.own()

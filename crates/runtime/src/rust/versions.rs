@@ -304,8 +304,8 @@ impl Engine {
         self.coarsen(Restart::WeakOrdering);
     }
 
-    /// Records that accesses do not read all old values that the program could read, unless the user
-    /// has chosen sequential consistency.
+    /// Records that accesses do not read all old values that the program could read, unless the
+    /// user has chosen sequential consistency.
     #[cold]
     pub(crate) fn leave_out_stale_values(&mut self, why: &str) {
         if self.config.conditions.memory == MemoryModel::Sc {

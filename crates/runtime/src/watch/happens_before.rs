@@ -102,8 +102,8 @@ pub(crate) struct HappensBefore {
     bytes: FxHashMap<usize, Vec<(u8, Sequence)>>,
     /// Clocks that events have stored, sorted by event.
     left: Vec<(EventId, Clock)>,
-    /// The release sequence that each event has written, by event, if reads may read old values. A
-    /// copy of this structure starts without them: the original keeps those of earlier events.
+    /// The release sequence that each event has written, by event, if reads may read old values.
+    /// Copies do not contain them, because they stay valid when a copy is restored (`restore`).
     versions: Vec<Option<Sequence>>,
     /// Whether every atomic access acquires and releases, whatever its ordering is.
     all_synchronize: bool,

@@ -154,7 +154,8 @@ pub(crate) struct Snapshots {
     created: u32,
     /// Whether the main thread's state is unknown, because it got a result that it did not report.
     is_main_state_unknown: bool,
-    /// The digests of the results of threads, in order, that are not in their reported states.
+    /// For each thread: the digest of the results, in order, that its reported state does not
+    /// include.
     learnt: BTreeMap<ThreadId, Fingerprint>,
 }
 
@@ -221,7 +222,7 @@ pub(crate) struct ThreadState {
     thread: ThreadId,
     pending: Pending,
     local: Option<Fingerprint>,
-    /// Results of the thread's operations that are not in its local state.
+    /// The digest of the results of the thread's operations that its local state does not include.
     learnt: Option<Fingerprint>,
     /// The message of the thread's panic, for the thread that joins it.
     panic: Option<String>,

@@ -31,7 +31,7 @@ life! {
         written: Vec<Written>,
         /// Locks that were taken and not released.
         held: Vec<Hold>,
-        /// Locks that were taken and released, and changes of variables that were undone.
+        /// Locks that were taken and released, and changes of variables.
         released: Vec<Hold>,
         /// The number of effects that other threads observed before they were undone.
         observed: u32,

@@ -4,7 +4,7 @@ use super::{Condition, Effect, MODULUS, Statement, System};
 use crate::random::Random;
 
 impl System {
-    /// Generates a system of one to three objects and up to four methods.
+    /// Generates a system of one to three objects and two to four methods.
     pub fn random(random: &mut Random) -> System {
         let objects = 1 + random.index(3);
         let methods = 2 + random.index(3);

@@ -46,8 +46,8 @@ static inline int took(uint32_t *flag) {
     return __atomic_compare_exchange_n(flag, &expected, 1, 0, 5, 5);
 }
 
-/* The kernel's test of the word is no acquire. The fence orders what follows, so that the program is
-   sequentially consistent. */
+/* The kernel's test of the word is not an acquire. The fence orders what follows, so that the
+   program is sequentially consistent. */
 static inline int futex_wait(uint32_t *futex, uint32_t value) {
     int woken = syscall(SYS_futex, futex, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0) == 0;
     __atomic_thread_fence(5);
