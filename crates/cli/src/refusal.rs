@@ -157,7 +157,7 @@ pub enum Refusal {
     #[error("{0}")]
     Cluster(#[from] cluster::ClusterError),
     /// The server has no job with this id.
-    #[error("{0}: there is no such job on the server, or no longer; `mazurka jobs` lists the jobs")]
+    #[error("{0}: this job is not, or no longer, on the server; `mazurka jobs` lists the jobs")]
     NoJob(String),
     /// Workers do only jobs of their own version.
     #[error(
