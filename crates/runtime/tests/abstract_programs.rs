@@ -242,15 +242,15 @@ impl Runner {
                 let (_, place) = self.places.borrow_mut().remove(place.expect("it is held"));
                 shared.rwlocks[object].release(&place);
             }
-            Verb::Wait => shared.condvars[object].wait(&shared.mutexes[action.objects[1]]),
+            Verb::Wait => _ = shared.condvars[object].wait(&shared.mutexes[action.objects[1]]),
             Verb::TimedWait => {
                 let mutex = &shared.mutexes[action.objects[1]];
                 let signalled = Cell::new(false);
                 signalled.set(shared.condvars[object].wait_timed(mutex));
                 return u64::from(signalled.get());
             }
-            Verb::Signal => shared.condvars[object].signal(),
-            Verb::Broadcast => shared.condvars[object].broadcast(),
+            Verb::Signal => _ = shared.condvars[object].signal(),
+            Verb::Broadcast => _ = shared.condvars[object].broadcast(),
             Verb::Act(Act::Acquire) => shared.semaphores[object].acquire(),
             Verb::Act(Act::Post) => shared.semaphores[object].release(),
             Verb::Act(Act::TryAcquire) => {
