@@ -10,11 +10,13 @@
 //! read. Each schedule leads to a *child* of the current execution. The child keeps the events
 //! before the schedule.
 //!
-//! Deviations, all checked against brute force: the recursion is a stack of executions whose
-//! children are generated one at a time, last in first out. Compare-exchanges are reads where they
-//! fail, so the characterization stores the value after the reversed event. Each alternative of an
-//! operation is a schedule. Points that the paper leaves open are marked in [`expression`] and
-//! [`characterization`].
+//! Deviations, all checked against brute force: the recursion is a stack of the children that are
+//! planned but not explored. All children of an execution are planned when it ends, because their
+//! characterizations depend only on the execution. The child that keeps most events is explored
+//! first, so an execution need not be stored for its other children. Compare-exchanges are reads
+//! where they fail, so the characterization stores the value after the reversed event. Each
+//! alternative of an operation is a schedule. Points that the paper leaves open are marked in
+//! [`expression`] and [`characterization`].
 
 mod candidate;
 mod characterization;
@@ -29,7 +31,7 @@ mod record;
 mod sleep_set;
 
 use crate::execution::Performed;
-use crate::execution::{Access, Event, EventId, Execution, Race, Request, Step, ThreadId};
+use crate::execution::{Access, EventId, Execution, Race, Request, Step, ThreadId};
 use crate::program::{Divergence, Outcome, Pending, planned};
 use crate::search::{Enabled, next_after};
 use crate::strategy::{Decision, Ending, LEARNING, Part, Strategy};
@@ -39,93 +41,88 @@ use contended::Contended;
 use deferred::Deferred;
 use record::{Characterization, Record, Suffix};
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// A schedule to be executed: the events that reverse a race, with the head last.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 struct Plan {
-    steps: Vec<Step>,
+    steps: SmallVec<[Step; 2]>,
     characterization: Option<Characterization>,
 }
 
-impl Plan {
-    /// Plans an alternative of an executed operation: a schedule of one event.
-    fn branch(&mut self, event: &Event, choice: u32) {
-        self.steps.clear();
-        self.steps.push(Step {
-            choice,
-            ..event.step
-        });
-        self.characterization = None;
+/// A child that is planned but not explored.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Child {
+    /// The number of events that the child keeps.
+    kept: usize,
+    plan: Plan,
+    /// If the child begins with an alternative of an operation, the number of alternatives: the
+    /// later ones are children, too. Otherwise 0.
+    alternatives: u32,
+    /// The estimated size of the child, as a fraction of the search.
+    share: f64,
+}
+
+impl Child {
+    /// Returns the number of children that this one stands for.
+    fn number(&self) -> u32 {
+        match self.alternatives {
+            0 => 1,
+            all => all - self.plan.steps[0].choice,
+        }
+    }
+
+    /// Checks whether the fields of a child that was read from a file fit together.
+    fn is_consistent(&self) -> bool {
+        let choice = self.plan.steps.first().map(|step| step.choice);
+        let fits = |choice| self.alternatives == 0 || choice < self.alternatives;
+        choice.is_some_and(fits) && is_share(self.share)
+    }
+
+    /// Returns the child with the next alternative, if there is one.
+    fn next_alternative(&self) -> Option<Child> {
+        let choice = self.plan.steps.first()?.choice + 1;
+        (choice < self.alternatives).then(|| {
+            let mut next = self.clone();
+            next.plan.steps[0].choice = choice;
+            next
+        })
     }
 }
 
-/// An execution whose children are being explored. Only the events after those that the current
-/// child keeps are stored.
+fn is_share(share: f64) -> bool {
+    (0.0..=1.0).contains(&share)
+}
+
+/// The unexplored children of an execution.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 struct Frame {
-    /// The number of events that the child keeps.
-    kept: usize,
-    suffix: Suffix,
-    cursor: Cursor,
-    /// Whether there is nothing to return to: the current child is the last one, or the others were
-    /// given away.
-    is_exhausted: bool,
+    /// Sorted by the number of events that they keep. The last one is explored first.
+    children: Vec<Child>,
+    /// The number of events that children of ancestors still keep, as far as the record still has
+    /// these events.
+    needed: usize,
+    /// The needed events that children of this execution have replaced, each part with its
+    /// position. The last part was replaced last.
+    replaced: Vec<(usize, Suffix)>,
 }
 
 impl Frame {
-    /// Returns the alternative that follows the current child, if the current child is an
-    /// alternative of the suffix's first event.
-    fn next_choice(&self) -> Option<u32> {
-        let is_alternative = !self.is_exhausted && self.cursor.choice > 0;
-        let next = is_alternative.then_some(self.cursor.choice + 1)?;
-        (next < self.suffix.first().alternatives).then_some(next)
+    /// Checks whether nothing needs to be done for the execution any more.
+    fn is_over(&self) -> bool {
+        self.children.is_empty() && self.replaced.is_empty()
     }
 
-    /// Checks whether a later child may keep the same events as the current one.
-    fn may_have_more_here(&self) -> bool {
-        if self.next_choice().is_some() {
-            return true;
-        }
-        let races = self.suffix.races();
-        races
-            .iter()
-            .rev()
-            .take(self.cursor.races.1 - self.cursor.race)
-            .any(|race| race.first.index() >= self.kept)
-    }
-}
-
-/// The position in the sequence of an execution's children: first the children from its races, then
-/// those from the alternatives of its operations.
-#[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
-struct Cursor {
-    /// The index of the next race to try.
-    race: usize,
-    /// The index of the first race of this execution, and the number of all races. The races before
-    /// the first one belong to ancestors.
-    races: (usize, usize),
-    /// Position of the next event that may have alternatives.
-    event: usize,
-    /// The last explored alternative of that event.
-    choice: u32,
-}
-
-impl Cursor {
-    /// Returns the fraction of the races that were done before the current child, and the fraction
-    /// that includes the current child.
-    fn progress(&self) -> (f64, f64) {
-        let (first, all) = self.races;
-        let part = |race: usize| (race - first + 1) as f64 / (all - first + 1) as f64;
-        (
-            part(self.race.saturating_sub(1).max(first)),
-            part(self.race),
-        )
+    /// Returns the number of events of the record that are needed after the current child.
+    fn needed_later(&self) -> usize {
+        let next = self.children.last().map_or(0, |child| child.kept);
+        next.max(self.needed)
     }
 }
 
 /// POP as a strategy (Abdulla et al., CAV 2024).
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Parsimonious {
     /// The current execution.
     record: Record,
@@ -133,14 +130,16 @@ pub struct Parsimonious {
     plan: Plan,
     /// The number of events that the current execution keeps from its parent.
     kept: usize,
-    /// The next child of the current execution.
-    cursor: Cursor,
-    /// The ancestors of the current execution.
-    #[expect(
-        clippy::vec_box,
-        reason = "frames move from one stack to the other with each execution"
-    )]
-    frames: Vec<Box<Frame>>,
+    /// The number of events that children of ancestors of the current execution still keep.
+    needed: usize,
+    /// The estimated size of the current execution with its descendants, as a fraction of the
+    /// search.
+    share: f64,
+    /// The fraction of the search that is done.
+    done: f64,
+    /// The current execution and its ancestors, as far as they have unexplored children or replaced
+    /// events.
+    frames: Vec<Frame>,
     compared: Compared,
     contended: Contended,
     /// The number of executions analysed, up to [`LEARNING`].
@@ -152,10 +151,6 @@ pub struct Parsimonious {
     step: Option<Step>,
     #[serde(skip)]
     request: Option<Request>,
-    /// Frames for reuse.
-    #[serde(skip)]
-    #[expect(clippy::vec_box, reason = "as above")]
-    spare: Vec<Box<Frame>>,
     /// σ without its head, while a race is analysed.
     #[serde(skip)]
     followers: Vec<EventId>,
@@ -177,10 +172,37 @@ pub struct Parsimonious {
     is_first: bool,
 }
 
+impl Default for Parsimonious {
+    fn default() -> Parsimonious {
+        Parsimonious::new()
+    }
+}
+
 impl Parsimonious {
     /// Returns a new search.
     pub fn new() -> Parsimonious {
-        Parsimonious::default()
+        Parsimonious {
+            record: Record::default(),
+            plan: Plan::default(),
+            kept: 0,
+            needed: 0,
+            share: 1.0,
+            done: 0.0,
+            frames: Vec::new(),
+            compared: Compared::default(),
+            contended: Contended::default(),
+            analysed: 0,
+            has_begun: false,
+            has_restarted: false,
+            step: None,
+            request: None,
+            followers: Vec::new(),
+            clock: Vec::new(),
+            deferred: None,
+            guide: Vec::new(),
+            has_searched: false,
+            is_first: false,
+        }
     }
 
     /// Returns a search whose first execution prefers the thread `guide[i]` for event i. Executions
@@ -190,20 +212,47 @@ impl Parsimonious {
         Parsimonious {
             guide,
             deferred: Some(Deferred::default()),
-            ..Parsimonious::default()
+            ..Parsimonious::new()
         }
     }
 
-    /// Plans the next unexplored child. Returns how many events of the execution the child keeps,
-    /// or `None` if there is no further child.
-    fn next_child(&mut self) -> Option<usize> {
-        while let Some(&race) = self.record.execution.races().get(self.cursor.race) {
-            self.cursor.race += 1;
-            if self.is_parsimonious(race) && self.reverse(race) {
-                return Some(race.first.index());
+    /// Plans the children of the current execution: those that reverse its races, and those from
+    /// the alternatives of its operations. Events and races before the event at position `fresh`
+    /// belong to ancestors.
+    fn plan_children(&mut self, fresh: usize) -> Vec<Child> {
+        let mut children = Vec::new();
+        let races = self.record.execution.races();
+        let first = races.len() - self.record.execution.races_from(fresh).len();
+        for race in first..races.len() {
+            let race = self.record.execution.races()[race];
+            if self.is_parsimonious(race)
+                && let Some(plan) = self.reverse(race)
+            {
+                children.push(Child {
+                    kept: race.first.index(),
+                    plan,
+                    alternatives: 0,
+                    share: 0.0,
+                });
             }
         }
-        self.next_alternative()
+        for (id, event) in self.record.execution.events_from(fresh) {
+            if event.step.choice == 0 && event.alternatives > 1 {
+                children.push(Child {
+                    kept: id.index(),
+                    plan: Plan {
+                        steps: smallvec![Step {
+                            choice: 1,
+                            ..event.step
+                        }],
+                        characterization: None,
+                    },
+                    alternatives: event.alternatives,
+                    share: 0.0,
+                });
+            }
+        }
+        children
     }
 
     /// Checks whether the race must be reversed here. It is reversed elsewhere if its first event
@@ -221,8 +270,8 @@ impl Parsimonious {
     }
 
     /// Plans σ: the events between the race's events that happen before the second, then the
-    /// second. Returns false if σ is characterized as explored.
-    fn reverse(&mut self, race: Race) -> bool {
+    /// second. Returns `None` if σ is characterized as explored.
+    fn reverse(&mut self, race: Race) -> Option<Plan> {
         let execution = &self.record.execution;
         let second = execution.event(race.second);
         let access = execution.reversed_access(race);
@@ -236,100 +285,60 @@ impl Parsimonious {
             let followers = self.followers.iter();
             let schedule = followers.map(|&event| Candidate::of(execution, event));
             if sleep.blocks_schedule(schedule, head.as_ref()) {
-                return false;
+                return None;
             }
         }
 
-        self.plan.steps.clear();
-        self.plan.steps.extend(
-            self.followers
-                .iter()
-                .map(|&event| execution.event(event).step),
-        );
-        self.plan.steps.push(second.step);
+        let followers = self.followers.iter();
+        let steps = followers.map(|&event| execution.event(event).step);
+        let steps = steps.chain([second.step]).collect();
         let is_characterized = access == Access::Read || second.expects.is_some();
-        self.plan.characterization = is_characterized
+        let characterization = is_characterized
             .then(|| {
                 let is_compared = self.compared.rely_on(second.op.object);
                 characterization::of(race, &self.record, is_compared)
             })
             .filter(|expressions| !expressions.is_empty())
             .map(Arc::new);
-        true
+        Some(Plan {
+            steps,
+            characterization,
+        })
     }
 
-    /// Plans the next alternative of an operation that was executed for the first time. Returns how
-    /// many events of the execution the child keeps, or `None` if there is none.
-    fn next_alternative(&mut self) -> Option<usize> {
-        let fresh = self.record.execution.events_from(self.cursor.event);
-        for (id, event) in fresh {
-            if self.cursor.event < id.index() {
-                self.cursor.choice = 0;
-            }
-            self.cursor.event = id.index();
-            self.cursor.choice += 1;
-            if event.step.choice == 0 && self.cursor.choice < event.alternatives {
-                self.plan.branch(event, self.cursor.choice);
-                return Some(id.index());
-            }
-        }
-        None
-    }
-
-    /// Plans the next alternative of the event at which the frame's current child branches. The
-    /// frame's execution need not be restored for this. Returns false if no alternative is left, or
-    /// if children may be deferred.
-    fn branches_again(&mut self, frame: &mut Frame) -> bool {
-        let Some(choice) = frame.next_choice().filter(|_| self.deferred.is_none()) else {
+    /// Begins with the next child of the frame. Stores the events that it replaces and that are
+    /// needed later. Returns false if there is no child.
+    fn descend(&mut self, frame: &mut Frame) -> bool {
+        let Some(child) = frame.children.pop() else {
             return false;
         };
-        frame.cursor.choice = choice;
-        self.plan.branch(frame.suffix.first(), choice);
-        self.record.truncate(frame.kept);
-        self.kept = frame.kept;
+        frame.children.extend(child.next_alternative());
+        if child.kept < frame.needed {
+            let mut replaced = Suffix::default();
+            self.record.truncate(frame.needed);
+            self.record.split_off(child.kept, &mut replaced);
+            frame.replaced.push((child.kept, replaced));
+            frame.needed = child.kept;
+        } else {
+            self.record.truncate(child.kept);
+        }
+        self.needed = frame.needed_later();
+        self.begin(child);
         true
     }
 
-    /// Moves from the current execution to its planned child, which keeps the given number of
-    /// events.
-    fn descend(&mut self, kept: usize) {
-        let mut frame = self.spare.pop().unwrap_or_default();
-        frame.is_exhausted = self.is_last_child() && self.keeps_ancestors(kept);
-        match frame.is_exhausted {
-            true => {
-                self.record.truncate(kept);
-                frame.suffix.clear();
-            }
-            false => self.record.split_off(kept, &mut frame.suffix),
+    /// Makes the child the next execution. The record has the events that the child keeps.
+    fn begin(&mut self, child: Child) {
+        self.kept = child.kept;
+        self.plan = child.plan;
+        self.share = child.share;
+    }
+
+    /// Restores the events that the children of the frame's execution have replaced.
+    fn ascend(record: &mut Record, frame: &mut Frame) {
+        while let Some((at, mut replaced)) = frame.replaced.pop() {
+            record.restore(at, &mut replaced);
         }
-        frame.cursor = self.cursor;
-        frame.kept = kept;
-        self.frames.push(frame);
-        self.kept = kept;
-    }
-
-    /// Checks whether the child that was just planned is known to be the last child of the current
-    /// execution, without searching for another one.
-    fn is_last_child(&self) -> bool {
-        let execution = &self.record.execution;
-        self.cursor.race == execution.races().len()
-            && execution
-                .events_from(self.cursor.event)
-                .all(|(_, event)| event.alternatives == 1)
-    }
-
-    /// Checks whether the given number of events includes the prefix that the ancestors' suffixes
-    /// extend.
-    fn keeps_ancestors(&self, kept: usize) -> bool {
-        let ancestor = self.frames.iter().rev().find(|frame| !frame.is_exhausted);
-        ancestor.is_none_or(|ancestor| ancestor.kept <= kept)
-    }
-
-    /// Returns to the execution whose child was explored.
-    fn ascend(&mut self, mut frame: Box<Frame>) {
-        self.record.restore(frame.kept, &mut frame.suffix);
-        self.cursor = frame.cursor;
-        self.spare.push(frame);
     }
 
     /// Returns the thread to prefer: a thread whose operation has no known race, or else the thread
@@ -418,32 +427,21 @@ impl Strategy for Parsimonious {
             self.has_begun = true;
             return true;
         }
-        loop {
-            if let Some(kept) = self.next_child() {
-                if self.defers(kept) {
-                    continue;
+        while let Some(mut frame) = self.frames.pop() {
+            if self.descend(&mut frame) {
+                if !frame.is_over() {
+                    self.frames.push(frame);
                 }
-                self.descend(kept);
                 return true;
             }
-            let Some(mut frame) = self.frames.pop() else {
-                return self.resume_deferred();
-            };
-            if frame.is_exhausted {
-                self.spare.push(frame);
-            } else if self.branches_again(&mut frame) {
-                self.frames.push(frame);
-                return true;
-            } else {
-                self.ascend(frame);
-            }
+            Self::ascend(&mut self.record, &mut frame);
         }
+        self.resume_deferred()
     }
 
     fn returns(&self) -> bool {
-        self.frames
-            .last()
-            .is_some_and(|frame| frame.may_have_more_here())
+        let next = self.frames.last().and_then(|frame| frame.children.last());
+        next.is_some_and(|child| child.kept == self.kept)
     }
 
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
@@ -483,22 +481,42 @@ impl Strategy for Parsimonious {
                     .insert(execution.event(race.second).op.object);
             }
         }
-        self.cursor = Cursor {
-            race,
-            races: (race, all),
-            event: fresh,
-            choice: 0,
-        };
+        let mut children = self.plan_children(fresh);
+        let number: u32 = children.iter().map(Child::number).sum();
+        let share = self.share / (1.0 + f64::from(number));
+        self.done += share;
+        children.iter_mut().for_each(|child| child.share = share);
+        self.defer(&mut children);
+        // Of the children that keep the same events, the one that was planned first comes first.
+        children.reverse();
+        children.sort_by_key(|child| child.kept);
+        if !children.is_empty() {
+            self.frames.push(Frame {
+                children,
+                needed: self.needed,
+                replaced: Vec::new(),
+            });
+        }
     }
 
-    /// Checks the current execution, and then each ancestor from the innermost on.
+    /// Checks the current execution, and then the frames from the innermost on.
     fn is_consistent(&self) -> bool {
         let mut execution = self.record.execution.clone();
-        let ancestors = self.frames.iter().rev();
-        let mut ancestors = ancestors.filter(|frame| !frame.is_exhausted);
-        !execution.is_weak()
-            && execution.is_consistent()
-            && ancestors.all(|frame| execution.restores(frame.kept, frame.suffix.tail()))
+        let mut fits = |frame: &Frame| {
+            let mut replaced = frame.replaced.iter().rev();
+            let kept = frame.children.iter().map(|child| child.kept);
+            frame.needed <= execution.len()
+                && replaced.all(|(at, part)| execution.restores(*at, part.tail()))
+                && kept.is_sorted()
+                && frame.needed_later() <= execution.len()
+        };
+        let children = self.frames.iter().flat_map(|frame| &frame.children);
+        !self.record.execution.is_weak()
+            && self.record.execution.is_consistent()
+            && self.frames.iter().rev().all(&mut fits)
+            && is_share(self.share)
+            && is_share(self.done)
+            && { children }.all(Child::is_consistent)
     }
 
     fn has_restarted(&self) -> bool {
@@ -509,16 +527,9 @@ impl Strategy for Parsimonious {
         &self.record.execution
     }
 
-    /// Assumes that every race leads to a child of the same size.
+    /// Assumes that the children of an execution and the execution itself have the same size.
     fn estimate(&self) -> Option<f64> {
-        if !self.has_begun {
-            return Some(0.0);
-        }
-        let (innermost, _) = self.cursor.progress();
-        Some(self.frames.iter().rev().fold(innermost, |inner, frame| {
-            let (before, after) = frame.cursor.progress();
-            before + (after - before) * inner
-        }))
+        Some(self.done.min(1.0))
     }
 
     /// Gives away the remaining children of the oldest ancestor that has any.

@@ -15,27 +15,6 @@ pub(crate) struct Tail {
     races: Vec<Race>,
 }
 
-impl Tail {
-    /// Returns the first event of the suffix.
-    pub(crate) fn first(&self) -> &Event {
-        self.events.first().expect("something was cut off")
-    }
-
-    /// Returns the races whose second event is in the suffix.
-    pub(crate) fn races(&self) -> &[Race] {
-        &self.races
-    }
-
-    /// Empties the suffix.
-    pub(crate) fn clear(&mut self) {
-        self.events.clear();
-        self.clocks.clear();
-        self.edges.clear();
-        self.next_edges.clear();
-        self.races.clear();
-    }
-}
-
 /// The new positions of the events of an execution when some of them are removed.
 pub(crate) struct Renumbering {
     /// The position of the first event that is removed.

@@ -2,41 +2,34 @@
 //! explored. This verifies the prefixes of the first execution in turn, each as early as possible.
 
 use super::record::Record;
-use super::{Cursor, Parsimonious, Plan};
+use super::{Child, Parsimonious};
 use std::collections::BTreeMap;
 
-/// The deferred children, by the number of events of the first execution that they keep.
+/// The deferred children.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Deferred {
-    children: BTreeMap<usize, Vec<Child>>,
+    /// The children with the events that they keep, by the number of these events.
+    children: BTreeMap<usize, Vec<(Record, Child)>>,
     /// Children that keep at least this number of events are not deferred. If this is `None`, all
     /// children are deferred.
     level: Option<usize>,
 }
 
-#[derive(Clone, Debug)]
-struct Child {
-    /// The events that the child keeps of its parent.
-    record: Record,
-    plan: Plan,
-}
-
 impl Parsimonious {
-    /// Defers the planned child if it keeps less of the first execution than the children that are
-    /// explored now. Returns whether the child was deferred.
-    pub(super) fn defers(&mut self, kept: usize) -> bool {
+    /// Removes the children that keep less of the first execution than the children that are
+    /// explored now, and defers them.
+    pub(super) fn defer(&mut self, children: &mut Vec<Child>) {
         let Some(deferred) = &mut self.deferred else {
-            return false;
+            return;
         };
-        if deferred.level.is_some_and(|level| kept >= level) {
-            return false;
+        let level = deferred.level;
+        let is_late = |child: &mut Child| level.is_none_or(|level| child.kept < level);
+        for child in children.extract_if(.., is_late) {
+            let mut record = self.record.clone();
+            record.truncate(child.kept);
+            let later = deferred.children.entry(child.kept).or_default();
+            later.push((record, child));
         }
-        let mut record = self.record.clone();
-        record.truncate(kept);
-        let plan = std::mem::take(&mut self.plan);
-        let child = Child { record, plan };
-        deferred.children.entry(kept).or_default().push(child);
-        true
     }
 
     /// Continues with the deferred child that keeps most of the first execution, if there is one.
@@ -47,16 +40,16 @@ impl Parsimonious {
         let Some(mut most) = deferred.children.last_entry() else {
             return false;
         };
-        let kept = *most.key();
-        let child = most.get_mut().pop().expect("no entry is empty");
+        deferred.level = Some(*most.key());
+        let (record, child) = most.get_mut().pop().expect("no entry is empty");
+        let next = child.next_alternative().map(|next| (record.clone(), next));
+        most.get_mut().extend(next);
         if most.get().is_empty() {
             most.remove();
         }
-        deferred.level = Some(kept);
-        self.record = child.record;
-        self.plan = child.plan;
-        self.kept = kept;
-        self.cursor = Cursor::default();
+        self.record = record;
+        self.needed = 0;
+        self.begin(child);
         true
     }
 }

@@ -1,53 +1,47 @@
-//! Splits off parts of a search. The remaining children of an execution depend only on the
-//! execution and on which of its children were explored, so another search can explore them. The
-//! oldest frame has the largest part.
+//! Splits off parts of a search. The unexplored children of an execution depend only on the events
+//! that they keep and on their plans, so another search can explore them. The oldest frame has the
+//! largest part.
 
-use super::Parsimonious;
+use super::{Frame, Parsimonious};
 use crate::strategy::{Part, Strategy};
+use std::mem;
 
-/// Gives away the remaining children of the oldest frame that has any.
+/// Gives away the unexplored children of the oldest frame that has any.
 pub(super) fn give_away(search: &mut Parsimonious) -> Option<Part> {
     // Two searches have no parts: one that defers children, because their order spans the whole
     // search, and one that is about to start again.
     if search.deferred.is_some() || search.compared.is_refuted() {
         return None;
     }
-    let mut whole = 1.0;
-    for position in 0..search.frames.len() {
-        let frame = &search.frames[position];
-        let (before, after) = frame.cursor.progress();
-        if !frame.is_exhausted {
-            let part = part_at(search, position);
-            // No other frame reads this suffix, because all older frames are exhausted.
-            let frame = &mut search.frames[position];
-            frame.is_exhausted = true;
-            frame.suffix.clear();
-            if let Some(saved) = part {
-                let share = whole * (1.0 - after);
-                return Some(Part { saved, share });
-            }
-        }
-        whole *= after - before;
+    let has_children = |frame: &Frame| !frame.children.is_empty();
+    let oldest = search.frames.iter().position(has_children)?;
+    let mut record = search.record.clone();
+    for frame in search.frames[oldest + 1..].iter().rev() {
+        Parsimonious::ascend(&mut record, &mut frame.clone());
     }
-    None
-}
-
-/// Returns the search of the frame's remaining children, if there are any.
-fn part_at(search: &Parsimonious, position: usize) -> Option<Vec<u8>> {
-    let mut part = Parsimonious {
-        record: search.record.clone(),
+    let mut children = mem::take(&mut search.frames[oldest].children);
+    record.truncate(children.last()?.kept);
+    let size = |child: &super::Child| child.share * f64::from(child.number());
+    let share: f64 = children.iter().map(size).sum();
+    for child in &mut children {
+        child.share /= share.max(f64::MIN_POSITIVE);
+    }
+    search.done += share;
+    let frame = Frame {
+        children,
+        ..Frame::default()
+    };
+    let part = Parsimonious {
+        record,
+        frames: vec![frame],
         compared: search.compared.clone(),
         contended: search.contended.clone(),
         analysed: search.analysed,
         has_begun: true,
         ..Parsimonious::new()
     };
-    for frame in search.frames[position..].iter().rev() {
-        if !frame.is_exhausted {
-            part.ascend(frame.clone());
-        }
-    }
-    part.spare.clear();
-    let saved = part.save();
-    part.next_child().map(|_| saved)
+    Some(Part {
+        saved: part.save(),
+        share,
+    })
 }

@@ -8,7 +8,7 @@ use super::candidate::Candidate;
 use super::expression::Expression;
 use super::sleep_set::SleepSet;
 use crate::execution::Performed;
-use crate::execution::{Access, Event, EventId, Execution, Race, Request, Step, Tail};
+use crate::execution::{Access, EventId, Execution, Request, Step, Tail};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -50,23 +50,6 @@ pub(super) struct Suffix {
 impl Suffix {
     pub(super) fn tail(&self) -> &Tail {
         &self.tail
-    }
-
-    /// Returns the races whose second event was cut off.
-    pub(super) fn races(&self) -> &[Race] {
-        self.tail.races()
-    }
-
-    /// Returns the first event that was cut off.
-    pub(super) fn first(&self) -> &Event {
-        self.tail.first()
-    }
-
-    /// Empties the suffix.
-    pub(super) fn clear(&mut self) {
-        self.tail.clear();
-        self.schedules.clear();
-        self.sleep.clear();
     }
 }
 
