@@ -91,8 +91,10 @@ impl Child {
     }
 }
 
+/// Checks whether a number that was read from a file can be a fraction of the search. Sums of
+/// fractions are not exact.
 fn is_share(share: f64) -> bool {
-    (0.0..=1.0).contains(&share)
+    (0.0..1.5).contains(&share)
 }
 
 /// The unexplored children of an execution.
