@@ -23,7 +23,9 @@ unsafe fn wait(
     let code = code_of(frame);
     CONDVAR.check(condition.expose_provenance(), code);
     // SAFETY: as promised by the caller.
-    let count = unsafe { mutex::lend(mutex, code) };
+    if let Err(error) = unsafe { mutex::lend(mutex, code) } {
+        return error;
+    }
     let (variable, lock) = (
         native::condvar_at(condition.addr(), code),
         native::mutex_at(mutex.addr(), code),
@@ -33,7 +35,7 @@ unsafe fn wait(
         cancel::await_request(frame);
         at(code, || lock.lock());
         // SAFETY: as above.
-        unsafe { mutex::take_back(mutex, count, code) };
+        unsafe { mutex::take_back(mutex, code) };
         cancel::act();
     }
     let waits = || match until {
@@ -61,7 +63,7 @@ unsafe fn wait(
         unsafe { clock::reach(until) };
     }
     // SAFETY: as above.
-    match unsafe { mutex::take_back(mutex, count, code) } {
+    match unsafe { mutex::take_back(mutex, code) } {
         0 if is_signalled => 0,
         0 => libc::ETIMEDOUT,
         error => error,
@@ -183,8 +185,10 @@ export! {
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program passed the objects.
-        unsafe { wait(condition, mutex, (None, false), frame) };
-        0
+        match unsafe { wait(condition, mutex, (None, false), frame) } {
+            0 => 0,
+            _ => THRD_ERROR,
+        }
     }
 
     compared fn cnd_timedwait(
@@ -202,7 +206,8 @@ export! {
             }
             match wait(condition, mutex, (Some(until), false), frame) {
                 0 => 0,
-                _ => THRD_TIMEDOUT,
+                libc::ETIMEDOUT => THRD_TIMEDOUT,
+                _ => THRD_ERROR,
             }
         }
     }

@@ -25,6 +25,13 @@ struct MutexLayout {
     kind: c_int,
 }
 
+impl MutexLayout {
+    /// Checks whether an operation that needs the owner returns an error in any other thread.
+    fn checks_owner(&self) -> bool {
+        matches!(self.kind & KINDS, RECURSIVE | ERROR_CHECKING) || self.kind & ROBUST != 0
+    }
+}
+
 const RECURSIVE: c_int = 1;
 const ERROR_CHECKING: c_int = 2;
 /// The kind that the C library sets when a mutex is destroyed.
@@ -133,9 +140,7 @@ unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
         check(layout.kind, code);
     }
     let is_own = layout.owner == own_number();
-    let kind = layout.kind & KINDS;
-    let is_robust = layout.kind & ROBUST != 0;
-    if !is_own && (kind == RECURSIVE || kind == ERROR_CHECKING || is_robust) {
+    if !is_own && layout.checks_owner() {
         return libc::EPERM;
     }
     if !is_own {
@@ -146,7 +151,7 @@ unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
     if layout.count > 0 {
         return 0;
     }
-    if is_robust {
+    if layout.kind & ROBUST != 0 {
         threads::release_robust(mutex.addr());
     }
     // SAFETY: as promised by the caller.
@@ -189,37 +194,47 @@ fn check(kind: c_int, code: usize) {
 }
 
 /// Clears the owner of a mutex whose owner, the running thread, is about to wait for a condition.
-/// Returns the count of the mutex.
+///
+/// # Errors
+///
+/// Returns the POSIX error if the thread does not hold a mutex of a kind that checks this.
 ///
 /// # Safety
 ///
 /// The conditions are those of [`lock`].
-pub(crate) unsafe fn lend(mutex: *mut pthread_mutex_t, code: usize) -> c_uint {
+pub(crate) unsafe fn lend(mutex: *mut pthread_mutex_t, code: usize) -> Result<(), c_int> {
     heap::check_object(mutex.addr(), code);
     // SAFETY: the program's mutex has this layout.
     let layout = unsafe { &mut *mutex.cast::<MutexLayout>() };
+    check(layout.kind, code);
+    let misuse = |message: &str| native::fail(code, FailureKind::Misuse, message.to_owned());
     if layout.owner != own_number() {
-        let message =
-            "a thread waits for a condition with a mutex that it does not hold".to_owned();
-        native::fail(code, FailureKind::Misuse, message);
+        if layout.checks_owner() {
+            return Err(libc::EPERM);
+        }
+        misuse("a thread waits for a condition with a mutex that it does not hold");
     }
-    let count = layout.count;
+    if layout.count > 1 {
+        misuse(
+            "a thread waits for a condition with a mutex that it has locked more than once: the wait unlocks it only once",
+        );
+    }
     if layout.kind & ROBUST != 0 {
         threads::release_robust(mutex.addr());
     }
     // SAFETY: as promised by the caller.
     unsafe { hold(mutex, 0, 0) };
     clock::release(mutex.addr());
-    count
+    Ok(())
 }
 
-/// Restores the owner and the count of the mutex that the thread has taken again after its wait.
+/// Restores the owner of the mutex that the thread has taken again after its wait.
 /// Returns 0, or the error for a mutex whose owner has ended.
 ///
 /// # Safety
 ///
 /// The conditions are those of [`lock`].
-pub(crate) unsafe fn take_back(mutex: *mut pthread_mutex_t, count: c_uint, code: usize) -> c_int {
+pub(crate) unsafe fn take_back(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
     clock::acquire(mutex.addr());
     // SAFETY: as promised by the caller; the program's mutex has this layout.
     unsafe {
@@ -227,7 +242,7 @@ pub(crate) unsafe fn take_back(mutex: *mut pthread_mutex_t, count: c_uint, code:
         if kind & ROBUST != 0 {
             return robust::taken(mutex, native::mutex_at(mutex.addr(), code), None, code);
         }
-        hold(mutex, own_number(), count);
+        hold(mutex, own_number(), 1);
     }
     0
 }

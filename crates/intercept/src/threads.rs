@@ -468,7 +468,7 @@ export! {
         }
         let _closed = close();
         own().result = ptr::without_provenance_mut(result as u32 as usize);
-        unwind();
+        cancel::end_thread();
     }
 
     placed fn thrd_current() -> pthread_t {

@@ -456,7 +456,7 @@ fn results_that_functions_of_threads_write_race_with_reads() {
              #include <sys/epoll.h>
              #include <sys/eventfd.h>
              #include <threads.h>
-             static struct epoll_event found;
+             static struct epoll_event found; static pthread_key_t key; static clockid_t clock_id;
              static struct pollfd asked = {{-1}}; static sigset_t set; static struct sigaction action;
              static eventfd_t number; static void *memory;
              static pthread_t worker; static void *result; static int code;
@@ -478,6 +478,12 @@ fn results_that_functions_of_threads_write_race_with_reads() {
         (
             "assert(!code)",
             "thrd_create(&worker, work_too, 0); thrd_join(worker, &code)",
+        ),
+        ("assert(!key)", "pthread_key_create(&key, 0)"),
+        ("assert(!key)", "tss_create(&key, 0)"),
+        (
+            "assert(!clock_id)",
+            "pthread_getcpuclockid(pthread_self(), &clock_id)",
         ),
         ("assert(!asked.revents)", "poll(&asked, 1, 0)"),
         (
@@ -507,6 +513,50 @@ fn results_that_functions_of_threads_write_race_with_reads() {
         static void *run(void *p) { assert(pthread_equal(worker, pthread_self())); return p; }
         int main(void) { pthread_create(&worker, 0, run, 0); pthread_join(worker, 0); }";
     verified("own.c", source, &[]);
+}
+
+/// A wait for a condition unlocks a mutex once. It needs a mutex that the thread holds.
+#[test]
+fn a_condition_is_waited_for_with_a_mutex_that_is_held_once() {
+    let program = |kind: &str, code: &str| {
+        format!(
+            "#include <threads.h>
+             static pthread_mutex_t m = PTHREAD_{kind}_MUTEX_INITIALIZER_NP;
+             static pthread_cond_t c = PTHREAD_COND_INITIALIZER; static int ready;
+             static void *run(void *p) {{
+                 pthread_mutex_lock(&m); ready = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m);
+                 return p;
+             }}
+             int main(void) {{ {code} }}"
+        )
+    };
+    let waits = "while (!ready) pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m);";
+    let once = format!("start(run); pthread_mutex_lock(&m); {waits} join();");
+    verified("once.c", &program("RECURSIVE", &once), &[]);
+    let twice = format!(
+        "start(run); pthread_mutex_lock(&m); pthread_mutex_lock(&m); {waits} pthread_mutex_unlock(&m); join();"
+    );
+    bug("misuse", "twice.c", &program("RECURSIVE", &twice), &[]);
+    for kind in ["RECURSIVE", "ERRORCHECK"] {
+        let code = "struct timespec past = {0}; assert(pthread_cond_wait(&c, &m) == EPERM);
+            assert(pthread_cond_timedwait(&c, &m, &past) == EPERM);
+            assert(cnd_wait((cnd_t *)&c, (mtx_t *)&m) == thrd_error);";
+        verified("not-held.c", &program(kind, code), &[]);
+    }
+}
+
+#[test]
+fn the_end_of_a_thread_runs_its_handlers() {
+    for end in ["pthread_exit(0)", "thrd_exit(0)"] {
+        let source = format!(
+            "#include <threads.h>
+             static int handled;
+             static void handle(void *p) {{ handled = 1; }}
+             static void *run(void *p) {{ pthread_cleanup_push(handle, 0); {end}; pthread_cleanup_pop(0); return p; }}
+             int main(void) {{ start(run); join(); assert(handled); }}"
+        );
+        verified("handler.c", &source, &[]);
+    }
 }
 
 #[test]

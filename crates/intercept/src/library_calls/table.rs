@@ -391,6 +391,8 @@ const REST: &[Row] = &[
     ("pthread_cond_clockwait pthread_clockjoin_np", &[Reads(|a| a.bytes(3, TIMESPEC))]),
     ("pthread_create", &[Reads(|a| a.bytes(1, ATTRIBUTES)), Writes(|a| a.bytes(0, 8))]),
     ("thrd_create", &[Writes(|a| a.bytes(0, 8))]),
+    ("pthread_key_create tss_create", &[Writes(|a| a.bytes(0, 4))]),
+    ("pthread_getcpuclockid", &[Writes(|a| a.bytes(1, 4))]),
     ("pthread_attr_init pthread_attr_destroy pthread_attr_setdetachstate pthread_attr_setguardsize \
       pthread_attr_setinheritsched pthread_attr_setschedpolicy pthread_attr_setscope pthread_attr_setstack \
       pthread_attr_setstacksize", &[Writes(|a| a.bytes(0, ATTRIBUTES))]),
