@@ -1,7 +1,7 @@
 //! Parsimonious-OPtimal DPOR, POP (Abdulla, Atig, Das, Jonsson, Sagonas, CAV 2024).
 //!
 //! Every trace is executed exactly once, no execution is blocked, and memory use is polynomial. A
-//! race is reversed at once, by the shortest schedule that does so. Instead of sleep sets, the
+//! race is reversed by the shortest schedule that does so. Instead of sleep sets, the
 //! search carries a *characterization* of the read schedules that were explored before. It is a set
 //! of expressions, which the code calls a sleep set, too.
 //!
@@ -44,6 +44,10 @@ use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
+/// The limit for the number of events that are checked in a search from a file. The check of each
+/// replaced part may go through its whole execution.
+const MOST_CHECKED: usize = 1 << 30;
+
 /// A schedule to be executed: the events that reverse a race, with the head last.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 struct Plan {
@@ -66,10 +70,10 @@ struct Child {
 
 impl Child {
     /// Returns the number of children that this one stands for.
-    fn number(&self) -> u32 {
+    fn number(&self) -> f64 {
         match self.alternatives {
-            0 => 1,
-            all => all - self.plan.steps[0].choice,
+            0 => 1.0,
+            all => f64::from(all - self.plan.steps[0].choice),
         }
     }
 
@@ -102,8 +106,7 @@ fn is_share(share: f64) -> bool {
 struct Frame {
     /// Sorted by the number of events that they keep. The last one is explored first.
     children: Vec<Child>,
-    /// The number of events that children of ancestors still keep, as far as the record still has
-    /// these events.
+    /// The number of events at the start of the record that unexplored children of ancestors keep.
     needed: usize,
     /// The needed events that children of this execution have replaced, each part with its
     /// position. The last part was replaced last.
@@ -484,8 +487,8 @@ impl Strategy for Parsimonious {
             }
         }
         let mut children = self.plan_children(fresh);
-        let number: u32 = children.iter().map(Child::number).sum();
-        let share = self.share / (1.0 + f64::from(number));
+        let number: f64 = children.iter().map(Child::number).sum();
+        let share = self.share / (1.0 + number);
         self.done += share;
         children.iter_mut().for_each(|child| child.share = share);
         self.defer(&mut children);
@@ -504,13 +507,17 @@ impl Strategy for Parsimonious {
     /// Checks the current execution, and then the frames from the innermost on.
     fn is_consistent(&self) -> bool {
         let mut execution = self.record.execution.clone();
+        let mut checked = 0;
         let mut fits = |frame: &Frame| {
-            let mut replaced = frame.replaced.iter().rev();
             let kept = frame.children.iter().map(|child| child.kept);
-            frame.needed <= execution.len()
-                && replaced.all(|(at, part)| execution.restores(*at, part.tail()))
-                && kept.is_sorted()
-                && frame.needed_later() <= execution.len()
+            let fits = kept.is_sorted() && frame.needed_later() <= execution.len();
+            // What the frame does not need, the frames below do not need either.
+            execution.truncate(frame.needed);
+            let mut replaced = frame.replaced.iter().rev();
+            fits && replaced.all(|(at, part)| {
+                checked += execution.len();
+                checked <= MOST_CHECKED && execution.restores(*at, part.tail())
+            })
         };
         let children = self.frames.iter().flat_map(|frame| &frame.children);
         !self.record.execution.is_weak()

@@ -1,7 +1,7 @@
 //! Time. Each thread has a clock, which begins with the execution. The clock advances by a tick at
 //! each reading, and by the time that the thread sleeps. After an acquire, the clock of the
 //! acquiring thread is at least as late as the clock of the releasing thread at the release. For
-//! this, objects and atomic variables carry clocks. If reads may read old values, each write of an
+//! this, objects, signals and atomic variables carry clocks. If reads may read old values, each write of an
 //! atomic variable carries its own clock.
 
 use crate::gate::{Own, close, frame, is_inside};

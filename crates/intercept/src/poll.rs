@@ -131,10 +131,17 @@ fn of_epoll(epoll: c_int) -> Vec<c_int> {
     asked
 }
 
-/// Reports the events that `epoll_wait` has written. Returns their number, or an error of the
-/// system.
-fn found(events: *const epoll_event, ready: c_int) -> c_int {
-    writes(events, ready.max(0) as usize);
+/// Calls `asks`, which stores events and returns their number, and reports these writes. If plain
+/// accesses are events, reports the most that can be written before the call.
+fn finds(events: *const epoll_event, most: c_int, asks: impl FnOnce() -> c_int) -> c_int {
+    let are_events = library_calls::are_plain_accesses_events();
+    if are_events {
+        writes(events, most.max(0) as usize);
+    }
+    let ready = asks();
+    if !are_events {
+        writes(events, ready.max(0) as usize);
+    }
     ready
 }
 
@@ -247,46 +254,49 @@ export! {
     compared fn epoll_wait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int) -> c_int {
         asks("epoll_wait", || of_epoll(epoll));
         if !is_inside() {
-            let ready = real!(epoll_wait(epoll, events, most, time): fn(c_int, *mut epoll_event, c_int, c_int) -> c_int);
-            return found(events, ready);
+            return finds(events, most, || {
+                real!(epoll_wait(epoll, events, most, time): fn(c_int, *mut epoll_event, c_int, c_int) -> c_int)
+            });
         }
-        let ready = {
+        let ready = finds(events, most, || {
             let _closed = close();
             real!(epoll_wait(epoll, events, most, 0): fn(c_int, *mut epoll_event, c_int, c_int) -> c_int)
-        };
-        let (ready, frame, _closed) = (found(events, ready), frame(), close());
+        });
+        let (frame, _closed) = (frame(), close());
         waits(ready, true, Patience::of_milliseconds(time), frame)
     }
 
     compared fn epoll_pwait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int, mask: *const sigset_t) -> c_int {
         asks("epoll_pwait", || of_epoll(epoll));
         if !is_inside() {
-            let ready = real!(epoll_pwait(epoll, events, most, time, mask):
-                fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int);
-            return found(events, ready);
+            return finds(events, most, || {
+                real!(epoll_pwait(epoll, events, most, time, mask):
+                    fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int)
+            });
         }
-        let ready = {
+        let ready = finds(events, most, || {
             let _closed = close();
             real!(epoll_pwait(epoll, events, most, 0, mask):
                 fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int)
-        };
-        let (ready, frame, _closed) = (found(events, ready), frame(), close());
+        });
+        let (frame, _closed) = (frame(), close());
         waits(ready, true, Patience::of_milliseconds(time), frame)
     }
 
     compared fn epoll_pwait2(epoll: c_int, events: *mut epoll_event, most: c_int, time: *const timespec, mask: *const sigset_t) -> c_int {
         asks("epoll_pwait2", || of_epoll(epoll));
         if !is_inside() {
-            let ready = real!(epoll_pwait2(epoll, events, most, time, mask):
-                fn(c_int, *mut epoll_event, c_int, *const timespec, *const sigset_t) -> c_int);
-            return found(events, ready);
+            return finds(events, most, || {
+                real!(epoll_pwait2(epoll, events, most, time, mask):
+                    fn(c_int, *mut epoll_event, c_int, *const timespec, *const sigset_t) -> c_int)
+            });
         }
-        let ready = {
+        let ready = finds(events, most, || {
             let _closed = close();
             real!(epoll_pwait(epoll, events, most, 0, mask):
                 fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int)
-        };
-        let (ready, frame, _closed) = (found(events, ready), frame(), close());
+        });
+        let (frame, _closed) = (frame(), close());
         waits(ready, true, Patience::of_timespec(time), frame)
     }
 }

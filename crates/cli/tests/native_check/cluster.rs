@@ -173,7 +173,7 @@ fn a_job_outlives_who_submitted_it_and_is_gone_when_it_is_cancelled() {
     assert_eq!(report(&output).0, alone(folder.path(), "./five"));
     assert_eq!(server.command("jobs", &[]).stdout, b"no jobs\n");
     let again = server.command("attach", &[&done]);
-    is_refused(&again, "no such job");
+    is_refused(&again, "no longer, on the server");
 }
 
 /// A test in Rust, which runs here and in the workers' processes of the next test.

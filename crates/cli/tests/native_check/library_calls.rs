@@ -87,6 +87,8 @@ const ORDERS: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <time.h>
 static char text[24] = "b", source[24] = "a";
 static int up(const void *one, const void *other) { return *(const char *)one - *(const char *)other; }
@@ -100,6 +102,13 @@ static void *writes(void *call) {
     case '5': strcpy(text, "ba"); qsort(text, 2, 1, up); break;
     case '6': clock_gettime(CLOCK_REALTIME, (struct timespec *)text); break;
     case '7': while (strlen(text) == 1); text[0] = 'a'; break;
+    case '8': {
+        int file = eventfd(1, 0), poller = epoll_create1(0);
+        struct epoll_event asked = {EPOLLIN};
+        epoll_ctl(poller, EPOLL_CTL_ADD, file, &asked);
+        epoll_wait(poller, (struct epoll_event *)text, 1, 0);
+        break;
+    }
     }
     return 0;
 }
@@ -125,7 +134,7 @@ fn what_functions_access_interleaves() {
         let [file, executable] = ["orders.c", "orders"].map(|name| folder.path().join(name));
         fs::write(&file, ORDERS).unwrap();
         build(toolchain, &file, &["-w".to_owned()], &executable);
-        for call in 0..8 {
+        for call in 0..9 {
             for outcome in ["b", "a"] {
                 let words = [call.to_string(), outcome.to_owned()];
                 let found = check(&["--plain", "sc"], &executable, &words).unwrap();

@@ -166,6 +166,14 @@ impl Mutex {
         is_granted
     }
 
+    /// Checks whether the calling thread cannot wait for a condition with this mutex: it does not
+    /// hold it, and the kind of the mutex reports this.
+    pub fn refuses_wait(&self) -> bool {
+        let kind = self.kind.load(Relaxed) & KINDS;
+        let reports = kind == RECURSIVE || kind == ERROR_CHECKING;
+        reports && self.owner.load(Relaxed) != own().system()
+    }
+
     /// Passes the mutex to the next thread.
     ///
     /// # Errors

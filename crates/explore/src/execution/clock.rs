@@ -8,6 +8,9 @@ pub(super) type Lanes = [u32; LANES];
 
 const LANES: usize = 4;
 
+/// The limit for the lanes of a suffix from a file: 64 MiB.
+const MOST_LANES: usize = 1 << 22;
+
 /// One row per event: for each thread, the number of its events that happen before the event or are
 /// the event.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
@@ -89,17 +92,20 @@ impl Clocks {
         into.extend_from_slice(&self.rows[from * self.stride..]);
     }
 
-    /// Checks whether `append` of these rows leads to the rows from event number `from` on.
+    /// Checks whether `append` can append these rows for this number of events, in a limited amount
+    /// of memory.
+    pub(super) fn fits(&self, events: usize, rows: &[Lanes], stride: usize) -> bool {
+        let lanes = events.checked_mul(self.stride);
+        events.checked_mul(stride) == Some(rows.len())
+            && stride <= self.stride
+            && (stride > 0 || self.stride == 0)
+            && lanes.is_some_and(|lanes| lanes <= MOST_LANES)
+    }
+
+    /// Checks whether `append` of these rows, which fit, leads to the rows from event number `from`
+    /// on.
     pub(super) fn has_rows_from(&self, from: usize, rows: &[Lanes], stride: usize) -> bool {
-        let own = &self.rows[from * self.stride..];
-        match stride {
-            0 => own.is_empty() && rows.is_empty(),
-            _ => {
-                stride <= self.stride
-                    && rows.len().is_multiple_of(stride)
-                    && restride(rows, stride, self.stride) == own
-            }
-        }
+        restride(rows, stride, self.stride) == self.rows[from * self.stride..]
     }
 
     /// Appends rows that were copied when a row had `stride` lanes.

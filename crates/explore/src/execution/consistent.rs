@@ -3,6 +3,10 @@
 use super::clock::Clocks;
 use super::{Event, EventId, Execution, ObjectId, Performed, ThreadId};
 
+/// The limit for thread ids in a file. No program has this many threads, and a clock fits into
+/// memory.
+const THREADS: usize = 1 << 14;
+
 /// The limit for object ids in a file. No program has this many objects, and a table indexed by
 /// object fits into memory.
 const OBJECTS: usize = 1 << 24;
@@ -15,6 +19,9 @@ impl Execution {
             true => Execution::weak(),
             false => Execution::default(),
         };
+        if self.positions.len() > THREADS {
+            return false;
+        }
         if let Some(threads) = self.positions.len().checked_sub(1) {
             again.positions.resize_with(threads + 1, Vec::new);
             if !self.is_weak {

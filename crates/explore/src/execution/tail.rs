@@ -113,11 +113,14 @@ impl Execution {
         self.append(tail);
     }
 
-    /// Restores a suffix that was read from a file after the first `len` events. Unlike `append`,
+    /// Appends, after the first `len` events, a suffix that was read from a file. Unlike `append`,
     /// performs the events of the suffix again. Returns false if these events, the columns of the
     /// suffix and the execution, which is consistent, contradict each other.
     pub(crate) fn restores(&mut self, len: usize, tail: &Tail) -> bool {
-        if len > self.len() || tail.events.is_empty() {
+        let fits = self
+            .clocks
+            .fits(tail.events.len(), &tail.clocks, tail.stride);
+        if len > self.len() || tail.events.is_empty() || !fits {
             return false;
         }
         self.truncate(len);
@@ -163,5 +166,63 @@ impl Execution {
         self.edges.extend_from_slice(&tail.edges);
         self.next_edges.extend_from_slice(&tail.next_edges);
         self.races.extend_from_slice(&tail.races);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::{Access, ObjectId, Op, OpKind, Performed, Request};
+
+    /// Two threads read an object, and then one of them writes it.
+    fn execution() -> Execution {
+        let mut execution = Execution::default();
+        for (thread, access) in [
+            (0, Access::Write),
+            (1, Access::Read),
+            (0, Access::Read),
+            (1, Access::Write),
+        ] {
+            let op = Op {
+                kind: OpKind::Store,
+                access,
+                object: ObjectId(0),
+            };
+            execution.push(
+                Step::of(ThreadId(thread)),
+                &Request::plain(op),
+                &Performed::of(op),
+            );
+        }
+        execution
+    }
+
+    /// Cuts off all events but the first, changes this suffix, and restores it.
+    fn is_restored(change: impl FnOnce(&mut Tail)) -> bool {
+        let (mut execution, mut tail) = (execution(), Tail::default());
+        execution.split_off(1, &mut tail);
+        change(&mut tail);
+        execution.restores(1, &tail)
+    }
+
+    #[test]
+    fn only_a_suffix_that_fits_is_restored() {
+        assert!(is_restored(|_| ()));
+        let changes: [fn(&mut Tail); 11] = [
+            |tail| tail.events[1].previous.access = Some(EventId(2)),
+            |tail| tail.events[0].index = 2,
+            |tail| tail.events[0].step.thread = ThreadId(2),
+            |tail| tail.events[0].op.object = ObjectId(1),
+            |tail| tail.events[2].edges_end = 1,
+            |tail| tail.edges.push(EventId(0)),
+            |tail| tail.next_edges.push((ThreadId(0), EventId(1))),
+            |tail| tail.races.clear(),
+            |tail| tail.clocks[0][0] += 1,
+            |tail| tail.stride = 0,
+            |tail| tail.events.clear(),
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            assert!(!is_restored(change), "{number}");
+        }
     }
 }

@@ -16,12 +16,13 @@ pub(super) fn give_away(search: &mut Parsimonious) -> Option<Part> {
     let has_children = |frame: &Frame| !frame.children.is_empty();
     let oldest = search.frames.iter().position(has_children)?;
     let mut record = search.record.clone();
-    for frame in search.frames[oldest + 1..].iter().rev() {
-        Parsimonious::ascend(&mut record, &mut frame.clone());
+    let newer = search.frames[oldest + 1..].iter().rev();
+    for (at, replaced) in newer.flat_map(|frame| frame.replaced.iter().rev()) {
+        record.restore(*at, &mut replaced.clone());
     }
     let mut children = mem::take(&mut search.frames[oldest].children);
     record.truncate(children.last()?.kept);
-    let size = |child: &super::Child| child.share * f64::from(child.number());
+    let size = |child: &super::Child| child.share * child.number();
     let share: f64 = children.iter().map(size).sum();
     for child in &mut children {
         child.share /= share.max(f64::MIN_POSITIVE);

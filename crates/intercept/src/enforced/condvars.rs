@@ -2,7 +2,7 @@
 
 use super::mutexes::mutex;
 use super::refuse;
-use crate::ending::THRD_TIMEDOUT;
+use crate::ending::{THRD_ERROR, THRD_TIMEDOUT};
 use enforce::blocking::{Condvar, Deadline, Waited, futex_wait, futex_wake};
 use libc::{c_int, c_long, clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 use std::sync::atomic::AtomicU32;
@@ -45,7 +45,11 @@ fn wait(
     lock: *mut pthread_mutex_t,
     until: Option<Deadline>,
 ) -> c_int {
-    match condvar(condition).wait(mutex(lock), until) {
+    let lock = mutex(lock);
+    if lock.refuses_wait() {
+        return libc::EPERM;
+    }
+    match condvar(condition).wait(lock, until) {
         true => 0,
         false => libc::ETIMEDOUT,
     }
@@ -92,7 +96,10 @@ enforced! {
     }
 
     fn cnd_wait(condition: *mut pthread_cond_t, lock: *mut pthread_mutex_t) -> c_int {
-        wait(condition, lock, None)
+        match wait(condition, lock, None) {
+            0 => 0,
+            _ => THRD_ERROR,
+        }
     }
 
     fn cnd_timedwait(
@@ -100,7 +107,8 @@ enforced! {
     ) -> c_int {
         match wait(condition, lock, Some(realtime(until))) {
             0 => 0,
-            _ => THRD_TIMEDOUT,
+            libc::ETIMEDOUT => THRD_TIMEDOUT,
+            _ => THRD_ERROR,
         }
     }
 

@@ -158,13 +158,10 @@ fn scanned(format: usize, list: List, count: usize, mut shows: impl FnMut(Span, 
         if conversion.kind == b'%' || conversion.is_suppressed {
             continue;
         }
-        // `%n` does not count. After the last conversion that succeeded, it is performed as well.
-        if conversion.kind != b'n' {
-            if left == 0 {
-                return;
-            }
-            left -= 1;
+        if left == 0 {
+            return;
         }
+        left -= usize::from(conversion.kind != b'n');
         // SAFETY: the program passes a pointer for each conversion.
         let to = unsafe { list.word() };
         let is_wide = conversion.length >= 8;

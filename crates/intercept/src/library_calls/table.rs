@@ -174,7 +174,7 @@ const WIDE: &[Row] = &[
     ("wmempcpy __wmempcpy_chk __wmemcpy_chk __wmemmove_chk", &[Reads(|a| a.wide(1, 2)), Writes(|a| a.wide(0, 2))]),
     ("wmemset __wmemset_chk", &[Writes(|a| a.wide(0, 2))]),
     ("mbstowcs __mbstowcs_chk", &[
-        // Each wide character comes from one or more bytes. More are not reported.
+        // Each wide character comes from one or more bytes, of which one is reported.
         Reads(|a| if a.word(0) == 0 { a.text(1) } else { a.text_up_to(1, 2) }),
         Results {
             written: |a, result| match count(result.wrapping_add(1)) {

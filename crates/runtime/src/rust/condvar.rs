@@ -46,7 +46,8 @@ mirror! {
 
 impl Condvar {
     /// Releases the mutex, waits for a signal, and locks the mutex again. The caller must hold the
-    /// mutex. Returns the event that signalled the thread, or `None` if it woke spuriously.
+    /// mutex. Returns the event that signalled the thread, or `None` if it perhaps woke
+    /// spuriously.
     #[track_caller]
     pub fn wait(&self, mutex: &Mutex) -> Option<EventId> {
         let location = Location::caller();
