@@ -110,7 +110,7 @@ fn two_and_three_jobs_report_what_one_job_reports() {
         let is_late = one.given_up > 0;
         assert_eq!(is_late, [2, 3].contains(&number));
         assert!(
-            !is_late || one.given_up > 1024,
+            !is_late || one.given_up > 4 * explore::LEARNING,
             "it shows in the first slice"
         );
         let of = |report: Report| {
