@@ -6,7 +6,7 @@
 use crate::allocator::Allocator;
 use crate::gate::{self, close, code, is_inside};
 use crate::heap::{self, Asked, GRANULE};
-use crate::{image, own_memory};
+use crate::{image, mappings, own_memory};
 use libc::{c_int, c_void, size_t};
 use report::FailureKind;
 use runtime::native;
@@ -143,10 +143,7 @@ fn release(pointer: *mut c_void) {
         // the next execution.
         (false, true) => {
             let (code, _closed) = (code(), close());
-            if is_of_variable(pointer.addr()) {
-                let message = "free of memory that belongs to a variable".to_owned();
-                native::fail(code, FailureKind::DoubleFree, message);
-            }
+            check_block(pointer.addr(), "free", code);
         }
         (true, false) => {}
         (false, false) if own_memory::contains(pointer.addr()) => own_memory::free(pointer),
@@ -204,13 +201,17 @@ fn reallocate(pointer: *mut c_void, size: usize) -> *mut c_void {
         heap::give_back(pointer, Allocator::Malloc, code);
         return std::ptr::null_mut();
     }
+    let known = heap::contains(pointer.addr());
+    if !known && is_inside() {
+        let _closed = close();
+        check_block(pointer.addr(), "realloc", code);
+    }
     let Some(new) = allocated(size, GRANULE) else {
         return no_memory();
     };
     if new.is_null() || pointer.is_null() {
         return or_no_memory(new);
     }
-    let known = heap::contains(pointer.addr());
     let old = match known {
         true => heap::size_of_block(pointer.addr()),
         false if own_memory::contains(pointer.addr()) => own_memory::usable(pointer),
@@ -240,14 +241,35 @@ fn filled(size: usize, align: usize, fill: u8) -> Option<*mut c_void> {
     })
 }
 
-/// Checks whether this is the address of a static variable or on the running thread's stack. Null
-/// is neither.
-fn is_of_variable(address: usize) -> bool {
-    let is_static = || {
-        let mut parts = image::parts();
-        parts.any(|(start, size)| (start..start + size).contains(&address))
+/// Fails if memory that is not from the program's heap is no allocated block either. The blocks
+/// that are left are those from before the beginning of the program, and those of its libraries.
+fn check_block(address: usize, function: &str, code: usize) {
+    let is_block = address == 0
+        || own_memory::contains(address) && own_memory::thread_of_stack(address).is_none();
+    if is_block {
+        return;
+    }
+    let what = if native::own_stack().contains(&address) || is_of_variable(address) {
+        "belongs to a variable"
+    } else if native::privately(|| mappings::is_anonymous(address)) {
+        return;
+    } else {
+        "was not allocated"
     };
-    native::own_stack().contains(&address) || native::privately(is_static)
+    let message = format!("{function} of memory that {what}");
+    native::fail(code, FailureKind::DoubleFree, message);
+}
+
+/// Checks whether this is the address of a static or thread-local variable, or on the stack of
+/// another thread.
+fn is_of_variable(address: usize) -> bool {
+    native::privately(|| {
+        let mut parts = image::parts();
+        own_memory::thread_of_stack(address).is_some()
+            || image::thread_block().contains(&address)
+            || parts.any(|(start, size)| (start..start + size).contains(&address))
+            || mappings::own().iter().any(|own| own.contains(&address))
+    })
 }
 
 fn no_memory() -> *mut c_void {

@@ -100,6 +100,20 @@ pub(crate) fn writable() -> Vec<Range<usize>> {
     ranges.collect()
 }
 
+/// Checks whether the address is in private writable memory that belongs to no file and is not the
+/// stack of the first thread.
+pub(crate) fn is_anonymous(address: usize) -> bool {
+    shown().lines().any(|line| {
+        let mut fields = line.split_whitespace();
+        let place = fields.next().and_then(range);
+        place.is_some_and(|place| place.contains(&address))
+            && fields
+                .next()
+                .is_some_and(|access| access.starts_with("rw") && access.ends_with('p'))
+            && matches!(fields.nth(3), None | Some("[heap]"))
+    })
+}
+
 /// Returns the parts of a range that are mapped, with the accesses (`PROT_READ`, `PROT_WRITE`) that
 /// they permit.
 pub(crate) fn permitted(pages: &Range<usize>) -> Vec<(Range<usize>, c_int)> {

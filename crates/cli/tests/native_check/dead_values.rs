@@ -33,7 +33,7 @@ int main(void) {{
     compiler
         .build(&path, &["-O0".to_owned()], &executable)
         .unwrap();
-    check(&["--max-executions", "100"], &executable, &[]).unwrap()
+    check(&["--max-executions", "1000"], &executable, &[]).unwrap()
 }
 
 const DEAD: [(&str, (&str, &str)); 5] = [

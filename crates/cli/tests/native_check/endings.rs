@@ -118,20 +118,36 @@ fn errors_that_a_thread_causes_itself_are_reported_as_such() {
         ("raise(SIGSEGV)", "sends itself signal 11"),
         ("free(local)", "free of memory that belongs to a variable"),
         ("free(p)", "free of memory that belongs to a variable"),
+        ("free(of_main)", "free of memory that belongs to a variable"),
+        ("free(&kept)", "free of memory that belongs to a variable"),
+        ("free(&errno)", "free of memory that belongs to a variable"),
+        (
+            "p = realloc(p, 8)",
+            "realloc of memory that belongs to a variable",
+        ),
+        ("free(\"text\")", "free of memory that was not allocated"),
+        ("free((void *)run)", "free of memory that was not allocated"),
+        ("free(first)", "free of memory that was not allocated"),
+        ("free((void *)8)", "free of memory that was not allocated"),
     ] {
         let source = format!(
-            "#include <pthread.h>
+            "#include <errno.h>
+             #include <pthread.h>
              #include <signal.h>
              #include <stdlib.h>
              static int fixed[4];
+             static _Thread_local int kept;
+             static void *of_main, *first;
              static void *run(void *p) {{
                  int own[4];
                  void *volatile local = own;
                  {does};
                  return local == p ? p : NULL;
              }}
-             int main(void) {{
+             int main(int count, char **words) {{
                  pthread_t thread;
+                 of_main = &count;
+                 first = words[0];
                  pthread_create(&thread, NULL, run, fixed);
                  return pthread_join(thread, NULL);
              }}"
@@ -141,6 +157,30 @@ fn errors_that_a_thread_causes_itself_are_reported_as_such() {
         let text = text.unwrap_or_default();
         assert!(text.contains(message), "{does}: {report}");
     }
+}
+
+/// In each execution anew: a block from before main, and one of the C library.
+#[test]
+fn blocks_that_the_program_did_not_allocate_itself_can_be_freed() {
+    let source = "#include <stdatomic.h>
+        #include <pthread.h>
+        #include <stdlib.h>
+        #include <string.h>
+        static char *early; static atomic_int x;
+        __attribute__((constructor)) static void allocate(void) { early = malloc(10); }
+        static void *run(void *p) { x++; return p; }
+        int main(void) {
+            pthread_t thread;
+            pthread_create(&thread, NULL, run, NULL);
+            x++;
+            pthread_join(thread, NULL);
+            strcpy(early, \"early\");
+            free(realloc(early, 100));
+            free(realpath(\"/\", NULL));
+        }";
+    let report = report("early.c", source);
+    assert_eq!(report["verdict"], "verified", "{report}");
+    assert_eq!(report["executions"], 2);
 }
 
 #[test]
