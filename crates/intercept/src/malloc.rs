@@ -4,12 +4,13 @@
 //! prepared for one, calls go to the C library.
 
 use crate::allocator::Allocator;
-use crate::gate::{self, close, code, is_inside};
+use crate::gate::{self, Own, close, code, is_inside};
 use crate::heap::{self, Asked, GRANULE};
 use crate::{image, mappings, own_memory};
 use libc::{c_int, c_void, size_t};
 use report::FailureKind;
 use runtime::native;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 unsafe extern "C" {
@@ -241,17 +242,25 @@ fn filled(size: usize, align: usize, fill: u8) -> Option<*mut c_void> {
     })
 }
 
+/// Memory with blocks from before the beginning of the program, as far as the program frees them.
+static EARLY_BLOCKS: Own<Vec<Range<usize>>> = Own::new(Vec::new());
+
 /// Fails if memory that is not from the program's heap is no allocated block either. The blocks
 /// that are left are those from before the beginning of the program, and those of its libraries.
 fn check_block(address: usize, function: &str, code: usize) {
     let is_block = address == 0
-        || own_memory::contains(address) && own_memory::thread_of_stack(address).is_none();
+        || own_memory::contains(address) && own_memory::thread_of_stack(address).is_none()
+        || EARLY_BLOCKS
+            .get()
+            .iter()
+            .any(|known| known.contains(&address));
     if is_block {
         return;
     }
     let what = if native::own_stack().contains(&address) || is_of_variable(address) {
         "belongs to a variable"
-    } else if native::privately(|| mappings::is_anonymous(address)) {
+    } else if let Some(memory) = native::privately(|| mappings::anonymous_at(address)) {
+        native::privately(|| EARLY_BLOCKS.get().push(memory));
         return;
     } else {
         "was not allocated"

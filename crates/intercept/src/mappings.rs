@@ -100,17 +100,17 @@ pub(crate) fn writable() -> Vec<Range<usize>> {
     ranges.collect()
 }
 
-/// Checks whether the address is in private writable memory that belongs to no file and is not the
-/// stack of the first thread.
-pub(crate) fn is_anonymous(address: usize) -> bool {
-    shown().lines().any(|line| {
-        let mut fields = line.split_whitespace();
-        let place = fields.next().and_then(range);
-        place.is_some_and(|place| place.contains(&address))
-            && fields
-                .next()
-                .is_some_and(|access| access.starts_with("rw") && access.ends_with('p'))
-            && matches!(fields.nth(3), None | Some("[heap]"))
+/// Returns the mapping of an address in private writable memory that belongs to no file and is not
+/// the stack of the first thread.
+pub(crate) fn anonymous_at(address: usize) -> Option<Range<usize>> {
+    let shown = shown();
+    let mut lines = shown.lines().map(str::split_whitespace);
+    lines.find_map(|mut fields| {
+        let place = range(fields.next()?).filter(|place| place.contains(&address))?;
+        let access = fields.next()?;
+        let has_name = !matches!(fields.nth(3), None | Some("[heap]"));
+        let is_private = access.starts_with("rw") && access.ends_with('p');
+        (is_private && !has_name).then_some(place)
     })
 }
 
