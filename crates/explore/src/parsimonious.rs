@@ -511,7 +511,7 @@ impl Strategy for Parsimonious {
         let mut fits = |frame: &Frame| {
             let kept = frame.children.iter().map(|child| child.kept);
             let fits = kept.is_sorted() && frame.needed_later() <= execution.len();
-            // What the frame does not need, the frames below do not need either.
+            // Older frames need no more events than this one.
             execution.truncate(frame.needed);
             let mut replaced = frame.replaced.iter().rev();
             fits && replaced.all(|(at, part)| {

@@ -118,7 +118,7 @@ fn the_end_of_a_wait_carries_the_time_of_the_waker_only() {
     }
 }
 
-/// The second signal wakes nobody: the waiter was woken by the first one, or does not wait.
+/// If the thread waits, the first signal wakes it. The second signal then finds no waiter.
 #[test]
 fn a_waiter_takes_the_time_of_the_signal_that_woke_it() {
     let source = "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
