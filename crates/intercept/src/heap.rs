@@ -3,7 +3,7 @@
 //! execution, so that accesses to freed memory are detected.
 
 use crate::allocator::Allocator;
-use crate::gate::{Own, close, code, is_inside};
+use crate::gate::{self, Own, close, code, is_inside};
 use crate::{image, own_memory, threads};
 use libc::c_void;
 use report::FailureKind;
@@ -244,12 +244,16 @@ pub(crate) fn check(address: usize, length: usize, frame: *const Frame) {
     }
 }
 
-/// Checks the use of a synchronization object. Fails if the object is in the heap and its memory is
-/// not allocated.
+/// Checks the use of a synchronization object, like [`check`]. The caller must be an exported
+/// function that has recorded the frame.
 #[inline]
 pub(crate) fn check_object(address: usize, code: usize) {
     if contains(address) {
         check_block(address, 1, code);
+    } else if native::is_in_ended_frame(address, gate::frame()) {
+        fail_in_ended_frame(code);
+    } else if own_memory::contains(address) && threads::is_local_of_ended(address) {
+        fail_in_ended_thread(code);
     }
 }
 

@@ -130,6 +130,9 @@ life! {
         /// The address of the frame of the call in which the thread was last suspended, or 0 if it
         /// was never suspended. No frames of the program lie below this address.
         pub(crate) frame: usize,
+        /// The bounds of the memory on the thread's stack that other threads have accessed, as far
+        /// as it may belong to functions that have not returned.
+        pub(crate) shared_locals: Option<(usize, usize)>,
     }
 }
 
@@ -462,6 +465,7 @@ impl Guest for Guests {
 
     #[inline]
     fn end_wait(engine: &mut Engine, wait: Wait, edges: &[EventId]) {
+        engine.end_frames();
         if engine.watch.races {
             match wait {
                 Wait::Unpark(thread) => engine.guests.happens_before.parked(thread),
@@ -480,6 +484,7 @@ impl Guest for Guests {
 
     #[inline]
     fn join(engine: &mut Engine, thread: ThreadId) {
+        engine.end_frames();
         // The main thread is not counted, because it may be joined before it has joined all other
         // threads.
         engine.guests.native.life.joined += usize::from(thread != ThreadId::MAIN);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <regex.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,6 +257,16 @@ READS(wprintf(L"%d %ls", 1, w), w, 16)
 READS(snprintf(a, 100, "%3$*2$d %1$s", b, 5, 1), b, 7)
 WRITES(swprintf(w, 50, L"%d %s", 42, "ok"), w, 24)
 READS_OF(q = b; room = 5; p = a; size = 60, iconv(iconv_open("UTF-16LE", "UTF-8"), &q, &room, &p, (size_t *)&size), b, 5)
+READS(sum = a64l(b), b, 6)
+READS(sum = mblen(b, 3), b, 1)
+READS(mbtowc(&w[0], b, 3), b, 1)
+WRITES(mbtowc(&w[0], b, 3), w, 4)
+WRITES(wctomb(a, L'x'), a, 1)
+READS(sum = mbsinit((mbstate_t *)a), a, 8)
+READS(sum = sigisemptyset((sigset_t *)a), a, 8)
+READS(sigandset((sigset_t *)a, (sigset_t *)b, (sigset_t *)b), b, 8)
+WRITES(sigorset((sigset_t *)a, (sigset_t *)b, (sigset_t *)b), a, 8)
+WRITES_TO(file = fopen("/dev/null", "w"), setvbuf(file, a, _IOFBF, 64), a, 64)
 
 extern const struct call __start_calls[], __stop_calls[];
 static const struct call *call, *all[1000];

@@ -328,3 +328,132 @@ fn thread_local_memory_ends_with_its_thread() {
         }
     }
 }
+
+/// A program whose function `run` shares its local `x` with a thread, and returns.
+fn returns(used: &str, run: &str) -> String {
+    format!(
+        "#include <semaphore.h>
+         #include <stdio.h>
+         static sem_t posted, seen;
+         static pthread_t thread;
+         struct shared {{
+             int n; atomic_int go, more; char text[8];
+             pthread_mutex_t m; pthread_cond_t c; sem_t s; pthread_barrier_t b;
+         }};
+         struct shared *given;
+         int kept;
+         static void *use(void *p) {{ struct shared *x = p; {used} return 0; }}
+         __attribute__((noinline)) static void run(void) {{
+             struct shared x = {{.m = PTHREAD_MUTEX_INITIALIZER, .c = PTHREAD_COND_INITIALIZER}};
+             sem_init(&x.s, 0, 0);
+             pthread_barrier_init(&x.b, 0, 2);
+             {run}
+         }}
+         int main(void) {{
+             sem_init(&posted, 0, 0);
+             sem_init(&seen, 0, 0);
+             run();
+             return pthread_join(thread, 0);
+         }}"
+    )
+}
+
+#[test]
+fn the_return_of_a_function_is_ordered_with_uses_of_its_locals() {
+    let start = "pthread_create(&thread, 0, use, &x);";
+    let wait = format!("{start} sem_wait(&posted);");
+    let spin = format!("{start} while (!x.go);");
+    let lock = format!(
+        "{start} pthread_mutex_lock(&x.m);
+         while (!x.n) pthread_cond_wait(&x.c, &x.m);
+         pthread_mutex_unlock(&x.m);"
+    );
+    // Each use comes first after, then before the event that lets the function return.
+    let cases = [
+        (
+            &wait,
+            "sem_post(&posted); x->n = 1;",
+            "x->n = 1; sem_post(&posted);",
+        ),
+        (
+            &wait,
+            "sem_post(&posted); return (void *)(long)x->n;",
+            "int n = x->n; sem_post(&posted); return n ? x : 0;",
+        ),
+        (
+            &wait,
+            "sem_post(&posted); strcpy(x->text, \"abc\");",
+            "strcpy(x->text, \"abc\"); sem_post(&posted);",
+        ),
+        (
+            &wait,
+            "sem_post(&posted); sem_post(&x->s);",
+            "sem_post(&x->s); sem_post(&posted);",
+        ),
+        (
+            &wait,
+            "sem_post(&posted); pthread_mutex_lock(&x->m);",
+            "pthread_mutex_lock(&x->m); sem_post(&posted);",
+        ),
+        (&spin, "x->go = 1; x->more = 1;", "x->more = 1; x->go = 1;"),
+        (&spin, "x->go = 1; x->n = 1;", "x->n = 1; x->go = 1;"),
+        (
+            &lock,
+            "pthread_mutex_lock(&x->m); x->n = 1; pthread_mutex_unlock(&x->m); pthread_cond_signal(&x->c);",
+            "pthread_mutex_lock(&x->m); x->n = 1; pthread_cond_signal(&x->c); pthread_mutex_unlock(&x->m);",
+        ),
+    ];
+    for (run, late, early) in cases {
+        for (used, is_late) in [(late, true), (early, false)] {
+            for options in [&[][..], &["--plain=sc"], &["--memory=rc11"]] {
+                for (program, report) in reports(&returns(used, run), options, &["-O0", "-O2"]) {
+                    let verdict = if is_late { "bug" } else { "verified" };
+                    assert_eq!(
+                        report["verdict"], verdict,
+                        "{options:?} {program}\n{report}"
+                    );
+                    if is_late {
+                        assert_eq!(report["errors"][0]["kind"], "use_after_free", "{program}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn objects_in_locals_may_end_as_soon_as_posix_permits() {
+    let start = "pthread_create(&thread, 0, use, &x);";
+    let semaphore = format!("{start} sem_wait(&x.s);");
+    let barrier = format!("{start} pthread_barrier_wait(&x.b);");
+    for (run, used) in [
+        (semaphore, "sem_post(&x->s);"),
+        (barrier, "pthread_barrier_wait(&x->b);"),
+    ] {
+        for (program, report) in reports(&returns(used, &run), &[], &["-O0", "-O2"]) {
+            assert_eq!(report["verdict"], "verified", "{program}\n{report}");
+        }
+    }
+}
+
+#[test]
+fn the_end_of_a_thread_is_ordered_with_uses_of_its_locals() {
+    let run = "pthread_create(&thread, 0, use, &x); sem_wait(&posted);";
+    let used = "struct shared own = {.n = 0}; given = &own; sem_post(&posted); sem_wait(&seen);";
+    for (then, verdict) in [
+        ("sem_post(&seen); kept = given->n;", "bug"),
+        ("kept = given->n; sem_post(&seen);", "verified"),
+    ] {
+        let text = returns(used, &format!("{run} {then}"));
+        for (program, report) in reports(&text, &[], &["-O0", "-O2"]) {
+            assert_eq!(report["verdict"], verdict, "{program}\n{report}");
+            if verdict == "bug" {
+                let message = report["errors"][0]["message"].as_str().unwrap();
+                assert!(
+                    message.contains(": end of T0 and read by main at "),
+                    "{message}"
+                );
+            }
+        }
+    }
+}

@@ -143,6 +143,13 @@ impl Arguments {
         (start, length_up_to(start, self.word(most)))
     }
 
+    /// Returns the first byte of a multibyte character that the function reads. The argument `most`
+    /// limits its number of bytes.
+    pub(super) fn multibyte(&self, start: usize, most: usize) -> Span {
+        let is_read = self.word(start) != 0 && self.word(most) > 0;
+        self.bytes(start, usize::from(is_read))
+    }
+
     /// Returns the part of a wide string that the function reads. The argument `most` limits its
     /// number of characters.
     pub(super) fn wide_text_up_to(&self, start: usize, most: usize) -> Span {

@@ -5,7 +5,7 @@ use super::Copy;
 use super::entry::Arguments;
 use super::formatted::{Printing, Scanning};
 use super::hidden::Hidden;
-use super::spans::{NONE, count};
+use super::spans::{NONE, count, length_up_to};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -322,6 +322,7 @@ const REST: &[Row] = &[
     ("mktime timegm", &[Reads(|a| a.bytes(0, TM)), Writes(|a| a.bytes(0, TM))]),
     ("asctime", &[Reads(|a| a.bytes(0, TM)), Writes(|_| Hidden::Text.span()), shared_result!(26)]),
     ("l64a", &[shared_result!(7)]),
+    ("a64l", &[Reads(|a| (a.word(0), length_up_to(a.word(0), 6)))]),
     ("getpwnam", &[Reads(|a| a.text(0)), shared_result!(size_of::<libc::passwd>())]),
     ("getpwuid", &[shared_result!(size_of::<libc::passwd>())]),
     ("getpwent", &[shared_result!(size_of::<libc::passwd>())]),
@@ -342,9 +343,21 @@ const REST: &[Row] = &[
         Writes(|_| variable(c"optopt", 4)), Reads(|_| variable(c"opterr", 4)),
     ]),
     ("lgamma lgammaf lgammal gamma", &[Writes(|_| variable(c"signgam", 4))]),
-    ("mblen mbtowc wctomb", &[Writes(|_| Hidden::Shift.span())]),
-    ("mbrtowc", &[Writes(|a| shift(a, 3)), Reads(|a| a.bytes(1, usize::from(a.word(2) > 0))), Writes(|a| a.bytes(0, 4))]),
-    ("mbrlen", &[Writes(|a| shift(a, 2)), Reads(|a| a.bytes(0, usize::from(a.word(1) > 0)))]),
+    ("mblen", &[Writes(|_| Hidden::Shift.span()), Reads(|a| a.multibyte(0, 1))]),
+    ("mbtowc", &[
+        Writes(|_| Hidden::Shift.span()), Reads(|a| a.multibyte(1, 2)),
+        Writes(|a| a.bytes(0, if a.word(0) == 0 { 0 } else { 4 })),
+    ]),
+    ("wctomb", &[Writes(|_| Hidden::Shift.span()), Writes(|a| a.bytes(0, usize::from(a.word(0) != 0)))]),
+    ("mbsinit", &[Reads(|a| a.bytes(0, if a.word(0) == 0 { 0 } else { 8 }))]),
+    // The stream uses the buffer from now on.
+    ("setvbuf", &[Writes(|a| if a.word(1) == 0 { NONE } else { a.sized(1, 3) })]),
+    ("setbuffer", &[Writes(|a| if a.word(1) == 0 { NONE } else { a.sized(1, 2) })]),
+    ("setbuf", &[Writes(|a| if a.word(1) == 0 { NONE } else { a.bytes(1, libc::BUFSIZ as usize) })]),
+    ("mbrtowc", &[
+        Writes(|a| shift(a, 3)), Reads(|a| a.multibyte(1, 2)), Writes(|a| a.bytes(0, if a.word(0) == 0 { 0 } else { 4 })),
+    ]),
+    ("mbrlen", &[Writes(|a| shift(a, 2)), Reads(|a| a.multibyte(0, 1))]),
     ("wcrtomb", &[Writes(|a| shift(a, 2)), Writes(|a| a.bytes(0, 1))]),
     ("mbsrtowcs wcsrtombs", &[Writes(|a| shift(a, 3)), Writes(|a| a.bytes(1, if a.word(0) == 0 { 0 } else { 8 }))]),
     ("tsearch tdelete", &[Reads(|a| a.bytes(1, 8)), Writes(|a| a.bytes(1, 8))]),

@@ -160,8 +160,8 @@ impl Engine {
     /// Returns the range that a copy writes, after making it one object with the range that the
     /// copy reads.
     fn range_of_copy(&mut self, to: usize, from: usize, length: usize) -> Range {
-        self.accesses_stack(to);
-        self.accesses_stack(from);
+        self.accesses_stack(to, length);
+        self.accesses_stack(from, length);
         let (range, has_grown) = self.names.copy_range(to as u64, from as u64, length as u32);
         if has_grown {
             self.coarsen_ranges(true);

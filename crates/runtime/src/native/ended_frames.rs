@@ -4,6 +4,9 @@
 //! running thread, or of a thread that is suspended in a hook, everything below that address
 //! belongs to functions that have returned, or to the checker. A thread that has ended has no
 //! frames.
+//!
+//! The end of a frame must be ordered with accesses to it by other threads, like a free. It is no
+//! event. So it is recorded when the thread announces its next event, or ends.
 
 use super::Frame;
 use super::foreign::may_be_stack;
@@ -34,7 +37,57 @@ pub fn is_in_ended_frame(address: usize, frame: *const Frame) -> bool {
         && silently(|engine| engine.is_in_ended_frame(address, frame.addr()))
 }
 
+/// Records that the running thread ends, and with it all its frames. The frame of `main` stays.
+pub fn end_frames() {
+    silently(|engine| {
+        if engine.running != ThreadId::MAIN {
+            let base = engine.thread().fibre.base();
+            if let Some((start, end)) = engine.end_locals_below(base) {
+                engine.shadow_end(start, end - start);
+            }
+        }
+    });
+}
+
 impl Engine {
+    /// Records that the running thread accesses this memory on the stack of another thread. The
+    /// owner's return from the function is an access, too, so the memory is shared.
+    pub(super) fn shares_locals(&mut self, owner: ThreadId, address: usize, length: usize) {
+        let shared = &mut self.threads[owner.index()].life.guests.shared_locals;
+        let (start, end) = shared.unwrap_or((usize::MAX, 0));
+        *shared = Some((start.min(address), end.max(address + length)));
+        if self.races_plain() {
+            self.own_for(owner, address, length);
+        } else {
+            self.search_for_races();
+        }
+    }
+
+    /// Records that functions of the running thread have returned, if other threads have accessed
+    /// their local variables. The thread must be in a call of a hook.
+    #[inline(always)]
+    pub(crate) fn end_frames(&mut self) {
+        if self.thread().life.guests.shared_locals.is_some() {
+            // SAFETY: only the system thread that runs the program writes `FRAME`.
+            let frame = unsafe { FRAME }.addr();
+            if self.is_on_own_stack(frame)
+                && !self.guests.native.life.has_exited
+                && let Some((start, end)) = self.end_locals_below(frame + size_of::<Frame>())
+            {
+                self.shadow_return(start, end - start);
+            }
+        }
+    }
+
+    /// Returns the bounds of the memory below this address on the running thread's stack that other
+    /// threads have accessed, and forgets it.
+    fn end_locals_below(&mut self, frame: usize) -> Option<(usize, usize)> {
+        let shared = &mut self.thread().life.guests.shared_locals;
+        let (start, end) = shared.filter(|&(start, _)| start < frame)?;
+        *shared = (frame < end).then_some((frame, end));
+        Some((start, end.min(frame)))
+    }
+
     #[inline(never)]
     fn is_in_ended_frame(&self, address: usize, frame: usize) -> bool {
         let Some(owner) = self.owner_of_stack(address) else {

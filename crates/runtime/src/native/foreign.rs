@@ -78,7 +78,7 @@ impl Engine {
             }
             // The stack then differs from its copy in savepoints.
             owner.guests.run = run;
-            self.accesses_stack(address);
+            self.accesses_stack(address, length);
         }
     }
 

@@ -289,6 +289,7 @@ pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
         let thread = engine.thread();
         thread.life.code = code;
         thread.life.guests.round.take_effect();
+        engine.end_frames();
     });
     does()
 }
@@ -304,6 +305,7 @@ pub unsafe fn try_at<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
     // SAFETY: as promised by the caller.
     let continues = |engine: &mut Engine| unsafe {
         engine.thread().life.code = (*frame).code();
+        engine.end_frames();
         !engine.stops_by(frame, true, Given::Part([0; 3]))
     };
     perform_when(continues, |_| ());

@@ -106,20 +106,24 @@ impl Engine {
 
     /// Records that the running thread accesses memory, which may be another thread's stack.
     #[inline(always)]
-    pub(crate) fn accesses_stack(&mut self, address: usize) {
-        if may_be_stack(address) && !self.guests.native.is_raced {
-            self.shares_stack(address);
+    pub(crate) fn accesses_stack(&mut self, address: usize, length: usize) {
+        if may_be_stack(address) {
+            self.shares_stack(address, length);
         }
     }
 
-    /// Turns plain accesses to the stack that contains this address into events, unless it is the
-    /// running thread's own stack.
+    /// Unless it is the running thread's own stack, records that the stack that contains this
+    /// memory is shared. If plain accesses are interleaved, those to this stack become events.
     #[cold]
-    fn shares_stack(&mut self, address: usize) {
+    fn shares_stack(&mut self, address: usize, length: usize) {
         let owner = self.owner_of_stack(address);
         let Some(owner) = owner.filter(|&owner| owner != self.running) else {
             return;
         };
+        self.shares_locals(owner, address, length);
+        if self.races_plain() {
+            return;
+        }
         if !self.threads[owner.index()].guests.has_private_stack {
             return;
         }

@@ -43,7 +43,7 @@ impl Engine {
     /// Returns the range that an access belongs to.
     #[inline(always)]
     pub(crate) fn range(&mut self, address: usize, length: usize) -> Range {
-        self.accesses_stack(address);
+        self.accesses_stack(address, length);
         let slot = (address >> 2) % RECENT;
         match self.guests.native.ranges.recent.get(slot) {
             Some(recent) if recent.address == address && recent.length == length => recent.range,
@@ -100,6 +100,7 @@ impl Engine {
     /// Announces the running thread's next operation. Returns whether the thread continues at once.
     #[inline(always)]
     pub(super) fn announces_request(&mut self, request: Request) -> bool {
+        self.end_frames();
         let index = self.running.index();
         self.life.pending[index] = explore::Pending::Enabled(self.after_yield(request));
         let runs_on = self.runs_on();

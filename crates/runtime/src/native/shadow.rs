@@ -6,6 +6,7 @@
 //! an earlier access that it covers and is ordered after, because any access that races with the
 //! earlier access also races with the later access.
 
+use super::foreign::may_be_stack;
 use super::ownership::Found;
 use crate::engine::Engine;
 use crate::trace::Shown;
@@ -55,7 +56,7 @@ pub(crate) struct Touch {
     recorded: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Read,
     Write,
@@ -63,6 +64,11 @@ enum Kind {
     AtomicWrite,
     /// A free of memory.
     Release,
+    /// The return of the function whose local variables were in this memory. The touch has the
+    /// place that the thread has reached since.
+    Return,
+    /// The end of the thread whose stack this memory was.
+    End,
     /// A use of a synchronization object.
     Use,
     Initialize,
@@ -77,6 +83,8 @@ impl Kind {
             Kind::AtomicRead => "atomic read",
             Kind::AtomicWrite => "atomic write",
             Kind::Release => "free",
+            Kind::Return => "return of its function",
+            Kind::End => "end",
             Kind::Use => "use",
             Kind::Initialize => "initialization",
             Kind::Destroy => "destruction",
@@ -87,9 +95,14 @@ impl Kind {
         !matches!(self, Kind::Read | Kind::AtomicRead | Kind::Use)
     }
 
+    /// Returns whether the life of memory ends.
+    fn ends_memory(self) -> bool {
+        matches!(self, Kind::Release | Kind::Return | Kind::End)
+    }
+
     /// Returns whether the life of memory, or of an object in it, begins or ends.
     fn bounds_life(self) -> bool {
-        matches!(self, Kind::Release | Kind::Initialize | Kind::Destroy)
+        self.ends_memory() || matches!(self, Kind::Initialize | Kind::Destroy)
     }
 
     fn is_atomic(self) -> bool {
@@ -199,6 +212,17 @@ impl Engine {
         self.shadow(address, length, Kind::Release);
     }
 
+    /// Records that functions of the running thread have returned whose local variables were in
+    /// this memory.
+    pub(super) fn shadow_return(&mut self, address: usize, length: usize) {
+        self.shadow(address, length, Kind::Return);
+    }
+
+    /// Records that the running thread ends, whose stack contains this memory.
+    pub(super) fn shadow_end(&mut self, address: usize, length: usize) {
+        self.shadow(address, length, Kind::End);
+    }
+
     /// Records that the running thread unmaps memory.
     pub(crate) fn shadow_unmap(&mut self, memory: Range<usize>, code: usize) {
         let within = memory.start / GRANULE..memory.end.div_ceil(GRANULE);
@@ -260,6 +284,16 @@ impl Engine {
         }
     }
 
+    /// Records in the ownership of this memory that the thread accesses it plainly.
+    pub(super) fn own_for(&mut self, thread: ThreadId, address: usize, length: usize) {
+        for granule in address / GRANULE..=(address + length - 1) / GRANULE {
+            let ownership = &mut self.guests.native.ownership;
+            if ownership.access(granule, thread, true) == Found::NewlyShared {
+                self.handle_shared_memory();
+            }
+        }
+    }
+
     /// Returns whether the running thread is the main thread and all other threads have been
     /// joined. Its actions are then ordered after all past actions of other threads and before all
     /// their future actions.
@@ -316,6 +350,12 @@ impl Engine {
         if self.is_ignored(kind) {
             return;
         }
+        if may_be_stack(address)
+            && let Some(owner) = self.owner_of_stack(address)
+            && owner != self.running
+        {
+            self.shares_locals(owner, address, length);
+        }
         let end = address + length;
         let mut start = address;
         while start < end {
@@ -346,6 +386,8 @@ impl Engine {
             Kind::AtomicRead
             | Kind::AtomicWrite
             | Kind::Release
+            | Kind::Return
+            | Kind::End
             | Kind::Use
             | Kind::Initialize
             | Kind::Destroy => false,
@@ -461,27 +503,36 @@ impl Engine {
         };
         let both = earlier.bytes & later.bytes;
         let address = number * GRANULE + both.trailing_zeros() as usize;
-        let name = native
-            .source_map
-            .variable(address, both.count_ones() as usize);
+        let kinds = [earlier.kind, later.kind];
+        let name = match kinds.contains(&Kind::Return) || kinds.contains(&Kind::End) {
+            // Another function may have used the memory since.
+            true => "a local variable".to_owned(),
+            false => native
+                .source_map
+                .variable(address, both.count_ones() as usize),
+        };
         let mut accesses = [earlier, later].map(|touch| {
             let thread = self.thread_name(touch.epoch.thread);
-            (
-                self.place_of(touch),
-                thread,
-                touch.kind.name(),
-                self.within(touch),
-            )
+            let (place, within) = match touch.kind {
+                Kind::End => (None, None),
+                _ => (self.place_of(touch), self.within(touch)),
+            };
+            (place, thread, touch.kind, within)
         });
         accesses.sort();
         let location = accesses[1].0.clone();
         let other_location = accesses[0].0.clone();
         let [first, second] = accesses.map(|(place, thread, kind, within)| {
-            let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+            let (by, at) = match kind {
+                Kind::Return => ("by", "before"),
+                Kind::End => ("of", "at"),
+                _ => ("by", "at"),
+            };
+            let place = place.map_or_else(String::new, |place| format!(" {at} {place}"));
             let within = within.map_or_else(String::new, |within| format!(" (in {within})"));
-            format!("{kind} by {thread}{place}{within}")
+            format!("{} {by} {thread}{place}{within}", kind.name())
         });
-        let is_use_after_free = earlier.kind == Kind::Release || later.kind == Kind::Release;
+        let is_use_after_free = earlier.kind.ends_memory() || later.kind.ends_memory();
         let what = if is_use_after_free {
             "use after free"
         } else {
