@@ -9,7 +9,6 @@ use libc::c_void;
 use report::FailureKind;
 use runtime::native::{self, Frame};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -77,10 +76,10 @@ pub(crate) fn construct(is_constructing: bool) {
     IS_CONSTRUCTING.store(is_constructing, Relaxed);
 }
 
-/// Returns the blocks that the execution has allocated and not freed. Blocks of constructors do not
-/// count.
-pub(crate) fn live_blocks() -> BTreeSet<usize> {
-    let mut blocks = BTreeSet::new();
+/// Returns the blocks that the execution has allocated and not freed, in ascending order. Blocks of
+/// constructors do not count.
+pub(crate) fn live_blocks() -> Vec<usize> {
+    let mut blocks = Vec::new();
     for (index, &used) in USED.get()[..*HIGHEST.get()].iter().enumerate() {
         let start = if index == 0 { PREFIX.get().len() } else { 0 };
         let arena = REGION + index * ARENA;
@@ -88,7 +87,7 @@ pub(crate) fn live_blocks() -> BTreeSet<usize> {
             // SAFETY: the address is in the region.
             let state = unsafe { *state(granule) };
             if state & FIRST != 0 && state & FREED == 0 {
-                blocks.insert(granule);
+                blocks.push(granule);
             }
         }
     }
@@ -225,6 +224,17 @@ pub(crate) fn contains(address: usize) -> bool {
 #[inline(always)]
 fn state(address: usize) -> *mut u8 {
     (STATES + (address - REGION) / GRANULE) as *mut u8
+}
+
+/// Returns whether the access lies in one granule of an allocated block, or outside the heap.
+#[inline(always)]
+pub(crate) fn is_simple(address: usize, length: usize) -> bool {
+    if !contains(address) {
+        return true;
+    }
+    // SAFETY: the address is in the region.
+    let state = unsafe { *state(address) };
+    state & FREED == 0 && address % GRANULE + length <= usize::from(state & BYTES)
 }
 
 /// Checks an access of the program. Fails in three cases: the memory is in the heap but not

@@ -32,7 +32,7 @@ unsafe fn read_inside(pointer: *const c_void, length: usize) {
     if gate::is_errno(pointer.addr()) {
         return;
     }
-    if !heap::contains(pointer.addr())
+    if heap::is_simple(pointer.addr(), length)
         && !copies::has_begun()
         && native::reads_own(pointer.addr(), length, code())
     {
@@ -94,7 +94,8 @@ unsafe fn write_inside(pointer: *const c_void, length: usize) {
     if gate::is_errno(pointer.addr()) {
         return;
     }
-    if !heap::contains(pointer.addr()) && native::writes_own(pointer.addr(), length, code()) {
+    if heap::is_simple(pointer.addr(), length) && native::writes_own(pointer.addr(), length, code())
+    {
         gate::pass();
     } else {
         // SAFETY: as promised by the caller.

@@ -1,7 +1,6 @@
 //! Leaks: heap blocks to which nothing points when the program and all its threads have ended.
 
 use crate::{blocks, gate, heap, image, keys, pages, threads};
-use std::collections::BTreeSet;
 
 /// Returns the start of a lost block, if there is one.
 pub(crate) fn find() -> Option<usize> {
@@ -9,7 +8,7 @@ pub(crate) fn find() -> Option<usize> {
     if live.is_empty() {
         return None;
     }
-    let mut reached: BTreeSet<usize> = BTreeSet::new();
+    let mut is_reached = vec![false; live.len()];
     let mut ranges: Vec<(usize, usize)> = image::parts().chain(pages::parts()).collect();
     ranges.extend(blocks::ranges(gate::checker()));
     // Blocks that the C library keeps for a thread are not lost: it frees them when the thread
@@ -23,12 +22,13 @@ pub(crate) fn find() -> Option<usize> {
             // SAFETY: the ranges are memory of the program.
             let value = unsafe { *(word as *const usize) };
             if let Some((block, size, _)) = heap::block(value)
-                && live.contains(&block)
-                && reached.insert(block)
+                && let Ok(index) = live.binary_search(&block)
+                && !std::mem::replace(&mut is_reached[index], true)
             {
                 ranges.push((block, size));
             }
         }
     }
-    live.difference(&reached).next().copied()
+    let lost = is_reached.iter().position(|is_reached| !is_reached);
+    lost.map(|index| live[index])
 }

@@ -129,7 +129,7 @@ impl Drop for Leaving {
         if !lists_at(self.0).robust.is_empty() {
             robust::abandon_all();
         }
-        native::end_frames();
+        native::end_stack();
         let pointer = pointer_of(self.0);
         if pointer != gate::checker() {
             at(self.0).has_ended = true;

@@ -43,7 +43,7 @@ pub use debugging::{
     call_debugger_at_failures, mazurka_failed, mazurka_failure, stop_for_debugger,
 };
 pub(crate) use ended_frames::restore_frame;
-pub use ended_frames::{FRAME, end_frames, is_in_ended_frame};
+pub use ended_frames::{FRAME, end_stack, is_in_ended_frame};
 pub(crate) use foreign::Foreign;
 pub use foreign::changes;
 pub(crate) use foreign::include_stack;

@@ -8,6 +8,8 @@ use explore::{
     Step, Strategy, ThreadId, explore,
 };
 use report::Conditions;
+#[allow(unused_imports, reason = "`mirrors!` may name types of `sync`")]
+use runtime::sync::*;
 use runtime::*;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -34,7 +36,7 @@ struct Shared {
     mutexes: Vec<Mutex>,
     rwlocks: Vec<RwLock>,
     condvars: Vec<Condvar>,
-    semaphores: Vec<Semaphore>,
+    entries: Entries,
     barriers: Vec<Barrier>,
     onces: Vec<Once>,
     channels: Vec<Channel<u64>>,
@@ -43,6 +45,41 @@ struct Shared {
     /// The barrier that lets the threads begin together.
     start: Barrier,
 }
+
+macro_rules! define_entries {
+    ($(
+        $field:ident: $Kind:ident = $create:expr,
+        $($Act:ident => $perform:expr),+;
+    )*) => {
+        /// The objects that have entries in testkit.
+        struct Entries {
+            $($field: Vec<$Kind>,)*
+        }
+
+        impl Entries {
+            fn new(program: &Program) -> Entries {
+                Entries {
+                    $($field: {
+                        let create: fn(&Program, usize) -> $Kind = $create;
+                        let numbers = 0..program.count(Sort::Entry(Kind::$Kind));
+                        numbers.map(|number| create(program, number)).collect()
+                    },)*
+                }
+            }
+
+            fn perform(&self, act: Act, object: usize) -> u64 {
+                match act {
+                    $($(Act::$Act => {
+                        let perform: fn(&$Kind) -> u64 = $perform;
+                        perform(&self.$field[object])
+                    })+)*
+                }
+            }
+        }
+    };
+}
+
+testkit::mirrors!(define_entries);
 
 /// The state that is checked at the end. It outlives the executions.
 #[derive(Default)]
@@ -77,9 +114,7 @@ impl Shared {
             mutexes: numbers(Sort::Mutex).map(|_| Mutex::new()).collect(),
             rwlocks: numbers(Sort::RwLock).map(|_| RwLock::new()).collect(),
             condvars: numbers(Sort::Condvar).map(|_| Condvar::new()).collect(),
-            semaphores: numbers(Sort::Entry(Kind::Semaphore))
-                .map(|n| Semaphore::new(program.permits(n)))
-                .collect(),
+            entries: Entries::new(program),
             barriers: numbers(Sort::Barrier)
                 .map(|n| Barrier::new(program.places(n)))
                 .collect(),
@@ -251,11 +286,7 @@ impl Runner {
             }
             Verb::Signal => _ = shared.condvars[object].signal(),
             Verb::Broadcast => _ = shared.condvars[object].broadcast(),
-            Verb::Act(Act::Acquire) => shared.semaphores[object].acquire(),
-            Verb::Act(Act::Post) => shared.semaphores[object].release(),
-            Verb::Act(Act::TryAcquire) => {
-                return u64::from(shared.semaphores[object].try_acquire());
-            }
+            Verb::Act(act) => return shared.entries.perform(act, object),
             Verb::Arrive => {
                 shared.barriers[object].wait();
             }

@@ -8,7 +8,7 @@
 
 use crate::phase::{Phase, Wait};
 use crate::program::{Program, Signature, Sort, Verb, row};
-use explore::EventId;
+use explore::{Access, EventId};
 use objects::{Form, Object, Ticket};
 
 /// A kind of objects.
@@ -40,6 +40,21 @@ pub(crate) enum Step {
 #[derive(Clone, Debug)]
 pub(crate) enum State {
     Semaphore(objects::Semaphore),
+}
+
+/// Passes the mirrors of these objects in Rust to a macro: for each kind the name of a field, an
+/// expression that creates an object with a number of the program, and one for each action, which
+/// returns the action's result, or 0. The names of types are those in scope of the macro.
+#[macro_export]
+macro_rules! mirrors {
+    ($receive:ident) => {
+        $receive! {
+            semaphores: Semaphore = |program, number| Semaphore::new(program.permits(number)),
+            Acquire => |semaphore| { semaphore.acquire(); 0 },
+            Post => |semaphore| { semaphore.release(); 0 },
+            TryAcquire => |semaphore| u64::from(semaphore.try_acquire());
+        }
+    };
 }
 
 /// The signatures of all actions.
@@ -118,6 +133,14 @@ impl Act {
                 Phase::Entry(Semaphore, Step::TryResult),
             ],
         }
+    }
+
+    /// Returns whether one of its events only reads the object.
+    pub(crate) fn reads(self) -> bool {
+        self.phases().iter().any(|phase| match phase {
+            Phase::Entry(_, step) => step.form().access == Access::Read,
+            _ => false,
+        })
     }
 
     /// Returns the kind of its object.

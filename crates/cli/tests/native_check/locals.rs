@@ -437,6 +437,51 @@ fn objects_in_locals_may_end_as_soon_as_posix_permits() {
 }
 
 #[test]
+fn savepoints_keep_which_locals_other_threads_have_accessed() {
+    let run = "pthread_create(&thread, 0, use, &x); pthread_create(&given, 0, more, 0);
+               while (!atomic_load_explicit(&done, memory_order_relaxed));
+               atomic_load_explicit(&again, memory_order_acquire);";
+    let text = format!(
+        "static atomic_int n, m, o, done, again;
+         static pthread_t thread, given;
+         int kept;
+         static void *use(void *p) {{
+             n++;
+             n++;
+             if (n++ == 5) kept = atomic_load_explicit((atomic_int *)p, memory_order_relaxed);
+             m++;
+             m++;
+             m++;
+             atomic_store_explicit(&done, 1, memory_order_relaxed);
+             atomic_store_explicit(&again, 1, memory_order_release);
+             o++;
+             o++;
+             return 0;
+         }}
+         static void *more(void *p) {{ n++; n++; n++; return p; }}
+         __attribute__((noinline)) static void run(void) {{ atomic_int x = 0; {run} }}
+         int main(void) {{
+             run();
+             o++;
+             o++;
+             pthread_join(thread, 0);
+             return pthread_join(given, 0);
+         }}"
+    );
+    for options in [
+        &["--memory=rc11"][..],
+        &["--memory=rc11", "--without=savepoints"],
+    ] {
+        for (program, report) in reports(&text, options, &["-O1"]) {
+            assert_eq!(
+                report["errors"][0]["kind"], "use_after_free",
+                "{options:?} {program}"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_end_of_a_thread_is_ordered_with_uses_of_its_locals() {
     let run = "pthread_create(&thread, 0, use, &x); sem_wait(&posted);";
     let used = "struct shared own = {.n = 0}; given = &own; sem_post(&posted); sem_wait(&seen);";

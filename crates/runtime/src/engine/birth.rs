@@ -31,13 +31,30 @@ impl Engine {
         self.start_thread(ThreadId::MAIN, main, None, Location::caller());
     }
 
+    /// Returns the limit on plain accesses of a thread that are not events.
+    fn most_accesses(&self) -> u32 {
+        self.config.conditions.max_events.saturating_mul(ACCESSES)
+    }
+
+    /// Returns the number of plain accesses by all threads in this execution that were no events.
+    pub(crate) fn accesses(&self) -> usize {
+        let most = self.most_accesses();
+        let left = |id: &ThreadId| self.threads[id.index()].life.accesses_left;
+        let all = self
+            .life
+            .started
+            .iter()
+            .map(|id| (most - left(id)) as usize);
+        all.sum()
+    }
+
     /// Starts a thread. Unless threads begin as late as possible, it runs to its first operation
     /// before the step is over.
     fn start_thread(&mut self, id: ThreadId, job: Job, name: Option<String>, location: Place) {
         if self.threads.len() <= id.index() {
             self.make_room(id);
         }
-        let accesses = self.config.conditions.max_events.saturating_mul(ACCESSES);
+        let accesses = self.most_accesses();
         let thread = &mut self.threads[id.index()];
         thread.life.begin();
         thread.life.accesses_left = accesses;

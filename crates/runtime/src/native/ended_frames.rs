@@ -6,10 +6,12 @@
 //! frames.
 //!
 //! The end of a frame must be ordered with accesses to it by other threads, like a free. It is no
-//! event. So it is recorded when the thread announces its next event, or ends.
+//! event. So it is recorded when the thread announces its next event or wait, ends a wait, or ends.
+//! If another function uses the memory by then, the end is not noticed.
 
 use super::Frame;
 use super::foreign::may_be_stack;
+use super::shadow::Kind;
 use crate::engine::Engine;
 use crate::engine::perform::silently;
 use explore::ThreadId;
@@ -38,26 +40,35 @@ pub fn is_in_ended_frame(address: usize, frame: *const Frame) -> bool {
 }
 
 /// Records that the running thread ends, and with it all its frames. The frame of `main` stays.
-pub fn end_frames() {
-    silently(|engine| {
-        if engine.running != ThreadId::MAIN {
+pub fn end_stack() {
+    silently(|engine| match engine.running {
+        ThreadId::MAIN => engine.end_frames(),
+        _ => {
             let base = engine.thread().fibre.base();
-            if let Some((start, end)) = engine.end_locals_below(base) {
-                engine.shadow_end(start, end - start);
-            }
+            engine.end_locals_below(base, Kind::End);
         }
     });
 }
 
 impl Engine {
     /// Records that the running thread accesses this memory on the stack of another thread. The
-    /// owner's return from the function is an access, too, so the memory is shared.
+    /// owner's return from the function is an access, too, so the search watches this memory from
+    /// now on.
     pub(super) fn shares_locals(&mut self, owner: ThreadId, address: usize, length: usize) {
-        let shared = &mut self.threads[owner.index()].life.guests.shared_locals;
-        let (start, end) = shared.unwrap_or((usize::MAX, 0));
-        *shared = Some((start.min(address), end.max(address + length)));
+        let run = self.guests.savepoints.next_run();
+        let thread = &mut self.threads[owner.index()];
+        let (start, end) = (address, address + length);
+        let shared = match thread.life.guests.shared_locals {
+            Some((from, to)) => (from.min(start), to.max(end)),
+            None => (start, end),
+        };
+        if thread.life.guests.shared_locals != Some(shared) {
+            thread.life.guests.shared_locals = Some(shared);
+            // The thread's state then differs from its copy in savepoints.
+            thread.guests.run = run;
+        }
         if self.races_plain() {
-            self.own_for(owner, address, length);
+            self.own_for(owner, address, length, true);
         } else {
             self.search_for_races();
         }
@@ -70,22 +81,21 @@ impl Engine {
         if self.thread().life.guests.shared_locals.is_some() {
             // SAFETY: only the system thread that runs the program writes `FRAME`.
             let frame = unsafe { FRAME }.addr();
-            if self.is_on_own_stack(frame)
-                && !self.guests.native.life.has_exited
-                && let Some((start, end)) = self.end_locals_below(frame + size_of::<Frame>())
-            {
-                self.shadow_return(start, end - start);
+            if self.is_on_own_stack(frame) && !self.guests.native.life.has_exited {
+                self.end_locals_below(frame + size_of::<Frame>(), Kind::Return);
             }
         }
     }
 
-    /// Returns the bounds of the memory below this address on the running thread's stack that other
-    /// threads have accessed, and forgets it.
-    fn end_locals_below(&mut self, frame: usize) -> Option<(usize, usize)> {
+    /// Records that the life of the local variables below this address on the running thread's
+    /// stack has ended, as far as other threads have accessed them.
+    #[cold]
+    fn end_locals_below(&mut self, frame: usize, how: Kind) {
         let shared = &mut self.thread().life.guests.shared_locals;
-        let (start, end) = shared.filter(|&(start, _)| start < frame)?;
-        *shared = (frame < end).then_some((frame, end));
-        Some((start, end.min(frame)))
+        if let Some((start, end)) = shared.filter(|&(start, _)| start < frame) {
+            *shared = (frame < end).then_some((frame, end));
+            self.shadow_end(start..end.min(frame), how);
+        }
     }
 
     #[inline(never)]

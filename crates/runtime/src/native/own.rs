@@ -47,7 +47,7 @@ pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
     engine.thread().life.code = code;
     !is_below_frame(address)
         && engine.passes(address, length)
-        && engine.visits(code)
+        && engine.visits_own(code)
         && engine.begin_passing()
 }
 
@@ -87,11 +87,11 @@ fn is_below_frame(address: usize) -> bool {
 }
 
 impl Engine {
-    /// Checks whether, as far as is known, only the running thread uses the memory.
+    /// Checks whether, as far as is known, only the running thread uses the memory now.
     #[inline(always)]
     fn passes(&mut self, address: usize, length: usize) -> bool {
         match self.races_plain() {
-            true => self.is_unshared(address, length),
+            true => self.is_unshared(address, length) || self.is_solo(),
             false => self.is_on_private_stack(address, length),
         }
     }

@@ -15,11 +15,13 @@ use std::mem;
 
 /// The accesses to a granule (eight aligned bytes) so far, over all executions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Owner {
-    /// The only thread that accesses the granule, or `None` if there are several.
-    thread: Option<ThreadId>,
-    /// Whether some access is not atomic.
-    has_plain: bool,
+enum Owner {
+    /// There was no access.
+    Nobody,
+    /// Only this thread accesses the granule. `has_plain` tells whether some access is not atomic.
+    One { thread: ThreadId, has_plain: bool },
+    /// Several threads access the granule.
+    Several { has_plain: bool },
 }
 
 /// What an access reveals about its granule.
@@ -33,12 +35,18 @@ pub(crate) enum Found {
     NewlyShared,
 }
 
+/// The number of granules in a page of memory.
+const PER_PAGE: usize = 512;
+
 /// The owners of memory, by granule.
 #[derive(Default)]
 pub(crate) struct Ownership {
-    owners: FxHashMap<usize, Owner>,
-    /// A cache of recent entries, by slot.
-    recent: Vec<(usize, Owner)>,
+    /// The owners of the granules of each page with accesses.
+    pages: Vec<[Owner; PER_PAGE]>,
+    /// The indices in `pages`, by number of the page.
+    known: FxHashMap<usize, u32>,
+    /// A cache of `known`, by slot.
+    recent: Vec<(usize, u32)>,
     /// The number of times that the exploration has started again.
     restarts: u32,
     /// Whether all memory counts as shared.
@@ -47,7 +55,7 @@ pub(crate) struct Ownership {
     is_of_slices: bool,
 }
 
-const RECENT: usize = 4096;
+const RECENT: usize = 1024;
 
 /// After more restarts than this, all memory is watched.
 const MOST_RESTARTS: u32 = 8;
@@ -55,19 +63,14 @@ const MOST_RESTARTS: u32 = 8;
 /// A restart after more executions than this is the last one: all memory is watched from then on.
 const LATE: u64 = 1000;
 
-/// Returns the slot of a granule. Stacks lie side by side and have the same layout, so the low bits
-/// of their addresses would collide. The slot consists of the upper bits of a product instead
+/// Returns the slot of a page. Stacks lie side by side and have the same layout, so the low bits of
+/// their addresses would collide. The slot consists of the upper bits of a product instead
 /// (Fibonacci hashing, Knuth, TAOCP 3, section 6.4).
 #[inline(always)]
-fn slot(granule: usize) -> usize {
+fn slot(page: usize) -> usize {
     const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
-    ((granule as u64).wrapping_mul(GOLDEN_RATIO) >> (u64::BITS - RECENT.ilog2())) as usize
+    ((page as u64).wrapping_mul(GOLDEN_RATIO) >> (u64::BITS - RECENT.ilog2())) as usize
 }
-
-const NOBODY: Owner = Owner {
-    thread: None,
-    has_plain: false,
-};
 
 impl Ownership {
     /// Treats all memory as shared from now on.
@@ -86,7 +89,11 @@ impl Ownership {
 
     /// Returns the granules whose owners are known.
     pub(crate) fn granules(&self) -> impl Iterator<Item = usize> {
-        self.owners.keys().copied()
+        self.known.iter().flat_map(|(page, &index)| {
+            let owners = self.pages[index as usize].iter().enumerate();
+            let accessed = owners.filter(|(_, owner)| **owner != Owner::Nobody);
+            accessed.map(move |(within, _)| page * PER_PAGE + within)
+        })
     }
 
     /// Returns whether the model runs one slice of a search, starting from the ownership known from
@@ -95,15 +102,21 @@ impl Ownership {
         self.is_of_slices
     }
 
-    /// Returns whether the cache shows that only this thread accesses the granule, with at least
-    /// one plain access.
+    /// Returns whether only this thread accesses the granule, with at least one plain access. May
+    /// return false if the cache does not have the page.
     #[inline(always)]
     pub(crate) fn is_own(&self, granule: usize, thread: ThreadId) -> bool {
-        let owner = Owner {
-            thread: Some(thread),
-            has_plain: true,
-        };
-        self.recent.get(slot(granule)) == Some(&(granule, owner))
+        let has_plain = true;
+        self.recent(granule) == Some(Owner::One { thread, has_plain })
+    }
+
+    /// Returns the owner of the granule if the cache has its page.
+    #[inline(always)]
+    fn recent(&self, granule: usize) -> Option<Owner> {
+        let page = granule / PER_PAGE;
+        let &(number, index) = self.recent.get(slot(page))?;
+        let owners = self.pages.get(index as usize)?;
+        (number == page).then(|| owners[granule % PER_PAGE])
     }
 
     /// Records an access to the granule.
@@ -112,10 +125,8 @@ impl Ownership {
         if self.is_given_up {
             return Found::Shared;
         }
-        match self.recent.get(slot(granule)) {
-            Some(&(number, owner)) if number == granule && owner.has(thread, is_plain) => {
-                owner.found()
-            }
+        match self.recent(granule) {
+            Some(owner) if owner.after(thread, is_plain) == owner => owner.found(),
             _ => self.look_up(granule, thread, is_plain),
         }
     }
@@ -123,24 +134,22 @@ impl Ownership {
     #[cold]
     #[inline(never)]
     fn look_up(&mut self, granule: usize, thread: ThreadId, is_plain: bool) -> Found {
-        let owner = self.owners.entry(granule).or_insert(Owner {
-            thread: Some(thread),
-            has_plain: is_plain,
+        let page = granule / PER_PAGE;
+        let index = *self.known.entry(page).or_insert_with(|| {
+            self.pages.push([Owner::Nobody; PER_PAGE]);
+            self.pages.len() as u32 - 1
         });
-        let was_shared = owner.is_shared();
-        owner.has_plain |= is_plain;
-        if owner.thread != Some(thread) {
-            owner.thread = None;
-        }
-        let owner = *owner;
         if self.recent.is_empty() {
-            self.recent.resize(RECENT, (usize::MAX, NOBODY));
+            self.recent.resize(RECENT, (usize::MAX, 0));
         }
-        self.recent[slot(granule)] = (granule, owner);
-        if owner.is_shared() && !was_shared {
-            return Found::NewlyShared;
+        self.recent[slot(page)] = (page, index);
+        let owner = &mut self.pages[index as usize][granule % PER_PAGE];
+        let before = owner.found();
+        *owner = owner.after(thread, is_plain);
+        match (before, owner.found()) {
+            (Found::Harmless, Found::Shared) => Found::NewlyShared,
+            (_, found) => found,
         }
-        owner.found()
     }
 }
 
@@ -182,19 +191,33 @@ impl Model {
 }
 
 impl Owner {
-    /// Returns whether an access by the thread leaves this record unchanged.
-    fn has(self, thread: ThreadId, is_plain: bool) -> bool {
-        (self.thread.is_none() || self.thread == Some(thread)) && (self.has_plain || !is_plain)
+    /// Returns the record after an access by the thread.
+    #[inline(always)]
+    fn after(self, thread: ThreadId, is_plain: bool) -> Owner {
+        match self {
+            Owner::Nobody => Owner::One {
+                thread,
+                has_plain: is_plain,
+            },
+            Owner::One {
+                thread: only,
+                has_plain,
+            } if only == thread => Owner::One {
+                thread,
+                has_plain: has_plain | is_plain,
+            },
+            Owner::One { has_plain, .. } | Owner::Several { has_plain } => Owner::Several {
+                has_plain: has_plain | is_plain,
+            },
+        }
     }
 
-    fn is_shared(self) -> bool {
-        self.thread.is_none() && self.has_plain
-    }
-
+    /// Returns what the record shows about a further access that it contains.
+    #[inline(always)]
     fn found(self) -> Found {
-        match self.is_shared() {
-            true => Found::Shared,
-            false => Found::Harmless,
+        match self {
+            Owner::Several { has_plain: true } => Found::Shared,
+            _ => Found::Harmless,
         }
     }
 }
@@ -223,7 +246,8 @@ mod tests {
         for thread in [ONE, TWO, ONE] {
             assert_eq!(ownership.access(7, thread, false), Found::Harmless);
         }
-        assert_eq!(ownership.access(7 + RECENT, ONE, true), Found::Harmless);
+        let elsewhere = 7 + RECENT * PER_PAGE;
+        assert_eq!(ownership.access(elsewhere, ONE, true), Found::Harmless);
         assert_eq!(ownership.access(7, ONE, true), Found::NewlyShared);
     }
 

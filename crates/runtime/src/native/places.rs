@@ -284,6 +284,13 @@ impl Engine {
         }
     }
 
+    /// Records a visit like [`Engine::visits`], for a read of memory that no other thread uses now.
+    /// Most of these visits are left out.
+    #[inline(always)]
+    pub(super) fn visits_own(&mut self, code: usize) -> bool {
+        self.thread().life.guests.round.leaves_out_own_read() || self.visits(code)
+    }
+
     #[inline(never)]
     fn visits_outside_loops(&mut self, code: usize) -> bool {
         !self.is_loop(code) && self.thread().life.guests.round.passes_simply(code)

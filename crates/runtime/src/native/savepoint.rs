@@ -93,9 +93,12 @@ const BYTES_PER_STEP: usize = 8192;
 /// The maximum number of points on a path.
 const MOST: usize = 32;
 
-/// The maximum size in bytes of a program with savepoints. Larger programs are run from the
-/// beginning.
+/// The maximum size in bytes of a program with savepoints, unless the plain accesses of the
+/// execution cost more than a copy.
 const LARGEST: usize = 256 * 1024;
+
+/// The number of bytes that can be copied in the time of one plain access.
+const BYTES_PER_ACCESS: usize = 16;
 
 /// The state of an execution.
 #[derive(Default)]
@@ -205,7 +208,8 @@ impl Engine {
             && !self.watch.states
             && !self.watch.stacks;
         let native = self.config.native.filter(|_| is_plain)?;
-        native.memory.size().filter(|&size| size <= LARGEST)
+        let size = native.memory.size()?;
+        (size <= LARGEST || size <= BYTES_PER_ACCESS * self.accesses()).then_some(size)
     }
 
     /// Makes a savepoint here if possible. Returns whether the savepoint was made.

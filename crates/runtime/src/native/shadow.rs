@@ -57,7 +57,7 @@ pub(crate) struct Touch {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+pub(super) enum Kind {
     Read,
     Write,
     AtomicRead,
@@ -212,15 +212,16 @@ impl Engine {
         self.shadow(address, length, Kind::Release);
     }
 
-    /// Records that functions of the running thread have returned whose local variables were in
-    /// this memory.
-    pub(super) fn shadow_return(&mut self, address: usize, length: usize) {
-        self.shadow(address, length, Kind::Return);
-    }
-
-    /// Records that the running thread ends, whose stack contains this memory.
-    pub(super) fn shadow_end(&mut self, address: usize, length: usize) {
-        self.shadow(address, length, Kind::End);
+    /// Records that the life of local variables in this memory has ended.
+    pub(super) fn shadow_end(&mut self, memory: Range<usize>, how: Kind) {
+        let within = memory.start / GRANULE..memory.end.div_ceil(GRANULE);
+        let touched = self.guests.native.shadow.touched.iter().copied();
+        let touched: Vec<usize> = touched.filter(|number| within.contains(number)).collect();
+        for number in touched {
+            let start = memory.start.max(number * GRANULE);
+            let end = memory.end.min((number + 1) * GRANULE);
+            self.shadow(start, end - start, how);
+        }
     }
 
     /// Records that the running thread unmaps memory.
@@ -273,22 +274,23 @@ impl Engine {
     /// are searched for, other functions record the access as a touch instead.
     #[inline(always)]
     pub(crate) fn own_atomically(&mut self, address: usize, length: usize) {
-        if self.watch.races || self.is_solo() {
-            return;
-        }
-        for granule in address / GRANULE..=(address + length - 1) / GRANULE {
-            let ownership = &mut self.guests.native.ownership;
-            if ownership.access(granule, self.running, false) == Found::NewlyShared {
-                self.handle_shared_memory();
-            }
+        if !self.watch.races && !self.is_solo() {
+            self.own_for(self.running, address, length, false);
         }
     }
 
-    /// Records in the ownership of this memory that the thread accesses it plainly.
-    pub(super) fn own_for(&mut self, thread: ThreadId, address: usize, length: usize) {
+    /// Records an access by this thread in the ownership of its memory.
+    #[inline(always)]
+    pub(super) fn own_for(
+        &mut self,
+        thread: ThreadId,
+        address: usize,
+        length: usize,
+        is_plain: bool,
+    ) {
         for granule in address / GRANULE..=(address + length - 1) / GRANULE {
             let ownership = &mut self.guests.native.ownership;
-            if ownership.access(granule, thread, true) == Found::NewlyShared {
+            if ownership.access(granule, thread, is_plain) == Found::NewlyShared {
                 self.handle_shared_memory();
             }
         }

@@ -36,7 +36,7 @@ pub(crate) mod segment;
 use crate::engine::Engine;
 use crate::watch::seen::Seen;
 use crate::watch::undone::is_of_lock;
-use explore::{Access, OpKind, ThreadId};
+use explore::{Access, OpKind, ThreadId, ValueId};
 
 impl Engine {
     /// Returns the stack of the running thread from this address on. The result is empty if the
@@ -110,7 +110,14 @@ impl Engine {
             if self.life.values.len() <= op.object.index() {
                 self.life.values.resize(op.object.index() + 1, None);
             }
-            self.life.values[op.object.index()] = Some(self.after);
+            // The states of an object are told apart by the events after which it has them.
+            let state = ValueId(u64::from(self.life.events) + 1);
+            let is_state = op.kind == OpKind::ObjectWrite;
+            self.life.values[op.object.index()] = Some(if is_state { state } else { self.after });
+        }
+        if op.kind == OpKind::ObjectRead {
+            let value = self.life.values.get(op.object.index()).copied();
+            self.see(Seen::Value(op.object, value.flatten().unwrap_or_default()));
         }
         if !self.undoes() {
             return;

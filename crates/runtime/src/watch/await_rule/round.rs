@@ -26,6 +26,8 @@ pub(crate) struct Round {
     pub(super) has_effect: bool,
     /// Whether changes of memory are found by comparison, until the thread's next effect.
     pub(crate) is_watched: bool,
+    /// The number of reads of the thread's own memory that were counted since the last effect.
+    pub(crate) own_reads: u32,
     /// The thread's observations. If the thread has stopped, only those of its last round.
     pub(crate) seen: Vec<Seen>,
     /// The lock that the thread did not get in a round of `std::lock`. It is kept until the
@@ -84,6 +86,7 @@ impl Life for Round {
 
     fn begin(&mut self) {
         self.has_effect = true;
+        self.own_reads = 0;
         self.visits.clear();
         self.seen.clear();
         self.missed = None;
@@ -98,6 +101,7 @@ impl Life for Round {
     fn copy(&mut self, other: &Round) {
         self.has_effect = other.has_effect;
         self.is_watched = other.is_watched;
+        self.own_reads = other.own_reads;
         // After an effect, there is no earlier visit to return to.
         if !other.has_effect {
             self.visits.clear();
@@ -155,6 +159,7 @@ impl Round {
             forget_unknown_calls();
             self.has_effect = false;
             self.is_watched = false;
+            self.own_reads = 0;
             self.visits.clear();
             self.seen.clear();
             self.foreign.forget();
