@@ -72,12 +72,9 @@ impl Round {
     /// Counts a read of memory that no other thread uses now. Returns whether its visit is left
     /// out. A loop of such reads waits for nothing. It only has to stop if it never ends, and for
     /// this it suffices to record the visits of a series of reads now and then: after 64, 128, 256,
-    /// … reads since the last effect. The first read after an effect is never left out.
+    /// … reads since the last effect.
     #[inline(always)]
     pub(super) fn leaves_out_own_read(&mut self) -> bool {
-        if self.has_effect() {
-            return false;
-        }
         self.own_reads = self.own_reads.saturating_add(1);
         let begin = 1 << self.own_reads.ilog2();
         begin < OWN_READS || self.own_reads - begin >= OWN_READS.max(begin / 16)

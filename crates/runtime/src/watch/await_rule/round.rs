@@ -130,7 +130,7 @@ impl Round {
     /// that is already there.
     #[inline(always)]
     pub(crate) fn take_effect(&mut self) {
-        self.has_effect = true;
+        self.set_effect(true);
         self.at_places.take_sure_effect();
     }
 
@@ -143,6 +143,7 @@ impl Round {
     #[inline(always)]
     pub(crate) fn set_effect(&mut self, has_effect: bool) {
         self.has_effect = has_effect;
+        self.own_reads = 0;
     }
 
     /// Checks whether changes of memory matter: the thread might return to an earlier state, and
@@ -159,7 +160,6 @@ impl Round {
             forget_unknown_calls();
             self.has_effect = false;
             self.is_watched = false;
-            self.own_reads = 0;
             self.visits.clear();
             self.seen.clear();
             self.foreign.forget();
