@@ -502,3 +502,27 @@ fn the_end_of_a_thread_is_ordered_with_uses_of_its_locals() {
         }
     }
 }
+
+#[test]
+fn main_uses_nothing_of_threads_that_it_has_joined() {
+    for uses in [
+        "kept = *given",
+        "*given = 1",
+        "kept = strnlen((char *)given, 4)",
+        "kept = memcmp(given, &kept, 4)",
+    ] {
+        for local in ["int own = 3;", "static _Thread_local int own = 3;"] {
+            let text = format!(
+                "int kept, *given;
+                 static void *run(void *p) {{ {local} given = &own; own++; return p; }}
+                 int main(void) {{ pthread_join(start(run, 0), 0); {uses}; }}"
+            );
+            for (program, report) in reports(&text, &[], &["-O0"]) {
+                assert_eq!(
+                    report["errors"][0]["kind"], "use_after_free",
+                    "{program}\n{report}"
+                );
+            }
+        }
+    }
+}

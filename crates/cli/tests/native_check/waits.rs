@@ -360,3 +360,41 @@ int main(void) {{
         }
     }
 }
+
+/// The loop passes `states` nodes in each round, and nothing ever changes.
+#[test]
+fn an_endless_loop_through_several_states_of_own_memory_is_stuck() {
+    let program = |states: u32| {
+        format!(
+            "#include <pthread.h>
+             #include <stdlib.h>
+             struct node {{ struct node *next; int done; }};
+             static void *run(void *p) {{
+                 struct node *nodes = calloc({states}, sizeof *nodes), *at = nodes;
+                 for (int i = 0; i < {states}; i++) nodes[i].next = &nodes[(i + 1) % {states}];
+                 while (!at->done) at = at->next;
+                 free(nodes);
+                 return p;
+             }}
+             int main(void) {{
+                 pthread_t thread;
+                 pthread_create(&thread, 0, run, 0);
+                 return pthread_join(thread, 0);
+             }}"
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let [source, executable] = ["program.c", "program"].map(|name| folder.path().join(name));
+    for states in [1, 2, 3, 7] {
+        fs::write(&source, program(states)).unwrap();
+        let level = ["-O1".to_owned()];
+        Toolchain::first()
+            .build(&source, &level, &executable)
+            .unwrap();
+        for options in [&[][..], &["--without=ownership"], &["--without=savepoints"]] {
+            let report = check(options, &executable, &[]).unwrap();
+            let kind = &report["errors"][0]["kind"];
+            assert_eq!(kind, "stuck", "{states} {options:?}: {report}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! The fast path for plain accesses to memory that only one thread uses. Most accesses are of this
 //! kind, and only the await rule has to record them.
 
+use super::foreign::may_be_stack;
 use crate::engine::Engine;
 use crate::engine::granularity::StepGranularity;
 use std::ptr;
@@ -91,9 +92,16 @@ impl Engine {
     #[inline(always)]
     fn passes(&mut self, address: usize, length: usize) -> bool {
         match self.races_plain() {
-            true => self.is_unshared(address, length) || self.is_solo(),
+            true => self.is_unshared(address, length) || self.is_before_threads(address),
             false => self.is_on_private_stack(address, length),
         }
+    }
+
+    /// Checks whether no thread has been started yet, and the memory is not on the stack of `main`,
+    /// where frames may have ended.
+    #[inline(always)]
+    fn is_before_threads(&self, address: usize) -> bool {
+        self.started().len() == 1 && !may_be_stack(address)
     }
 
     /// Counts the access. Returns false if it exceeds the limit.

@@ -140,14 +140,22 @@ impl Round {
         let visits = &self.visits;
         let last = visits.iter().rposition(|visit| visit.place == place.code);
         let comes_back_to = last.map(|last| visits[last].seen as usize);
-        // Several states of a place are kept only for events in spin loops. Elsewhere, loops
-        // through several states are found by counting rounds.
+        // Several states of a place are kept only for events in spin loops. Elsewhere, one state is
+        // kept. At places without an event, it is the state after 1, 2, 4, … rounds, so that a loop
+        // through several states is found (Brent, BIT 20, 1980). At other places, counting rounds
+        // finds such a loop.
         let has_room = place.is_spin && place.is_event && visits.len() < MOST_VISITS;
         let index = last.filter(|_| !has_room).unwrap_or(visits.len());
         self.at_places.comes_back_to = comes_back_to;
+        let rounds = last.map_or(0, |last| visits[last].rounds) + 1;
+        if let Some(last) = last.filter(|_| !place.is_event && !rounds.is_power_of_two()) {
+            self.visits[last].rounds = rounds;
+            return None;
+        }
         let visit = Visit {
             place: place.code,
             mark,
+            rounds,
             is_raw: raw.is_some(),
             ..Visit::default()
         };
