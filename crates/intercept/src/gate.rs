@@ -174,6 +174,16 @@ impl Closed {
         self.errno = error;
     }
 
+    /// Returns the result of a call of the system that has just returned. If the result is negative,
+    /// the program finds the error of that call in `errno`.
+    pub(crate) fn keep_error(&mut self, result: c_int) -> c_int {
+        if result < 0 {
+            // SAFETY: every thread has an errno.
+            self.fail(unsafe { *libc::__errno_location() });
+        }
+        result
+    }
+
     /// Returns 0 for 0. For an error number, sets `errno` and returns -1.
     pub(crate) fn result(&mut self, error: c_int) -> c_int {
         if error == 0 {

@@ -172,8 +172,8 @@ export! {
         if !is_inside() {
             return real!(poll(descriptors, count, time): fn(*mut pollfd, nfds_t, c_int) -> c_int);
         }
-        let (frame, _closed) = (frame(), close());
-        let ready = real!(poll(descriptors, count, 0): fn(*mut pollfd, nfds_t, c_int) -> c_int);
+        let (frame, mut closed) = (frame(), close());
+        let ready = closed.keep_error(real!(poll(descriptors, count, 0): fn(*mut pollfd, nfds_t, c_int) -> c_int));
         waits(ready, count > 0, Patience::of_milliseconds(time), frame)
     }
 
@@ -184,9 +184,9 @@ export! {
             return real!(ppoll(descriptors, count, time, mask):
                 fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t) -> c_int);
         }
-        let (frame, _closed) = (frame(), close());
-        let ready = real!(ppoll(descriptors, count, &raw const NOW, mask):
-            fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t) -> c_int);
+        let (frame, mut closed) = (frame(), close());
+        let ready = closed.keep_error(real!(ppoll(descriptors, count, &raw const NOW, mask):
+            fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t) -> c_int));
         waits(ready, count > 0, Patience::of_timespec(time), frame)
     }
 
@@ -197,8 +197,8 @@ export! {
         if !is_inside() {
             return real!(__poll_chk(descriptors, count, time, size): fn(*mut pollfd, nfds_t, c_int, usize) -> c_int);
         }
-        let (frame, _closed) = (frame(), close());
-        let ready = real!(__poll_chk(descriptors, count, 0, size): fn(*mut pollfd, nfds_t, c_int, usize) -> c_int);
+        let (frame, mut closed) = (frame(), close());
+        let ready = closed.keep_error(real!(__poll_chk(descriptors, count, 0, size): fn(*mut pollfd, nfds_t, c_int, usize) -> c_int));
         waits(ready, count > 0, Patience::of_milliseconds(time), frame)
     }
 
@@ -209,9 +209,9 @@ export! {
             return real!(__ppoll_chk(descriptors, count, time, mask, size):
                 fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t, usize) -> c_int);
         }
-        let (frame, _closed) = (frame(), close());
-        let ready = real!(__ppoll_chk(descriptors, count, &raw const NOW, mask, size):
-            fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t, usize) -> c_int);
+        let (frame, mut closed) = (frame(), close());
+        let ready = closed.keep_error(real!(__ppoll_chk(descriptors, count, &raw const NOW, mask, size):
+            fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t, usize) -> c_int));
         waits(ready, count > 0, Patience::of_timespec(time), frame)
     }
 
@@ -224,10 +224,10 @@ export! {
             return real!(select(count, read, write, except, time):
                 fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *mut timeval) -> c_int);
         }
-        let (frame, _closed) = (frame(), close());
+        let (frame, mut closed) = (frame(), close());
         let mut now = timeval { tv_sec: 0, tv_usec: 0 };
-        let ready = real!(select(count, read, write, except, &raw mut now):
-            fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *mut timeval) -> c_int);
+        let ready = closed.keep_error(real!(select(count, read, write, except, &raw mut now):
+            fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *mut timeval) -> c_int));
         let result = waits(ready, count > 0, Patience::of_timeval(time), frame);
         // The system stores the remaining time in `time`. It is zero if the time is up.
         if result == 0 && !time.is_null() {
@@ -245,9 +245,9 @@ export! {
             return real!(pselect(count, read, write, except, time, mask):
                 fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *const timespec, *const sigset_t) -> c_int);
         }
-        let (frame, _closed) = (frame(), close());
-        let ready = real!(pselect(count, read, write, except, &raw const NOW, mask):
-            fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *const timespec, *const sigset_t) -> c_int);
+        let (frame, mut closed) = (frame(), close());
+        let ready = closed.keep_error(real!(pselect(count, read, write, except, &raw const NOW, mask):
+            fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *const timespec, *const sigset_t) -> c_int));
         waits(ready, count > 0, Patience::of_timespec(time), frame)
     }
 
@@ -259,8 +259,8 @@ export! {
             });
         }
         let ready = finds(events, most, || {
-            let _closed = close();
-            real!(epoll_wait(epoll, events, most, 0): fn(c_int, *mut epoll_event, c_int, c_int) -> c_int)
+            let mut closed = close();
+            closed.keep_error(real!(epoll_wait(epoll, events, most, 0): fn(c_int, *mut epoll_event, c_int, c_int) -> c_int))
         });
         let (frame, _closed) = (frame(), close());
         waits(ready, true, Patience::of_milliseconds(time), frame)
@@ -275,9 +275,9 @@ export! {
             });
         }
         let ready = finds(events, most, || {
-            let _closed = close();
-            real!(epoll_pwait(epoll, events, most, 0, mask):
-                fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int)
+            let mut closed = close();
+            closed.keep_error(real!(epoll_pwait(epoll, events, most, 0, mask):
+                fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int))
         });
         let (frame, _closed) = (frame(), close());
         waits(ready, true, Patience::of_milliseconds(time), frame)
@@ -292,9 +292,9 @@ export! {
             });
         }
         let ready = finds(events, most, || {
-            let _closed = close();
-            real!(epoll_pwait(epoll, events, most, 0, mask):
-                fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int)
+            let mut closed = close();
+            closed.keep_error(real!(epoll_pwait(epoll, events, most, 0, mask):
+                fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int))
         });
         let (frame, _closed) = (frame(), close());
         waits(ready, true, Patience::of_timespec(time), frame)

@@ -199,8 +199,11 @@ fn functions_fail_where_posix_says_so() {
     let text = "
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 #include <time.h>
 #include <unistd.h>
 static void *other(void *p) {
@@ -232,6 +235,13 @@ int main(void) {
     pthread_sigmask(SIG_UNBLOCK, &set, &set);
     assert(sigismember(&set, SIGUSR2) && !sigismember(&set, SIGUSR1));
     assert(pthread_sigmask(17, &set, 0) == EINVAL);
+    struct pollfd one = {0};
+    struct timeval now = {0, 0};
+    struct epoll_event event;
+    errno = 0;
+    assert(poll(&one, -1, 0) == -1 && errno == EINVAL);
+    assert(epoll_wait(-1, &event, 1, 0) == -1 && errno == EBADF);
+    assert(select(-1, 0, 0, 0, &now) == -1 && errno == EINVAL);
 }
 ";
     for (what, report) in reports(text, &[], &["-O0"]) {
