@@ -17,7 +17,7 @@ use std::mem;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Owner {
     /// There was no access.
-    Nobody,
+    Unused,
     /// Only this thread accesses the granule. `has_plain` tells whether some access is not atomic.
     One { thread: ThreadId, has_plain: bool },
     /// Several threads access the granule.
@@ -91,7 +91,7 @@ impl Ownership {
     pub(crate) fn granules(&self) -> impl Iterator<Item = usize> {
         self.known.iter().flat_map(|(page, &index)| {
             let owners = self.pages[index as usize].iter().enumerate();
-            let accessed = owners.filter(|(_, owner)| **owner != Owner::Nobody);
+            let accessed = owners.filter(|(_, owner)| **owner != Owner::Unused);
             accessed.map(move |(within, _)| page * PER_PAGE + within)
         })
     }
@@ -136,7 +136,7 @@ impl Ownership {
     fn look_up(&mut self, granule: usize, thread: ThreadId, is_plain: bool) -> Found {
         let page = granule / PER_PAGE;
         let index = *self.known.entry(page).or_insert_with(|| {
-            self.pages.push([Owner::Nobody; PER_PAGE]);
+            self.pages.push([Owner::Unused; PER_PAGE]);
             self.pages.len() as u32 - 1
         });
         if self.recent.is_empty() {
@@ -195,7 +195,7 @@ impl Owner {
     #[inline(always)]
     fn after(self, thread: ThreadId, is_plain: bool) -> Owner {
         match self {
-            Owner::Nobody => Owner::One {
+            Owner::Unused => Owner::One {
                 thread,
                 has_plain: is_plain,
             },

@@ -110,7 +110,7 @@ impl Engine {
             if self.life.values.len() <= op.object.index() {
                 self.life.values.resize(op.object.index() + 1, None);
             }
-            // The states of an object are told apart by the events after which it has them.
+            // The number of the last write identifies the state of an object.
             let state = ValueId(u64::from(self.life.events) + 1);
             let is_state = op.kind == OpKind::ObjectWrite;
             self.life.values[op.object.index()] = Some(if is_state { state } else { self.after });
