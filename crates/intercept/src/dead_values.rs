@@ -177,11 +177,7 @@ fn waiting_at(returns_to: usize) -> Option<&'static Waiting> {
 }
 
 fn returns_twice() -> bool {
-    *RETURNS_TWICE.get().get_or_insert_with(|| {
-        let calls = |file: &std::path::PathBuf| {
-            let mut names = RETURNING_TWICE.iter();
-            names.any(|name| native::imports(file, name))
-        };
-        on_own_stack(|| image::files().iter().any(calls))
-    })
+    *RETURNS_TWICE
+        .get()
+        .get_or_insert_with(|| image::calls_any(&RETURNING_TWICE))
 }

@@ -2,6 +2,7 @@
 //! and restored before each execution. `pages` does this for the memory of the system's libraries.
 
 use crate::gate::{Own, thread_pointer};
+use runtime::native::on_own_stack;
 use std::ffi::{CStr, OsStr};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -169,6 +170,12 @@ pub(crate) fn files() -> &'static [PathBuf] {
         *FILES.get() = files_now();
     }
     FILES.get()
+}
+
+/// Checks whether the program or one of its libraries calls one of these functions.
+pub(crate) fn calls_any(functions: &[&str]) -> bool {
+    let calls = |file: &PathBuf| functions.iter().any(|name| native::imports(file, name));
+    on_own_stack(|| files().iter().any(calls))
 }
 
 fn files_now() -> Vec<PathBuf> {

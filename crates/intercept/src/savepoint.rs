@@ -38,6 +38,11 @@ static IS_CONFINED: Own<Option<bool>> = Own::new(None);
 /// first query.
 static HAS_UNSEEN_WRITES: Own<Option<bool>> = Own::new(None);
 
+/// Whether the program calls one of [`SWITCHING_STACKS`]; computed at the first query.
+static SWITCHES_STACKS: Own<Option<bool>> = Own::new(None);
+
+const SWITCHING_STACKS: [&str; 3] = ["makecontext", "sigaltstack", "sigstack"];
+
 /// Checks whether the program changes only the state in a [`Copy`].
 pub(crate) fn is_confined_program() -> bool {
     let is_confined = || is_so(is_confined);
@@ -67,6 +72,12 @@ impl Memory for ProgramMemory {
         *HAS_UNSEEN_WRITES
             .get()
             .get_or_insert_with(|| is_so(has_unseen_writes))
+    }
+
+    fn switches_stacks(&self) -> bool {
+        *SWITCHES_STACKS
+            .get()
+            .get_or_insert_with(|| image::calls_any(&SWITCHING_STACKS))
     }
 
     fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {

@@ -447,6 +447,42 @@ fn objects_in_locals_may_end_as_soon_as_posix_permits() {
 }
 
 #[test]
+fn stacks_may_be_local_variables() {
+    let program = |ends: &str| {
+        format!(
+            "#include <stdint.h>
+             #include <ucontext.h>
+             static ucontext_t caller, callee;
+             static atomic_int steps;
+             static void *use(void *p) {{ steps++; atomic_int *x = p; (*x)++; return 0; }}
+             static void coroutine(void) {{ steps++; swapcontext(&callee, &caller); steps++; }}
+             int main(void) {{
+                 atomic_int x = 0;
+                 char stack[1 << 15];
+                 pthread_t thread = start(use, &x);
+                 getcontext(&callee);
+                 callee.uc_stack.ss_sp = stack;
+                 callee.uc_stack.ss_size = sizeof stack;
+                 callee.uc_link = &caller;
+                 makecontext(&callee, coroutine, 0);
+                 swapcontext(&caller, &callee);
+                 x++;
+                 swapcontext(&caller, &callee);
+                 {ends}
+             }}"
+        )
+    };
+    for (ends, verdict) in [
+        ("pthread_join(thread, 0); return x != 2;", "verified"),
+        ("return x == 2;", "bug"),
+    ] {
+        for (program, report) in reports(&program(ends), &[], &["-O0", "-O2"]) {
+            assert_eq!(report["verdict"], verdict, "{program}\n{report}");
+        }
+    }
+}
+
+#[test]
 fn savepoints_keep_which_locals_other_threads_have_accessed() {
     let run = "pthread_create(&thread, 0, use, &x); pthread_create(&given, 0, more, 0);
                while (!atomic_load_explicit(&done, memory_order_relaxed));

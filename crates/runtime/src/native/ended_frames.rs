@@ -7,7 +7,9 @@
 //!
 //! The end of a frame must be ordered with accesses to it by other threads, like a free. It is no
 //! event. So it is recorded when the thread announces its next event or wait, ends a wait, or ends.
-//! If another function uses the memory by then, the end is not noticed.
+//! If another function uses the memory by then, the end is not noticed. Returns are not recorded for
+//! programs that call `makecontext` or `sigaltstack`: their functions may run on a stack in a local
+//! variable, above frames that are in use. Only the ends of their threads are recorded.
 
 use super::Frame;
 use super::foreign::may_be_stack;
@@ -91,11 +93,21 @@ impl Engine {
     /// stack has ended, as far as other threads have accessed them.
     #[cold]
     fn end_locals_below(&mut self, frame: usize, how: Kind) {
-        let shared = &mut self.thread().life.guests.shared_locals;
+        let shared = self.thread().life.guests.shared_locals;
         if let Some((start, end)) = shared.filter(|&(start, _)| start < frame) {
-            *shared = (frame < end).then_some((frame, end));
+            if how == Kind::Return && self.switches_stacks() {
+                return;
+            }
+            self.thread().life.guests.shared_locals = (frame < end).then_some((frame, end));
             self.shadow_end(start..end.min(frame), how);
         }
+    }
+
+    /// Returns whether a frame above another one may be a part of it, because functions run on
+    /// stacks in local variables.
+    fn switches_stacks(&self) -> bool {
+        let native = self.config.native;
+        native.is_some_and(|native| native.memory.switches_stacks())
     }
 
     #[inline(never)]
@@ -116,7 +128,7 @@ impl Engine {
         // If the frame is not on the thread's stack, the program runs on a stack that it has
         // allocated itself.
         let is_known = (thread.fibre.lowest()..thread.fibre.base()).contains(&frame);
-        is_known && address < frame + size_of::<Frame>()
+        is_known && address < frame + size_of::<Frame>() && !self.switches_stacks()
     }
 
     /// Records and returns the frame of the running thread, which is about to be suspended. In the

@@ -29,6 +29,10 @@ pub trait Memory: Sync {
     /// may have changed.
     fn has_unseen_writes(&self) -> bool;
 
+    /// Returns whether functions of the program may run on a stack other than their thread's, which
+    /// may be a local variable.
+    fn switches_stacks(&self) -> bool;
+
     /// Passes the memory that may change to `visit`: the memory that threads share, except their
     /// stacks. Stops when `visit` returns false, and then returns false.
     fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> bool) -> bool;
