@@ -31,12 +31,15 @@ const OBJECT: &str = "\
    unless traces, the await rule or reports treat them in a way of their own.
 2. crates/objects/src/lib.rs: its module, and its line in `objects!`. From this list the engine makes the
    pool and the waits, and testkit asks for an entry.
-3. crates/runtime/src/rust/NAME.rs: the mirror, by `mirror!`. `real () = ()` says that the object has no
-   native counterpart, so it works only in a model, not under a safe trace.
-4. crates/runtime/src/rust.rs: its module, and its line in `sync`, which users have as mazurka::sync. An
-   object with a `const` constructor, data or a native counterpart needs more: see how Semaphore does it.
-5. crates/testkit/src/entry.rs: its actions, so that the laws compare them with brute force, and its line
-   in `mirrors!`, so that the test abstract_programs of runtime compares the mirror with the laws' machine.
+3. crates/runtime/src/rust/NAME.rs: the mirror, by `mirror!`. Outside of models, a mirror uses a real
+   object, which blocks threads of the system. `real () = ()` says that there is none. So the object
+   works only in a model, not under a safe trace.
+4. crates/runtime/src/rust.rs: its module, and its line in `sync`, which users see as mazurka::sync. An
+   object that has a `const` constructor, holds user data or has a real object needs more: see how
+   Semaphore does it.
+5. crates/testkit/src/entry.rs: its actions, so that the laws compare them with brute force, and its lines
+   in `mirrors!`, so that the test abstract_programs of runtime compares the mirror with
+   `testkit::Machine`.
 6. docs/book/src/algorithms.md: requests, waits and conflicts. CHANGELOG.md: a line.
 
 Check, in about three minutes: cargo test -p mazurka-objects -p mazurka-testkit --lib, and

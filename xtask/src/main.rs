@@ -19,9 +19,9 @@ type Done = Result<(), Box<dyn Error>>;
 enum Task {
     /// Runs all checks, as CI does: about an hour
     All,
-    /// Runs the fast checks: formats, lints, the core's tests, links of the documents
+    /// Runs the fast checks: formatting, lints, tests of four crates, the architecture, links
     Fast,
-    /// Compares random programs with the oracles, for a night
+    /// Checks many random programs, and all mutants: takes a night
     Fuzz {
         /// The number of random C and C++ programs
         #[arg(default_value_t = 50_000)]

@@ -174,8 +174,8 @@ impl Closed {
         self.errno = error;
     }
 
-    /// Returns the result of a call of the system that has just returned. If the result is negative,
-    /// the program finds the error of that call in `errno`.
+    /// Returns this result of a call of the C library, which has just returned. If it is negative,
+    /// the program will find the error of that call in `errno`.
     pub(crate) fn keep_error(&mut self, result: c_int) -> c_int {
         if result < 0 {
             // SAFETY: every thread has an errno.

@@ -254,8 +254,8 @@ pub(crate) fn check(address: usize, length: usize, frame: *const Frame) {
     }
 }
 
-/// Checks the use of a synchronization object, like [`check`]. The caller must be an exported
-/// function that has recorded the frame.
+/// Checks the use of a synchronization object or a stream, like [`check`]. The program's current
+/// call must have recorded its frame.
 #[inline]
 pub(crate) fn check_object(address: usize, code: usize) {
     if contains(address) {

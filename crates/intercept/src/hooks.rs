@@ -43,7 +43,7 @@ unsafe fn read_inside(pointer: *const c_void, length: usize) {
     }
 }
 
-/// Reports a plain read of memory that other threads may also access.
+/// Reports a plain read that the fast path does not handle.
 ///
 /// # Safety
 ///
@@ -103,7 +103,7 @@ unsafe fn write_inside(pointer: *const c_void, length: usize) {
     }
 }
 
-/// Reports a plain write to memory that other threads may also access.
+/// Reports a plain write that the fast path does not handle.
 ///
 /// # Safety
 ///

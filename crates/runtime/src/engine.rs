@@ -141,8 +141,8 @@ life! {
         /// source did not write the object. Then the schedule does not fit the program.
         pub(crate) has_unfit_source: bool,
         pub(crate) objects: Objects,
-        /// The last value of each object, indexed by object. Maintained only while the await rule
-        /// is in use (`Watch::reads`).
+        /// The last value of each object, indexed by object. After an `ObjectWrite`, it is the
+        /// number of that write. Maintained only while the await rule is in use (`Watch::reads`).
         pub(crate) values: Vec<Option<ValueId>>,
     }
 }

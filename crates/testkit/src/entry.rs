@@ -42,9 +42,10 @@ pub(crate) enum State {
     Semaphore(objects::Semaphore),
 }
 
-/// Passes the mirrors of these objects in Rust to a macro: for each kind the name of a field, an
-/// expression that creates an object with a number of the program, and one for each action, which
-/// returns the action's result, or 0. The names of types are those in scope of the macro.
+/// Passes the Rust mirrors of these objects to a macro. For each kind, it passes the name of a
+/// field, the type, and a closure that creates the object with a given number in a program. For
+/// each action, it passes a closure that performs the action and returns its result, or 0 if it has
+/// none. The types must be in scope where `mirrors!` is called.
 #[macro_export]
 macro_rules! mirrors {
     ($receive:ident) => {
@@ -139,7 +140,20 @@ impl Act {
     pub(crate) fn reads(self) -> bool {
         self.phases().iter().any(|phase| match phase {
             Phase::Entry(_, step) => step.form().access == Access::Read,
-            _ => false,
+            Phase::Variable(_)
+            | Phase::Mutex(_)
+            | Phase::RwLock(_)
+            | Phase::Condvar(_)
+            | Phase::Arrive
+            | Phase::Once(_)
+            | Phase::Send(_)
+            | Phase::Receive(_)
+            | Phase::Park(_)
+            | Phase::Thread(_)
+            | Phase::MaybeSpurious
+            | Phase::Fence
+            | Phase::Choose
+            | Phase::Wait(_) => false,
         })
     }
 

@@ -369,7 +369,7 @@ fn returns(used: &str, run: &str) -> String {
 }
 
 #[test]
-fn the_return_of_a_function_is_ordered_with_uses_of_its_locals() {
+fn the_return_of_a_function_must_be_ordered_with_uses_of_its_locals() {
     let start = "pthread_create(&thread, 0, use, &x);";
     let wait = format!("{start} sem_wait(&posted);");
     let spin = format!("{start} while (!x.go);");
@@ -378,7 +378,8 @@ fn the_return_of_a_function_is_ordered_with_uses_of_its_locals() {
          while (!x.n) pthread_cond_wait(&x.c, &x.m);
          pthread_mutex_unlock(&x.m);"
     );
-    // Each use comes first after, then before the event that lets the function return.
+    // Each case has two programs. In the first, the use follows the event that lets the function
+    // return. In the second, it precedes that event.
     let cases = [
         (
             &wait,
@@ -528,7 +529,7 @@ fn savepoints_keep_which_locals_other_threads_have_accessed() {
 }
 
 #[test]
-fn the_end_of_a_thread_is_ordered_with_uses_of_its_locals() {
+fn the_end_of_a_thread_must_be_ordered_with_uses_of_its_locals() {
     let run = "pthread_create(&thread, 0, use, &x); sem_wait(&posted);";
     let used = "struct shared own = {.n = 0}; given = &own; sem_post(&posted); sem_wait(&seen);";
     for (then, verdict) in [
@@ -550,7 +551,7 @@ fn the_end_of_a_thread_is_ordered_with_uses_of_its_locals() {
 }
 
 #[test]
-fn main_uses_nothing_of_threads_that_it_has_joined() {
+fn main_must_not_use_memory_of_threads_that_it_has_joined() {
     for uses in [
         "kept = *given",
         "*given = 1",

@@ -361,9 +361,9 @@ int main(void) {{
     }
 }
 
-/// The loop passes `states` nodes in each round, and nothing ever changes.
+/// The loop goes round a ring of `states` nodes, which never change.
 #[test]
-fn an_endless_loop_through_several_states_of_own_memory_is_stuck() {
+fn an_endless_loop_through_several_states_that_reads_own_memory_is_stuck() {
     let program = |states: u32| {
         format!(
             "#include <pthread.h>

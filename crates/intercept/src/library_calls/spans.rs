@@ -143,8 +143,9 @@ impl Arguments {
         (start, length_up_to(start, self.word(most)))
     }
 
-    /// Returns the first byte of a multibyte character that the function reads. The argument `most`
-    /// limits its number of bytes.
+    /// Returns the first byte of the multibyte character that the function reads, or nothing if the
+    /// pointer is null or the limit is 0. The argument `most` limits the number of bytes of the
+    /// character.
     pub(super) fn multibyte(&self, start: usize, most: usize) -> Span {
         let is_read = self.word(start) != 0 && self.word(most) > 0;
         self.bytes(start, usize::from(is_read))

@@ -31,12 +31,14 @@ impl Engine {
         self.start_thread(ThreadId::MAIN, main, None, Location::caller());
     }
 
-    /// Returns the limit on plain accesses of a thread that are not events.
+    /// Returns the limit on plain accesses of a thread that are not events. Accesses to private
+    /// stacks are not included: they count as operations.
     fn most_accesses(&self) -> u32 {
         self.config.conditions.max_events.saturating_mul(ACCESSES)
     }
 
-    /// Returns the number of plain accesses by all threads in this execution that were no events.
+    /// Returns how many plain accesses all threads have performed in this execution that were not
+    /// events. Accesses to private stacks are not included.
     pub(crate) fn accesses(&self) -> usize {
         let most = self.most_accesses();
         let left = |id: &ThreadId| self.threads[id.index()].life.accesses_left;

@@ -5,11 +5,12 @@
 //! belongs to functions that have returned, or to the checker. A thread that has ended has no
 //! frames.
 //!
-//! The end of a frame must be ordered with accesses to it by other threads, like a free. It is no
-//! event. So it is recorded when the thread announces its next event or wait, ends a wait, or ends.
-//! If another function uses the memory by then, the end is not noticed. Returns are not recorded for
-//! programs that call `makecontext` or `sigaltstack`: their functions may run on a stack in a local
-//! variable, above frames that are in use. Only the ends of their threads are recorded.
+//! The end of a frame must be ordered with other threads' accesses to the frame, as a free must be.
+//! It is not an event. So it is recorded when the thread announces its next event, calls a function
+//! of a synchronization object, ends a wait, or ends. If the memory belongs to the frame of another
+//! function by then, the end is not noticed. Returns are not recorded for programs that call
+//! `makecontext` or `sigaltstack`: their functions may run on a stack in a local variable, above
+//! frames that are in use. Only the ends of their threads are recorded.
 
 use super::Frame;
 use super::foreign::may_be_stack;
@@ -54,8 +55,8 @@ pub fn end_stack() {
 
 impl Engine {
     /// Records that the running thread accesses this memory on the stack of another thread. The
-    /// owner's return from the function is an access, too, so the search watches this memory from
-    /// now on.
+    /// return of the owner's function that has this memory in its frame counts as an access, too.
+    /// So the search watches this memory from now on.
     pub(super) fn shares_locals(&mut self, owner: ThreadId, address: usize, length: usize) {
         let run = self.guests.savepoints.next_run();
         let thread = &mut self.threads[owner.index()];
@@ -89,7 +90,7 @@ impl Engine {
         }
     }
 
-    /// Records that the life of the local variables below this address on the running thread's
+    /// Records that the lifetime of the local variables below this address on the running thread's
     /// stack has ended, as far as other threads have accessed them.
     #[cold]
     fn end_locals_below(&mut self, frame: usize, how: Kind) {

@@ -1,5 +1,5 @@
-//! The fast path for plain accesses to memory that only one thread uses. Most accesses are of this
-//! kind, and only the await rule has to record them.
+//! The fast path for plain accesses to memory that no other thread uses now. Most accesses are of
+//! this kind. Only the await rule has to record them, and it records few of the reads.
 
 use super::foreign::may_be_stack;
 use crate::engine::Engine;
@@ -36,9 +36,10 @@ impl Engine {
 }
 
 /// Returns whether a plain read at this place may skip [`read`](super::read). This is possible only
-/// if the memory belongs to the running thread alone, and the thread has not been at this place
-/// since its last effect. If so, this call has recorded the read. Only a thread of the program may
-/// call this.
+/// if no other thread uses the memory now. In addition, the visit must be left out
+/// (`leaves_out_own_read`), or be the thread's first visit of this place since its last effect. If
+/// the result is true, this call has counted the read, and has recorded the visit unless it is left
+/// out. Only a thread of the program may call this.
 #[inline(always)]
 pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
     // SAFETY: the engine is alive while its threads run, and is not used elsewhere meanwhile.
@@ -97,7 +98,7 @@ impl Engine {
         }
     }
 
-    /// Checks whether no thread has been started yet, and the memory is not on the stack of `main`,
+    /// Checks whether no thread but `main` has started yet, and the memory cannot be on a stack,
     /// where frames may have ended.
     #[inline(always)]
     fn is_before_threads(&self, address: usize) -> bool {

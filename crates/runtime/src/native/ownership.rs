@@ -102,8 +102,8 @@ impl Ownership {
         self.is_of_slices
     }
 
-    /// Returns whether only this thread accesses the granule, with at least one plain access. May
-    /// return false if the cache does not have the page.
+    /// Returns whether only this thread accesses the granule, with at least one plain access.
+    /// Returns false, too, if the cache does not have the page.
     #[inline(always)]
     pub(crate) fn is_own(&self, granule: usize, thread: ThreadId) -> bool {
         let has_plain = true;
@@ -212,12 +212,14 @@ impl Owner {
         }
     }
 
-    /// Returns what the record shows about a further access that it contains.
+    /// Returns what an access that leaves this record unchanged reveals.
     #[inline(always)]
     fn found(self) -> Found {
         match self {
             Owner::Several { has_plain: true } => Found::Shared,
-            _ => Found::Harmless,
+            Owner::Unused | Owner::One { .. } | Owner::Several { has_plain: false } => {
+                Found::Harmless
+            }
         }
     }
 }

@@ -285,7 +285,7 @@ impl Engine {
     }
 
     /// Records a visit like [`Engine::visits`], for a read of memory that no other thread uses now.
-    /// Most of these visits are left out.
+    /// Most of these visits are left out. Returns whether the visit was recorded or left out.
     #[inline(always)]
     pub(super) fn visits_own(&mut self, code: usize) -> bool {
         self.thread().life.guests.round.leaves_out_own_read() || self.visits(code)

@@ -112,8 +112,8 @@ impl Engine {
         }
     }
 
-    /// Unless it is the running thread's own stack, records that the stack that contains this
-    /// memory is shared. If plain accesses are interleaved, those to this stack become events.
+    /// If this memory is on another thread's stack, records that the running thread shares it.
+    /// Where plain accesses are interleaved, plain accesses to that stack become events.
     #[cold]
     fn shares_stack(&mut self, address: usize, length: usize) {
         let owner = self.owner_of_stack(address);

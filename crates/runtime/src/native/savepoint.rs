@@ -97,8 +97,8 @@ const BYTES_PER_STEP: usize = 8192;
 /// The maximum number of points on a path.
 const MOST: usize = 32;
 
-/// The maximum size in bytes of a program with savepoints, unless the plain accesses of the
-/// execution cost more than a copy.
+/// The maximum size in bytes of a program with savepoints, unless the plain accesses that
+/// `Engine::accesses` counts cost more than a copy.
 const LARGEST: usize = 256 * 1024;
 
 /// The number of bytes that can be copied in the time of one plain access.

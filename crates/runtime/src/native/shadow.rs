@@ -67,7 +67,7 @@ pub(super) enum Kind {
     /// The return of the function whose local variables were in this memory. The touch has the
     /// place that the thread has reached since.
     Return,
-    /// The end of the thread whose stack this memory was.
+    /// The end of the thread whose stack contained this memory.
     End,
     /// A use of a synchronization object.
     Use,
@@ -83,7 +83,7 @@ impl Kind {
             Kind::AtomicRead => "atomic read",
             Kind::AtomicWrite => "atomic write",
             Kind::Release => "free",
-            Kind::Return => "return of its function",
+            Kind::Return => "return from the function",
             Kind::End => "end",
             Kind::Use => "use",
             Kind::Initialize => "initialization",
@@ -95,13 +95,13 @@ impl Kind {
         !matches!(self, Kind::Read | Kind::AtomicRead | Kind::Use)
     }
 
-    /// Returns whether the life of memory ends.
+    /// Returns whether the lifetime of memory ends.
     fn ends_memory(self) -> bool {
         matches!(self, Kind::Release | Kind::Return | Kind::End)
     }
 
-    /// Returns whether the life of memory, or of an object in it, begins or ends.
-    fn bounds_life(self) -> bool {
+    /// Returns whether the lifetime of memory, or of an object in it, begins or ends.
+    fn bounds_lifetime(self) -> bool {
         self.ends_memory() || matches!(self, Kind::Initialize | Kind::Destroy)
     }
 
@@ -110,10 +110,10 @@ impl Kind {
     }
 
     /// Returns whether the two accesses must be ordered. Where plain accesses are interleaved
-    /// (`is_raced` is false), only an access that begins or ends a life must be ordered with
+    /// (`is_raced` is false), only an access that begins or ends a lifetime must be ordered with
     /// others.
     fn conflicts(self, other: Kind, is_raced: bool) -> bool {
-        (is_raced || self.bounds_life() || other.bounds_life())
+        (is_raced || self.bounds_lifetime() || other.bounds_lifetime())
             && (self.writes() || other.writes())
             && !(self.is_atomic() && other.is_atomic())
     }
@@ -212,7 +212,7 @@ impl Engine {
         self.shadow(address, length, Kind::Release);
     }
 
-    /// Records that the life of local variables in this memory has ended.
+    /// Records that the lifetime of local variables in this memory has ended.
     pub(super) fn shadow_end(&mut self, memory: Range<usize>, how: Kind) {
         let within = memory.start / GRANULE..memory.end.div_ceil(GRANULE);
         let touched = self.guests.native.shadow.touched.iter().copied();
@@ -517,7 +517,15 @@ impl Engine {
             let thread = self.thread_name(touch.epoch.thread);
             let (place, within) = match touch.kind {
                 Kind::End => (None, None),
-                _ => (self.place_of(touch), self.within(touch)),
+                Kind::Read
+                | Kind::Write
+                | Kind::AtomicRead
+                | Kind::AtomicWrite
+                | Kind::Release
+                | Kind::Return
+                | Kind::Use
+                | Kind::Initialize
+                | Kind::Destroy => (self.place_of(touch), self.within(touch)),
             };
             (place, thread, touch.kind, within)
         });
@@ -528,24 +536,35 @@ impl Engine {
             let (by, at) = match kind {
                 Kind::Return => ("by", "before"),
                 Kind::End => ("of", "at"),
-                _ => ("by", "at"),
+                Kind::Read
+                | Kind::Write
+                | Kind::AtomicRead
+                | Kind::AtomicWrite
+                | Kind::Release
+                | Kind::Use
+                | Kind::Initialize
+                | Kind::Destroy => ("by", "at"),
             };
             let place = place.map_or_else(String::new, |place| format!(" {at} {place}"));
             let within = within.map_or_else(String::new, |within| format!(" (in {within})"));
             format!("{} {by} {thread}{place}{within}", kind.name())
         });
         let is_use_after_free = earlier.kind.ends_memory() || later.kind.ends_memory();
-        let what = if is_use_after_free {
-            "use after free"
+        let what = if kinds.contains(&Kind::Return) {
+            format!("use after return of {name}")
+        } else if kinds.contains(&Kind::End) {
+            format!("use of {name} after its thread has ended")
+        } else if is_use_after_free {
+            format!("use after free of {name}")
         } else {
-            "data race"
+            format!("data race of {name}")
         };
         let shown = Shown {
             kind: match is_use_after_free {
                 true => FailureKind::UseAfterFree,
                 false => FailureKind::DataRace,
             },
-            message: format!("{what} of {name}: {first} and {second} are not ordered"),
+            message: format!("{what}: {first} and {second} are not ordered"),
             location,
             event: Some(self.event()),
         };

@@ -25,7 +25,7 @@ life! {
         /// performed many operations.
         rounds_without_effect: FxHashMap<usize, (u32, u32)>,
         /// If the thread has returned to a place, the index in `seen` of its first observation
-        /// after the previous visit.
+        /// after the last earlier visit that was recorded.
         pub(crate) comes_back_to: Option<usize>,
         /// The rounds of the thread's loops, if there is a bound on rounds (`--unroll`).
         pub(super) rounds: Rounds,
@@ -65,7 +65,8 @@ impl AtPlaces {
     }
 }
 
-/// The least number of reads in a series of the thread's own reads whose visits are recorded.
+/// The number of own reads since the last effect at which the first recorded series begins. It is
+/// also the minimum length of a series.
 const OWN_READS: u32 = 64;
 
 impl Round {
@@ -80,8 +81,8 @@ impl Round {
         begin < OWN_READS || self.own_reads - begin >= OWN_READS.max(begin / 16)
     }
 
-    /// Records an observation. Returns whether it is a retry: the thread's first observation after
-    /// its previous visit of this place was about the same object.
+    /// Records an observation. Returns whether it is a retry: it is about the same object as the
+    /// thread's first observation after the last earlier visit of this place that was recorded.
     pub(crate) fn learn(&mut self, seen: Seen) -> bool {
         let before = self.at_places.comes_back_to.take();
         let before = before.and_then(|start| self.seen.get(start));
@@ -121,10 +122,11 @@ impl Round {
     }
 
     /// Handles a visit, after `forget_before_effect`, of a place that is known as a loop. Returns
-    /// the index of an earlier visit in the same state. If there is none, records the visit and
-    /// returns `None`. If the state is raw (its dead parts are not cleared), `raw` is the start of
-    /// its stack. Only the first state of a place may be raw. If the visit is recorded, `state`
-    /// gets an old buffer in exchange.
+    /// the index of an earlier visit in the same state. If there is none, returns `None`, and
+    /// records the visit. At a place without an event, only visits 1, 2, 4, … are recorded. The
+    /// others are only counted. If the state is raw (its dead parts are not cleared), `raw` is the
+    /// start of its stack. Only the first state of a place may be raw. If the visit is recorded,
+    /// `state` gets an old buffer in exchange.
     pub(super) fn returns_to(
         &mut self,
         place: Place,
@@ -141,9 +143,10 @@ impl Round {
         let last = visits.iter().rposition(|visit| visit.place == place.code);
         let comes_back_to = last.map(|last| visits[last].seen as usize);
         // Several states of a place are kept only for events in spin loops. Elsewhere, one state is
-        // kept. At places without an event, it is the state after 1, 2, 4, … rounds, so that a loop
-        // through several states is found (Brent, BIT 20, 1980). At other places, counting rounds
-        // finds such a loop.
+        // kept. At places without an event, it is the state at visit 1, 2, 4, …, so that a loop
+        // through several states is found (Brent, BIT 20, 1980). An event that is not in a known
+        // spin loop keeps its last state. There, `counts_round` finds a loop through several
+        // states.
         let has_room = place.is_spin && place.is_event && visits.len() < MOST_VISITS;
         let index = last.filter(|_| !has_room).unwrap_or(visits.len());
         self.at_places.comes_back_to = comes_back_to;
@@ -176,8 +179,8 @@ impl Round {
 }
 
 impl Place {
-    /// Returns the mark of a state. Only spin loops keep several states of a place, so only they
-    /// need a digest.
+    /// Returns the mark of a state. Several states of a place are kept only for events in spin
+    /// loops. So only spin loops need a digest.
     fn mark_of(self, state: &[u8]) -> u64 {
         match self.is_spin {
             true => mark_of(state),

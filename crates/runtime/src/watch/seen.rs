@@ -7,7 +7,7 @@ use std::mem::discriminant;
 /// An observation that a thread made without changing anything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Seen {
-    /// The value of an atomic variable.
+    /// The value of an atomic variable, or the number of the last write to another object.
     Value(ObjectId, ValueId),
     /// Memory of a native program.
     Memory {

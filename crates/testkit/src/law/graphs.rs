@@ -8,8 +8,9 @@ use explore::{End, GraphSearch, MemoryModel, Observer, Outcome, Strategy, explor
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// Operations that may only read an object, besides the actions that always do. A graph orders them with each other, a trace does not.
-/// So there may be more graphs than traces.
+/// Operations with an event that only reads its object, at least in some states. Actions of entries
+/// need not be listed if the event reads in every state: [`Act::reads`] finds them. A graph orders
+/// reads with each other, but a trace does not. So there may be more graphs than traces.
 const READS: [Verb; 12] = [
     Verb::ReadLock,
     Verb::TryRead,

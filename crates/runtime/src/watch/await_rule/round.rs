@@ -57,7 +57,8 @@ pub(crate) struct Visit {
     pub(crate) observed: u32,
     /// At a hint, the number of locks that the thread had released by then.
     pub(crate) released: u32,
-    /// At a place without an event, the number of visits in other states so far.
+    /// At a place without an event, the number of visits since the last effect that `returns_to`
+    /// has handled. It includes this visit, and later visits that were only counted.
     pub(crate) rounds: u32,
     /// Whether the dead parts of the kept state have not been cleared yet.
     pub(crate) is_raw: bool,
