@@ -251,7 +251,8 @@ pub enum FailureKind {
     Crash,
     /// A thread runs forever without an operation that other threads could observe.
     EndlessLoop,
-    /// Memory was used after it was freed.
+    /// Memory was used after it was freed, or after its function has returned or its thread has
+    /// ended.
     UseAfterFree,
     /// Memory was freed twice, or memory that was never allocated was freed.
     DoubleFree,
@@ -347,7 +348,9 @@ impl FailureKind {
             FailureKind::EndlessLoop => {
                 "A thread runs forever without an operation that other threads could observe."
             }
-            FailureKind::UseAfterFree => "Memory is used after it was freed.",
+            FailureKind::UseAfterFree => {
+                "Memory is used after it was freed, or after its function has returned or its thread has ended."
+            }
             FailureKind::DoubleFree => "Memory is freed that was already freed or never allocated.",
             FailureKind::OutOfBounds => "An access is outside of every block of the heap.",
             FailureKind::ExitStatus => "The program ends with a status that indicates a failure.",

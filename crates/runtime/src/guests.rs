@@ -393,8 +393,8 @@ impl Guest for Guests {
 
     #[inline(always)]
     fn complete_event(engine: &mut Engine) {
-        if let Some(written) = engine.guests.native.written.take() {
-            engine.has_written(written);
+        if engine.guests.native.written.is_some() {
+            engine.complete_write();
         }
     }
 

@@ -259,8 +259,9 @@ fn build(mutants: &[Mutant], folder: &Path) -> Result<PathBuf, String> {
         let Mutant {
             original, mutated, ..
         } = mutant;
+        // The original comes first, so that another mutant of the same text finds it there.
         let choice = format!(
-            "if explore::mutant({}) {{ {mutated} }} else {{ {original} }}",
+            "if !explore::mutant({}) {{ {original} }} else {{ {mutated} }}",
             number + 1
         );
         let is_statement = original.ends_with(';');

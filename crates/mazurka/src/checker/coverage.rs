@@ -18,7 +18,7 @@ const STRIDE: u64 = 1024;
 /// Whether a later execution is sampled depends on a hash of its beginning (the events that it
 /// shares with the previous execution). The hash covers the length of the beginning, the clock of
 /// its last event, and this many of its last steps.
-const STEPS: usize = 12;
+const STEPS: usize = 4;
 /// Spreads numbers over all bits (Knuth, The Art of Computer Programming 3, 6.4).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 

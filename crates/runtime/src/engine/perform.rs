@@ -91,11 +91,15 @@ pub(crate) fn perform_ordered<R>(
     location: Place,
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
-    let mut request = Request {
-        order,
-        ..Request::plain(op)
-    };
+    // The ordering is usually a constant, so one of the two branches is compiled.
+    if !order.is_weaker() {
+        return perform(op, location, effect);
+    }
     let announce = |engine: &mut Engine| {
+        let mut request = Request {
+            order,
+            ..Request::plain(op)
+        };
         engine.process_ordering(&mut request, Some(location));
         engine.announce(request, location);
     };

@@ -145,17 +145,21 @@ impl Engine {
         let running = &mut self.threads[index];
         self.suspender = running.life.suspender;
         let fibre = &raw mut *running.fibre;
-        std::mem::swap(&mut self.edges, &mut running.life.edges);
+        if !running.life.edges.is_empty() {
+            std::mem::swap(&mut self.edges, &mut running.life.edges);
+        }
         running.life.operations += 1;
         running.life.has_yielded &= self.op.access == Access::None;
         running.life.last = Some(event);
         self.life.is_in_event = true;
         Guests::begin_event(self, step);
-        let may_be_conditional = matches!(
-            self.op.kind,
-            OpKind::CompareExchange | OpKind::CondvarSignal | OpKind::ReadModifyWrite
-        );
-        if may_be_conditional && !self.life.conditional.is_empty() {
+        let may_be_conditional = || {
+            matches!(
+                self.op.kind,
+                OpKind::CompareExchange | OpKind::CondvarSignal | OpKind::ReadModifyWrite
+            )
+        };
+        if !self.life.conditional.is_empty() && may_be_conditional() {
             self.forget_condition(step.thread);
         }
         Some(fibre)

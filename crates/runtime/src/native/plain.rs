@@ -241,9 +241,7 @@ pub fn unmap(address: usize, length: usize, code: usize) {
         }
         engine.thread().life.guests.round.take_effect();
         // Complete the write of this step now, because its memory is unreadable afterwards.
-        if let Some(written) = engine.guests.native.written.take() {
-            engine.has_written(written);
-        }
+        engine.complete_write();
         engine.shadow_unmap(address..address + length, code);
     });
 }
@@ -379,14 +377,17 @@ impl Engine {
         });
     }
 
-    /// Completes the record of a plain or volatile write, at the end of its step.
+    /// Completes the record of a plain or volatile write, if the current event is one.
     #[cold]
-    pub(crate) fn has_written(&mut self, written: Written) {
-        let Written {
+    pub(crate) fn complete_write(&mut self) {
+        let Some(Written {
             address,
             length,
             range,
-        } = written;
+        }) = self.guests.native.written.take()
+        else {
+            return;
+        };
         if self.is_ended_local(address) {
             // The memory belongs to the checker now. The written value is never read.
             self.record_memory(address, &[&[0]], None, |name, _| {
