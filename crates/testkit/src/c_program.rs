@@ -399,6 +399,17 @@ impl CProgram {
         self.has(|statement| matches!(statement, Statement::LockedBoth { .. }))
     }
 
+    /// Checks whether the program makes system calls by number. If so, no savepoints are made for
+    /// the executable that contains it.
+    pub fn calls_by_number(&self) -> bool {
+        self.has(|statement| {
+            matches!(
+                statement,
+                Statement::FutexWait { .. } | Statement::FutexWake { .. }
+            )
+        })
+    }
+
     /// Checks whether there is a timed wait for a condition variable.
     pub fn has_timed_wait(&self) -> bool {
         self.has(|statement| {

@@ -221,6 +221,8 @@ impl Hunt {
                 println!("{}", source::source(&programs));
                 continue;
             }
+            let is_confined = |subject: &Subject| !subject.program.calls_by_number();
+            let (confined, others) = subjects.into_iter().partition::<Vec<_>, _>(is_confined);
             let languages = &self.arguments.language;
             let turn = (first / self.arguments.batch / 2) as usize % languages.len();
             let is_cpp = languages[turn] == "c++";
@@ -240,12 +242,14 @@ impl Hunt {
                     folder: folder.path(),
                     executions: self.arguments.executions,
                 };
-                if let Err(problem) = self.batch(&tools, &subjects) {
-                    self.differences.fetch_add(1, Relaxed);
-                    println!(
-                        "programs {first} to {last}, {compiler}, {}: {problem}",
-                        languages[turn]
-                    );
+                for executable in [&confined, &others] {
+                    if let Err(problem) = self.batch(&tools, executable) {
+                        self.differences.fetch_add(1, Relaxed);
+                        println!(
+                            "programs {first} to {last}, {compiler}, {}: {problem}",
+                            languages[turn]
+                        );
+                    }
                 }
             }
             if first / self.arguments.batch % 10 == 9 {
@@ -285,6 +289,9 @@ impl Hunt {
     }
 
     fn batch(&self, tools: &Tools<'_>, subjects: &[Subject]) -> Result<(), String> {
+        if subjects.is_empty() {
+            return Ok(());
+        }
         let programs: Vec<CProgram> = subjects
             .iter()
             .map(|subject| subject.program.clone())
