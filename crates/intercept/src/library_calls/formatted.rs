@@ -51,25 +51,21 @@ impl Printing {
             return;
         }
         let list = list(arguments, self.format, self.is_list);
-        let narrow: Vec<u8>;
-        let (format, width) = match self.is_wide {
-            true => {
-                reporter.reads(wide_text(format));
-                narrow = narrowed(format);
-                (narrow.as_ptr().addr(), 4)
-            }
-            false => {
-                reporter.reads(text(format));
-                (format, 1)
-            }
+        let (span, width) = match self.is_wide {
+            true => (wide_text(format), 4),
+            false => (text(format), 1),
+        };
+        reporter.reads(span);
+        let conversions = Conversions {
+            at: format,
+            scans: false,
+            width,
         };
         let mut rest = list;
-        let conversions = Conversions::by_arguments(format, false);
-        for conversion in &conversions {
-            let mut conversion = *conversion;
+        for mut conversion in conversions.by_arguments() {
             if let Some(number) = conversion.precision_argument {
                 // SAFETY: the program's arguments match the format.
-                let precision = unsafe { integer(&conversions, list, number) };
+                let precision = unsafe { integer(conversions, list, number) };
                 conversion.precision = usize::try_from(precision).ok();
             }
             // SAFETY: the program's arguments match the format.
@@ -83,16 +79,8 @@ impl Printing {
             return;
         };
         let room = room(arguments);
-        let mut counted = list;
-        // SAFETY: the arguments are those of the program, except that no text is written.
-        let length = unsafe {
-            vsnprintf(
-                std::ptr::null_mut(),
-                0,
-                std::ptr::with_exposed_provenance(format),
-                &raw mut counted,
-            )
-        };
+        // SAFETY: the program's arguments match the format.
+        let length = unsafe { length_of_text(format, list, self.is_wide) };
         reporter.call.restore_frame();
         if let Ok(length) = usize::try_from(length) {
             reporter.writes((
@@ -154,7 +142,12 @@ impl Scanning {
 /// means that nothing was read yet. In this case strings are left out.
 fn scanned(format: usize, list: List, count: usize, mut shows: impl FnMut(Span, bool)) {
     let (mut list, mut left) = (list, count);
-    for conversion in Conversions::by_arguments(format, true) {
+    let conversions = Conversions {
+        at: format,
+        scans: true,
+        width: 1,
+    };
+    for conversion in conversions.by_arguments() {
         if conversion.kind == b'%' || conversion.is_suppressed {
             continue;
         }
@@ -184,24 +177,54 @@ fn scanned(format: usize, list: List, count: usize, mut shows: impl FnMut(Span, 
     }
 }
 
+/// Returns the number of characters that a function prints, or a negative number if it fails.
+///
+/// # Safety
+///
+/// The program's arguments must match the format.
+unsafe fn length_of_text(format: usize, mut list: List, is_wide: bool) -> c_int {
+    let narrow = if is_wide {
+        narrowed(format)
+    } else {
+        Vec::new()
+    };
+    let format = if is_wide {
+        narrow.as_ptr().addr()
+    } else {
+        format
+    };
+    // SAFETY: the arguments are those of the program, except that no text is written.
+    unsafe {
+        vsnprintf(
+            std::ptr::null_mut(),
+            0,
+            std::ptr::with_exposed_provenance(format),
+            &raw mut list,
+        )
+    }
+}
+
 /// Converts a format of wide characters to bytes.
 fn narrowed(format: usize) -> Vec<u8> {
     let (start, length) = wide_text(format);
     let characters = std::ptr::with_exposed_provenance::<u32>(start);
     // SAFETY: the function that the program calls reads the format.
     let characters = (0..length / 4).map(|index| unsafe { characters.add(index).read() });
-    characters
-        .map(|wide| u8::try_from(wide).ok().filter(u8::is_ascii).unwrap_or(b'?'))
-        .collect()
+    characters.map(ascii).collect()
+}
+
+/// Returns the character, or `?` if it is not in ASCII.
+fn ascii(wide: u32) -> u8 {
+    u8::try_from(wide).ok().filter(u8::is_ascii).unwrap_or(b'?')
 }
 
 /// Returns the integer that is the argument with this number.
 ///
 /// # Safety
 ///
-/// The program's arguments must match the format with these conversions.
-unsafe fn integer(conversions: &[Conversion], mut list: List, number: usize) -> c_int {
-    for conversion in conversions {
+/// The program's arguments must match the format.
+unsafe fn integer(conversions: Conversions, mut list: List, number: usize) -> c_int {
+    for conversion in conversions.by_arguments() {
         // SAFETY: as promised by the caller.
         let word = unsafe { conversion.take(&mut list) };
         if conversion.argument == Some(number) {
@@ -309,39 +332,42 @@ impl Conversion {
     }
 }
 
-/// The conversions of a format.
+/// The conversions of a format. Each use parses the format again: a thread must not own heap memory
+/// while it reports the accesses, because savepoints restore its stack, but not this memory.
+#[derive(Clone, Copy)]
 struct Conversions {
     /// Address of the rest of the format.
     at: usize,
     /// Whether this is a format of `scanf`.
     scans: bool,
+    /// Size of a character in bytes.
+    width: usize,
 }
 
-impl Conversions {
-    /// Returns the conversions of the format at this address.
-    fn of(format: usize, scans: bool) -> Conversions {
-        Conversions { at: format, scans }
-    }
+/// Greatest number of an argument (`NL_ARGMAX`).
+const MOST_ARGUMENTS: usize = 4096;
 
+impl Conversions {
     /// Returns the conversions in the order of their arguments, with one conversion for each
     /// argument.
-    fn by_arguments(format: usize, scans: bool) -> Vec<Conversion> {
-        let mut all: Vec<Conversion> = Conversions::of(format, scans).collect();
-        if all.iter().any(|conversion| conversion.argument.is_some()) {
-            let numbers = |of: &Conversion| [of.width_argument, of.precision_argument];
-            let widths: Vec<usize> = all.iter().flat_map(numbers).flatten().collect();
-            all.extend(widths.into_iter().map(|number| Conversion {
-                argument: Some(number),
-                ..Conversion::INTEGER
-            }));
-            // Of several conversions of an argument, the one that accesses most memory comes first.
-            let follows = |of: &Conversion| (of.follows_pointer(), of.precision.is_none());
-            all.sort_by_key(|conversion| {
-                (conversion.argument, std::cmp::Reverse(follows(conversion)))
-            });
-            all.dedup_by_key(|conversion| conversion.argument);
-        }
-        all
+    fn by_arguments(self) -> impl Iterator<Item = Conversion> {
+        let numbers = |of: Conversion| [of.argument, of.width_argument, of.precision_argument];
+        let last = self.flat_map(numbers).flatten().max();
+        let in_order = self.take_while(move |_| last.is_none());
+        let numbered = 1..=last.unwrap_or(0).min(MOST_ARGUMENTS);
+        in_order.chain(numbered.map(move |number| self.of_argument(number)))
+    }
+
+    /// Returns the conversion of the argument with this number. Of several conversions, it is one
+    /// that accesses most memory. Without any, the argument is a width or a precision.
+    fn of_argument(self, number: usize) -> Conversion {
+        let is_of_it = |conversion: &Conversion| conversion.argument == Some(number);
+        let size = |of: &Conversion| (of.follows_pointer(), of.precision.is_none());
+        let largest = self.filter(is_of_it).max_by_key(size);
+        largest.unwrap_or(Conversion {
+            argument: Some(number),
+            ..Conversion::INTEGER
+        })
     }
 
     /// Parses the number of an argument, which ends with `$`.
@@ -355,9 +381,19 @@ impl Conversions {
         None
     }
 
+    /// Returns the next character, or `?` if it is not in ASCII.
     fn byte(&self) -> u8 {
         // SAFETY: nothing beyond the end of the format is read.
-        unsafe { std::ptr::with_exposed_provenance::<u8>(self.at).read() }
+        unsafe {
+            match self.width {
+                1 => std::ptr::with_exposed_provenance::<u8>(self.at).read(),
+                _ => ascii(std::ptr::with_exposed_provenance::<u32>(self.at).read()),
+            }
+        }
+    }
+
+    fn pass(&mut self) {
+        self.at += self.width;
     }
 
     fn number(&mut self) -> Option<usize> {
@@ -365,7 +401,7 @@ impl Conversions {
         while self.byte().is_ascii_digit() {
             let digit = usize::from(self.byte() - b'0');
             number = Some(number.unwrap_or(0_usize).saturating_mul(10) + digit);
-            self.at += 1;
+            self.pass();
         }
         number
     }
@@ -374,7 +410,7 @@ impl Conversions {
         if self.byte() != byte {
             return false;
         }
-        self.at += 1;
+        self.pass();
         true
     }
 }
@@ -387,15 +423,15 @@ impl Iterator for Conversions {
             if self.byte() == 0 {
                 return None;
             }
-            self.at += 1;
+            self.pass();
         }
-        self.at += 1;
+        self.pass();
         let mut found = Conversion {
             argument: self.argument(),
             ..Conversion::INTEGER
         };
         while b"-+ #0'I".contains(&self.byte()) {
-            self.at += 1;
+            self.pass();
         }
         if self.takes(b'*') {
             found.width_argument = self.argument();
@@ -423,18 +459,18 @@ impl Iterator for Conversions {
                 }
                 _ => break,
             };
-            self.at += 1;
+            self.pass();
         }
         found.kind = self.byte();
         if found.kind == 0 {
             return None;
         }
-        self.at += 1;
+        self.pass();
         if found.kind == b'[' {
             self.takes(b'^');
             self.takes(b']');
             while !matches!(self.byte(), 0 | b']') {
-                self.at += 1;
+                self.pass();
             }
         }
         Some(found)
