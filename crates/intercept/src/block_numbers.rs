@@ -11,6 +11,19 @@ pub(crate) fn begin() {
     NAMED.get().clear();
 }
 
+/// A copy of the named blocks.
+pub(crate) type Saved = Vec<(usize, usize)>;
+
+/// Copies the named blocks.
+pub(crate) fn save_to(copy: &mut Saved) {
+    copy.clone_from(NAMED.get());
+}
+
+/// Restores the named blocks from a copy.
+pub(crate) fn restore_from(copy: &Saved) {
+    NAMED.get().clone_from(copy);
+}
+
 /// Names a block. Returns its number, from 1, among the named blocks that the code at `site` has
 /// allocated.
 pub(crate) fn number_of(block: usize, site: usize) -> usize {

@@ -21,23 +21,25 @@ pub(crate) fn know(inputs: &Inputs) {
 
 export! {
     placed fn mazurka_input(name: *const c_char, lowest: i64, highest: i64) -> i64 {
+        // Called only where no event follows, because the text may be on the heap.
         // SAFETY: the program passes a terminated string.
-        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+        let name = || unsafe { CStr::from_ptr(name) }.to_string_lossy();
         if !is_inside() {
-            return given(&name).unwrap_or(lowest);
+            return given(&name()).unwrap_or(lowest);
         }
         let (code, _closed) = (code(), close());
         let ways = highest.checked_sub(lowest).and_then(|last| u32::try_from(last).ok()?.checked_add(1));
         let Some(ways) = ways else {
+            let name = name();
             let message = format!("the input {name} has no values, or more than 2^32: {lowest} to {highest}");
             native::fail(code, FailureKind::Misuse, message);
         };
         let Some(known) = KNOWN.get() else {
             return lowest + i64::from(native::at(code, || runtime::choose(ways)));
         };
-        match known.get(&*name) {
+        match known.get(&*name()) {
             Some(&value) => value,
-            None => worker::ask(Input { name: name.into_owned(), lowest, highest }),
+            None => worker::ask(Input { name: name().into_owned(), lowest, highest }),
         }
     }
 }

@@ -3,14 +3,15 @@
 
 use crate::gate::{self, Own};
 use crate::{
-    audit, blocks, cancel, clock, dead_values, ending, heap, image, keys, pages, reached, rwlock,
-    threads,
+    audit, block_numbers, blocks, cancel, clock, dead_values, ending, heap, image, keys, pages,
+    reached, rwlock, threads,
 };
 use native::{has_unseen_writes, is_confined};
 use runtime::ThreadId;
 use runtime::native::Memory;
 use std::any::Any;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The memory of the program, and the state of its threads.
 pub(crate) struct ProgramMemory;
@@ -21,6 +22,7 @@ struct Copy {
     image: Vec<u8>,
     pages: pages::Saved,
     heap: heap::Saved,
+    block_numbers: block_numbers::Saved,
     /// Thread-local memory of all threads, one after the other.
     blocks: Vec<u8>,
     threads: threads::Saved,
@@ -121,6 +123,7 @@ impl Memory for ProgramMemory {
         image::save_to(&mut copy.image);
         pages::save_to(&mut copy.pages);
         heap::save_to(&mut copy.heap);
+        block_numbers::save_to(&mut copy.block_numbers);
         threads::save_to(&mut copy.threads);
         copy.blocks.clear();
         for pointer in thread_pointers(&copy.threads) {
@@ -139,6 +142,8 @@ impl Memory for ProgramMemory {
         image::restore_from(&copy.image);
         pages::restore_from(&copy.pages);
         heap::restore_from(&copy.heap);
+        block_numbers::restore_from(&copy.block_numbers);
+        gate::IS_THROWN.store(false, Relaxed);
         threads::restore_from(&copy.threads);
         let mut blocks = &copy.blocks[..];
         for pointer in thread_pointers(&copy.threads) {

@@ -262,7 +262,10 @@ unsafe fn joined<T>(place: *mut T, joins: impl FnOnce(*const Frame) -> Result<T,
                 unsafe {
                     // In an enforced program, this write is not an event.
                     match library_calls::are_plain_accesses_events() {
-                        true => native::changes(place.addr(), size_of::<T>()),
+                        true => {
+                            let _closed = close();
+                            native::changes(place.addr(), size_of::<T>());
+                        }
                         false => call.writes(place.cast(), size_of::<T>()),
                     }
                     place.write(value);

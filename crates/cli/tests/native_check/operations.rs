@@ -1,7 +1,7 @@
 //! Operations of POSIX, C and C++ as the standards describe them. Each wrong program has a correct
 //! twin.
 
-use crate::toolchain::Toolchain;
+use crate::toolchain::{self, Toolchain};
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
@@ -664,4 +664,43 @@ fn a_thread_begins_with_the_name_of_its_creator() {
             join();
         }";
     verified("named.c", source, &[]);
+}
+
+#[test]
+fn threads_with_thread_local_memory_join_sort_and_name_inputs() {
+    let text = "
+#include <pthread.h>
+#include <stdlib.h>
+long mazurka_input(const char *name, long lowest, long highest);
+static _Thread_local int uses;
+static int numbers[2000];
+static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+static void *ends(void *p) { return p; }
+static void *joins(void *p) {
+    pthread_t thread;
+    void *result = 0;
+    uses += (int)mazurka_input(\"\\xff\", 0, 1);
+    pthread_create(&thread, 0, ends, p);
+    pthread_join(thread, &result);
+    qsort(numbers, 2000, sizeof *numbers, compare);
+    return result;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, joins, 0);
+    return pthread_join(thread, 0);
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let [source, executable] = ["program.c", "program"].map(|name| folder.path().join(name));
+    fs::write(&source, text).unwrap();
+    Toolchain::first()
+        .build(&source, &["-O1".to_owned()], &executable)
+        .unwrap();
+    for (plain, verdict) in [("race", "verified"), ("sc", "bounded")] {
+        let options = ["--plain", plain, "--max-events", "1000000"];
+        let report = toolchain::check(&options, &executable, &[]).unwrap();
+        assert_eq!(report["verdict"], verdict, "{plain}: {report}");
+        assert_eq!(report["executions"], 2, "{plain}: {report}");
+    }
 }

@@ -26,6 +26,7 @@ pub(super) unsafe fn sort(
     reporter: &mut Reporter,
 ) -> bool {
     if length > ROOM {
+        let _closed = gate::close();
         let what = format!(
             "operations of other threads between comparisons while {length} bytes are sorted"
         );

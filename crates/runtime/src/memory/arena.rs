@@ -120,7 +120,7 @@ impl Heap {
 
     /// Checks whether nothing has been allocated in this execution.
     pub(crate) fn is_unused(&self) -> bool {
-        self.objects.used == 0 && self.bytes.used == 0
+        self.objects.used == 0 && self.bytes.used == 0 && self.large == 0
     }
 
     /// Ends the execution. Returns how many bytes cannot be reused because objects are still alive.

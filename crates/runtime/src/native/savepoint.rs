@@ -241,6 +241,7 @@ impl Engine {
             let thread = &self.threads[id.index()];
             thread.panic.is_none()
                 && thread.caught_panic.is_none()
+                && thread.life.panics == 0
                 && thread.job.is_none()
                 && thread.guests.making.is_none()
                 && thread.guests.heap.is_unused()
