@@ -90,6 +90,8 @@ pub(crate) struct Engine {
     pub(crate) children_go_first: bool,
     /// The operations that count as a step.
     pub(crate) granularity: StepGranularity,
+    /// Whether executions may show new loops, in which the await rule then stops threads.
+    pub(crate) finds_loops: bool,
     /// The execution that is being repeated, or null.
     pub(crate) script: *const Execution,
     /// The number of events of `script` to repeat.

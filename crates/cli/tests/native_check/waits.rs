@@ -398,3 +398,54 @@ fn an_endless_loop_through_several_states_that_reads_own_memory_is_stuck() {
         }
     }
 }
+
+/// The loops of the library read their own stack many times between two events.
+#[test]
+fn a_spin_loop_of_the_cpp_library_stops_in_each_repetition() {
+    let program = |one: &str, two: &str| {
+        format!(
+            "#include <atomic>
+             #include <chrono>
+             #include <semaphore>
+             #include <thread>
+             static std::counting_semaphore<> permits{{0}};
+             static std::atomic<int> steps;
+             int main() {{
+                 std::thread one([] {{ while (!permits.try_acquire()) {{}} {one} steps += 2; }});
+                 std::thread two([] {{ steps = 1; {two} }});
+                 two.join();
+                 one.join();
+             }}"
+        )
+    };
+    let cases = [
+        ("", "permits.release(); (void)permits.try_acquire();"),
+        (
+            "permits.release(2);",
+            "permits.acquire(); steps = 1; (void)permits.try_acquire_for(std::chrono::hours(1));",
+        ),
+    ];
+    for compiler in ["gcc", "clang"] {
+        let Some(toolchain) = Toolchain::named(compiler) else {
+            continue;
+        };
+        for (one, two) in cases {
+            for level in ["-O0", "-O2"] {
+                let folder = tempfile::tempdir().unwrap();
+                let [source, executable] =
+                    ["program.cpp", "program"].map(|name| folder.path().join(name));
+                fs::write(&source, program(one, two)).unwrap();
+                let flags = [level, "-std=gnu++20"].map(str::to_owned);
+                toolchain.build(&source, &flags, &executable).unwrap();
+                let options = ["--max-executions", "600", "--timeouts", "8"];
+                let report = check(&options, &executable, &[]);
+                let shown = format!("{compiler} {level} {two}: {report:?}");
+                assert_eq!(
+                    report.expect(&shown)["errors"][0]["kind"],
+                    "stuck",
+                    "{shown}"
+                );
+            }
+        }
+    }
+}

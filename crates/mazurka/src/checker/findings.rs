@@ -140,6 +140,14 @@ impl Search {
     /// Returns the failure, with the execution that showed it first, or with a shorter one if the
     /// search has found one.
     fn failure(&mut self, sighting: Sighting) -> Result<Failure, CheckError> {
+        // Threads must stop in the same loops as in the search.
+        self.model.find_loops(false);
+        let failure = self.repeated(sighting);
+        self.model.find_loops(true);
+        failure
+    }
+
+    fn repeated(&mut self, sighting: Sighting) -> Result<Failure, CheckError> {
         let shortest = self.shortest.take();
         self.model.want_failure(sighting.symptom.wanted());
         let mut sighting = self.of_operations(sighting)?;

@@ -58,6 +58,12 @@ impl Model {
         &self.engine().names
     }
 
+    /// Sets whether executions may show new loops in machine code. If not, threads stop only in the
+    /// loops that are known.
+    pub fn find_loops(&mut self, finds_loops: bool) {
+        self.engine_mut().finds_loops = finds_loops;
+    }
+
     /// Returns the names mutably, so that a schedule from a file can be converted to ids.
     pub fn names_mut(&mut self) -> &mut Names {
         &mut self.engine_mut().names

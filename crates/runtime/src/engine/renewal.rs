@@ -33,6 +33,7 @@ impl Engine {
             late: None,
             children_go_first: false,
             granularity: StepGranularity::of_search(&config),
+            finds_loops: true,
             script: ptr::null(),
             script_end: 0,
             watch,

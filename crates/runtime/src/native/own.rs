@@ -37,7 +37,7 @@ impl Engine {
 
 /// Returns whether a plain read at this place may skip [`read`](super::read). This is possible only
 /// if no other thread uses the memory now. In addition, the visit must be left out
-/// (`leaves_out_own_read`), or be the thread's first visit of this place since its last effect. If
+/// (`leaves_out_plain_read`), or be the thread's first visit of this place since its last effect. If
 /// the result is true, this call has counted the read, and has recorded the visit unless it is left
 /// out. Only a thread of the program may call this.
 #[inline(always)]
@@ -49,7 +49,7 @@ pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
     engine.thread().life.code = code;
     !is_below_frame(address)
         && engine.passes(address, length)
-        && engine.visits_own(code)
+        && engine.visits_plainly(code)
         && engine.begin_passing()
 }
 

@@ -87,7 +87,18 @@ impl Engine {
     ) -> bool {
         // SAFETY: as promised by the caller.
         let code = unsafe { (*frame).code };
-        if self.guests.native.is_simple && self.visits(code) {
+        let is_simple = self.guests.native.is_simple;
+        let round = &mut self.thread().life.guests.round;
+        if is_event {
+            round.reaches_event();
+        } else if is_simple {
+            let is_left_out = round.leaves_out_plain_read();
+            round.counts_plain_read();
+            if is_left_out {
+                return false;
+            }
+        }
+        if is_simple && self.visits(code, is_event) {
             if is_event && self.thread().life.operations >= MANY_OPERATIONS {
                 self.counts_round(code);
             }
@@ -146,7 +157,7 @@ impl Engine {
             return false;
         }
         if !place.is_loop {
-            if !self.thread().life.guests.round.passes_first(code) {
+            if !self.thread().life.guests.round.passes_first(code, is_event) {
                 self.mark_loop(code);
             }
             return false;
@@ -277,23 +288,38 @@ impl Engine {
     /// the place since the thread's last effect and no other checks are necessary. Returns whether
     /// the visit was recorded.
     #[inline(always)]
-    pub(super) fn visits(&mut self, code: usize) -> bool {
+    fn visits(&mut self, code: usize, is_event: bool) -> bool {
         match self.names.has_loops() {
-            true => self.visits_outside_loops(code),
-            false => self.thread().life.guests.round.passes_simply(code),
+            true => self.visits_outside_loops(code, is_event),
+            false => self
+                .thread()
+                .life
+                .guests
+                .round
+                .passes_simply(code, is_event),
         }
     }
 
-    /// Records a visit like [`Engine::visits`], for a read of memory that no other thread uses now.
-    /// Most of these visits are left out. Returns whether the visit was recorded or left out.
+    /// Records a visit like [`Engine::visits`], for a plain read that is not an event, and counts
+    /// the read. Most of these visits are left out. Returns whether the visit was recorded or left
+    /// out.
     #[inline(always)]
-    pub(super) fn visits_own(&mut self, code: usize) -> bool {
-        self.thread().life.guests.round.leaves_out_own_read() || self.visits(code)
+    pub(super) fn visits_plainly(&mut self, code: usize) -> bool {
+        let is_left_out = self.thread().life.guests.round.leaves_out_plain_read();
+        let has_passed = is_left_out || self.visits(code, false);
+        if has_passed {
+            self.thread().life.guests.round.counts_plain_read();
+        }
+        has_passed
     }
 
     #[inline(never)]
-    fn visits_outside_loops(&mut self, code: usize) -> bool {
-        !self.is_loop(code) && self.thread().life.guests.round.passes_simply(code)
+    fn visits_outside_loops(&mut self, code: usize, is_event: bool) -> bool {
+        if self.is_loop(code) {
+            return false;
+        }
+        let round = &mut self.thread().life.guests.round;
+        round.passes_simply(code, is_event)
     }
 
     /// Makes hooks wipe the stack below them from the next execution on. If they have not done so
@@ -311,7 +337,7 @@ impl Engine {
     #[cold]
     fn mark_spin(&mut self, code: usize) {
         self.mark_loop(code);
-        if !self.config.without.contains(&Shortcut::AwaitRule) {
+        if self.finds_loops && !self.config.without.contains(&Shortcut::AwaitRule) {
             self.names.record_spin(code as u64);
         }
     }
@@ -320,7 +346,7 @@ impl Engine {
     /// because no execution so far has compared states here.
     #[cold]
     fn mark_loop(&mut self, code: usize) {
-        if self.config.without.contains(&Shortcut::AwaitRule) {
+        if !self.finds_loops || self.config.without.contains(&Shortcut::AwaitRule) {
             return;
         }
         self.names.record_loop(code as u64);

@@ -56,8 +56,10 @@ unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: 
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let found_range = Cell::new(None);
     let continues = |engine: &mut Engine| {
+        let is_private = engine.is_on_private_stack(address, length);
+        let is_event = !engine.races_plain() && !is_private;
         // SAFETY: as promised by the caller.
-        if unsafe { engine.stops_by(frame, !engine.races_plain(), given) } {
+        if unsafe { engine.stops_by(frame, is_event, given) } {
             return false;
         }
         // SAFETY: as promised by the caller.
@@ -65,7 +67,7 @@ unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: 
         if engine.races_plain() {
             return engine.continues_racing(|engine| engine.shadow_read(address, length, code));
         }
-        if engine.is_on_private_stack(address, length) {
+        if is_private {
             return engine.accesses_privately(OpKind::Load, code);
         }
         let range = engine.range(address, length);

@@ -65,20 +65,48 @@ impl AtPlaces {
     }
 }
 
-/// The number of own reads since the last effect at which the first recorded series begins. It is
-/// also the minimum length of a series.
-const OWN_READS: u32 = 64;
+/// The number of counted plain reads at which the first recorded series begins. It is also the
+/// minimum length of a series.
+const PLAIN_READS: u32 = 64;
 
 impl Round {
-    /// Counts a read of memory that no other thread uses now. Returns whether its visit is left
-    /// out. A loop of such reads waits for nothing. It only has to stop if it never ends, and for
-    /// this it suffices to record the visits of a series of reads now and then: after 64, 128, 256,
-    /// … reads since the last effect.
+    /// Returns whether the visit is left out if the thread's next plain read is not an event. A
+    /// loop of such reads waits for nothing, because other threads do not run meanwhile. It only
+    /// has to stop if it never ends, and for this it suffices to record the visits of a series of
+    /// reads now and then: after 64, 128, 256, … reads since the thread's last effect and its last
+    /// read that was an event. This must not depend on what earlier executions have shown, or
+    /// repetitions of an execution would differ.
     #[inline(always)]
-    pub(super) fn leaves_out_own_read(&mut self) -> bool {
-        self.own_reads = self.own_reads.saturating_add(1);
-        let begin = 1 << self.own_reads.ilog2();
-        begin < OWN_READS || self.own_reads - begin >= OWN_READS.max(begin / 16)
+    pub(super) fn leaves_out_plain_read(&self) -> bool {
+        let reads = self.plain_reads.saturating_add(1);
+        let begin = 1 << reads.ilog2();
+        begin < PLAIN_READS || reads - begin >= PLAIN_READS.max(begin / 16)
+    }
+
+    /// Counts a plain read that is not an event.
+    #[inline(always)]
+    pub(super) fn counts_plain_read(&mut self) {
+        self.plain_reads = self.plain_reads.saturating_add(1);
+    }
+
+    /// Records that the thread reaches a read that is an event. Loops through this read are found
+    /// there, so the visits by plain reads are forgotten.
+    #[inline(always)]
+    pub(super) fn reaches_event(&mut self) {
+        self.plain_reads = 0;
+        if self.has_plain_visits {
+            self.forget_plain_visits();
+        }
+    }
+
+    #[cold]
+    fn forget_plain_visits(&mut self) {
+        self.has_plain_visits = false;
+        for index in (0..self.visits.len()).rev() {
+            if self.visits[index].is_plain {
+                self.forget(index);
+            }
+        }
     }
 
     /// Records an observation. Returns whether it is a retry: it is about the same object as the
@@ -94,7 +122,7 @@ impl Round {
     /// Records a visit on the fast path. This is possible only if the visit is the first of its
     /// place and there is room. Returns false if the caller must take the slow path.
     #[inline(always)]
-    pub(super) fn passes_simply(&mut self, code: usize) -> bool {
+    pub(super) fn passes_simply(&mut self, code: usize, is_event: bool) -> bool {
         // The fast path is also impossible in two other cases. If other threads have written to the
         // stack (`foreign`), forgetting may free memory, which must not happen while code of the
         // program runs. If changes of memory matter (`is_watched`), memory has to be compared.
@@ -102,21 +130,23 @@ impl Round {
             return false;
         }
         self.forget_before_effect();
-        self.visits.len() < self.visits.capacity() && self.passes_first(code)
+        self.visits.len() < self.visits.capacity() && self.passes_first(code, is_event)
     }
 
     /// Records a visit, after `forget_before_effect`, of a place that is not known as a loop.
     /// Returns false if the thread has returned there without an effect.
     #[inline(always)]
-    pub(super) fn passes_first(&mut self, code: usize) -> bool {
+    pub(super) fn passes_first(&mut self, code: usize, is_event: bool) -> bool {
         let is_first = !self.knows(code);
         self.at_places.comes_back_to = None;
         if is_first {
             self.visits.push(Visit {
                 place: code,
                 seen: self.seen.len() as u32,
+                is_plain: !is_event,
                 ..Visit::default()
             });
+            self.has_plain_visits |= !is_event;
         }
         is_first
     }
@@ -159,9 +189,11 @@ impl Round {
             place: place.code,
             mark,
             rounds,
+            is_plain: !place.is_event,
             is_raw: raw.is_some(),
             ..Visit::default()
         };
+        self.has_plain_visits |= !place.is_event;
         std::mem::swap(self.keep(index, visit), state);
         None
     }

@@ -26,8 +26,11 @@ pub(crate) struct Round {
     pub(super) has_effect: bool,
     /// Whether changes of memory are found by comparison, until the thread's next effect.
     pub(crate) is_watched: bool,
-    /// The number of reads of the thread's own memory that were counted since the last effect.
-    pub(crate) own_reads: u32,
+    /// The number of plain reads, which are not events, since the thread's last effect and its last
+    /// read that was an event.
+    pub(crate) plain_reads: u32,
+    /// Whether there may be visits by plain reads.
+    pub(crate) has_plain_visits: bool,
     /// The thread's observations. If the thread has stopped, only those of its last round.
     pub(crate) seen: Vec<Seen>,
     /// The lock that the thread did not get in a round of `std::lock`. It is kept until the
@@ -60,6 +63,8 @@ pub(crate) struct Visit {
     /// At a place without an event, the number of visits since the last effect that `returns_to`
     /// has handled. It includes this visit, and later visits that were only counted.
     pub(crate) rounds: u32,
+    /// Whether the visit is by a plain read, which is not an event.
+    pub(crate) is_plain: bool,
     /// Whether the dead parts of the kept state have not been cleared yet.
     pub(crate) is_raw: bool,
 }
@@ -89,7 +94,7 @@ impl Life for Round {
 
     fn begin(&mut self) {
         self.has_effect = true;
-        self.own_reads = 0;
+        self.plain_reads = 0;
         self.visits.clear();
         self.seen.clear();
         self.missed = None;
@@ -104,7 +109,8 @@ impl Life for Round {
     fn copy(&mut self, other: &Round) {
         self.has_effect = other.has_effect;
         self.is_watched = other.is_watched;
-        self.own_reads = other.own_reads;
+        self.plain_reads = other.plain_reads;
+        self.has_plain_visits = other.has_plain_visits;
         // After an effect, there is no earlier visit to return to.
         if !other.has_effect {
             self.visits.clear();
@@ -146,7 +152,7 @@ impl Round {
     #[inline(always)]
     pub(crate) fn set_effect(&mut self, has_effect: bool) {
         self.has_effect = has_effect;
-        self.own_reads = 0;
+        self.plain_reads = 0;
     }
 
     /// Checks whether changes of memory matter: the thread might return to an earlier state, and
@@ -205,9 +211,11 @@ impl Round {
 
     /// Forgets a visit with its state.
     pub(crate) fn forget(&mut self, index: usize) {
-        let end = self.visits.len();
+        let end = self.visits.len().min(self.states.len());
         self.visits.remove(index);
-        self.states[index..end].rotate_left(1);
+        if index < end {
+            self.states[index..end].rotate_left(1);
+        }
     }
 
     /// Keeps only the round without effect that began at the visit with this index.
