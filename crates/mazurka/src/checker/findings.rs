@@ -147,6 +147,7 @@ impl Search {
         failure
     }
 
+    /// Repeats the schedule of a failure, to record and explain it.
     fn repeated(&mut self, sighting: Sighting) -> Result<Failure, CheckError> {
         let shortest = self.shortest.take();
         self.model.want_failure(sighting.symptom.wanted());

@@ -104,8 +104,8 @@ impl Engine {
         }
     }
 
-    /// Returns whether a frame above another one may be a part of it, because functions run on
-    /// stacks in local variables.
+    /// Returns whether functions may run on stacks in local variables. If so, the frames below the
+    /// current one may be in use.
     fn switches_stacks(&self) -> bool {
         let native = self.config.native;
         native.is_some_and(|native| native.memory.switches_stacks())

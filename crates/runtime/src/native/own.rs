@@ -37,9 +37,9 @@ impl Engine {
 
 /// Returns whether a plain read at this place may skip [`read`](super::read). This is possible only
 /// if no other thread uses the memory now. In addition, the visit must be left out
-/// (`leaves_out_plain_read`), or be the thread's first visit of this place since its last effect. If
-/// the result is true, this call has counted the read, and has recorded the visit unless it is left
-/// out. Only a thread of the program may call this.
+/// (`leaves_out_plain_read`), or be the thread's first visit of this place since its last effect.
+/// If the result is true, this call has counted the read, and has recorded the visit unless it is
+/// left out. Only a thread of the program may call this.
 #[inline(always)]
 pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
     // SAFETY: the engine is alive while its threads run, and is not used elsewhere meanwhile.
