@@ -10,7 +10,7 @@ use crate::heap;
 use crate::lifetime::MUTEX;
 use crate::robust::{self, ROBUST};
 use crate::threads::{self, own_number};
-use crate::tries::{code_of, tries_to_lock};
+use crate::tries::{code_of, tries_to_lock, wait_for_lock};
 use libc::{c_int, c_uint, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
 use report::FailureKind;
 use runtime::native::{self, Frame, at};
@@ -79,7 +79,7 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
     let is_granted = match how {
         How::Wait => {
             native::waits_for_lock();
-            at(code, || lock.lock());
+            wait_for_lock(frame, || lock.lock());
             true
         }
         How::Try => tries_to_lock(frame, || lock.try_lock().then_some(())).is_some(),
@@ -124,6 +124,7 @@ pub(crate) unsafe fn hold(mutex: *mut pthread_mutex_t, owner: c_int, count: c_ui
         let layout = &mut *mutex.cast::<MutexLayout>();
         layout.owner = owner;
         layout.count = count;
+        native::has_changed_lock(mutex.addr(), size_of::<MutexLayout>());
     }
 }
 
@@ -158,7 +159,7 @@ unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
     unsafe { hold(mutex, 0, 0) };
     clock::release(mutex.addr());
     let lock = native::mutex_at(mutex.addr(), code);
-    at(code, || lock.unlock());
+    native::unlock_at(code, || lock.unlock());
     0
 }
 
@@ -293,7 +294,7 @@ export! {
         0
     }
 
-    placed fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int {
+    compared fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int {
         if !is_inside() {
             return real!(pthread_mutex_lock(mutex): fn(*mut pthread_mutex_t) -> c_int);
         }
@@ -373,7 +374,7 @@ export! {
         destroy(mutex, code);
     }
 
-    placed fn mtx_lock(mutex: *mut pthread_mutex_t) -> c_int {
+    compared fn mtx_lock(mutex: *mut pthread_mutex_t) -> c_int {
         if !is_inside() {
             return real!(mtx_lock(mutex): fn(*mut pthread_mutex_t) -> c_int);
         }

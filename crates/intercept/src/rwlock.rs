@@ -3,10 +3,10 @@
 use crate::clock;
 use crate::gate::{self, Own, close, code, is_inside};
 use crate::lifetime::RWLOCK;
-use crate::tries::{code_of, tries_to_lock};
+use crate::tries::{code_of, tries_to_lock, wait_for_lock};
 use libc::{c_int, c_void, clockid_t, pthread_rwlock_t, timespec};
 use report::FailureKind;
-use runtime::native::{self, Frame, at};
+use runtime::native::{self, Frame};
 use runtime::{Place, RwLock};
 
 /// A read lock or write lock that a thread holds.
@@ -114,7 +114,7 @@ fn is_written_by_own_thread(address: usize) -> bool {
 /// Waits for a lock.
 fn waits(frame: *const Frame, wait: impl FnOnce() -> Place) -> Place {
     native::waits_for_lock();
-    at(code_of(frame), wait)
+    wait_for_lock(frame, wait)
 }
 
 /// Ends a timed attempt. If the attempt has failed, its time has expired.
@@ -128,8 +128,8 @@ fn timed(place: Option<Place>, until: *const timespec) -> Option<Place> {
 }
 
 rwlocks! {
-    placed pthread_rwlock_rdlock() if true, 0, |lock, frame| Some(waits(frame, || lock.read()));
-    placed pthread_rwlock_wrlock() if true, 0, |lock, frame| Some(waits(frame, || lock.write()));
+    compared pthread_rwlock_rdlock() if true, 0, |lock, frame| Some(waits(frame, || lock.read()));
+    compared pthread_rwlock_wrlock() if true, 0, |lock, frame| Some(waits(frame, || lock.write()));
     compared pthread_rwlock_tryrdlock() if true, libc::EBUSY, |lock, frame| tries_to_lock(frame, || lock.try_read());
     compared pthread_rwlock_trywrlock() if true, libc::EBUSY, |lock, frame| tries_to_lock(frame, || lock.try_write());
     compared pthread_rwlock_timedrdlock(until: *const timespec) if clock::is_valid(until), libc::ETIMEDOUT,
@@ -185,7 +185,7 @@ export! {
         };
         let held = HELD.get().swap_remove(position);
         rwlock_of(lock, code);
-        at(code, || held.lock.release(&held.place));
+        native::unlock_at(code, || held.lock.release(&held.place));
         clock::release(if held.place.is_writer() { lock.addr() } else { readers(lock.addr()) });
         0
     }

@@ -4,11 +4,11 @@ use crate::clock;
 use crate::gate::{self, close, code, is_inside};
 use crate::heap;
 use crate::lifetime::check_first;
-use crate::tries::{code_of, tries};
+use crate::tries::{code_of, tries_to_lock, wait_for_lock};
 use libc::c_int;
 use report::FailureKind;
 use runtime::Mutex;
-use runtime::native::{self, at};
+use runtime::native;
 
 /// The value that the C library writes into a lock that it initializes, on x86-64.
 const INITIALISED: c_int = 1;
@@ -60,14 +60,14 @@ export! {
         0
     }
 
-    placed fn pthread_spin_lock(lock: *mut c_int) -> c_int {
+    compared fn pthread_spin_lock(lock: *mut c_int) -> c_int {
         if !is_inside() {
             return real!(pthread_spin_lock(lock): fn(*mut c_int) -> c_int);
         }
-        let (code, _closed) = (code(), close());
+        let (frame, _closed) = (gate::frame(), close());
         let address = lock.addr();
-        let lock = lock_at(lock, code);
-        at(code, || lock.lock());
+        let lock = lock_at(lock, code_of(frame));
+        wait_for_lock(frame, || lock.lock());
         clock::acquire(address);
         0
     }
@@ -79,7 +79,7 @@ export! {
         let (frame, _closed) = (gate::frame(), close());
         let address = lock.addr();
         let lock = lock_at(lock, code_of(frame));
-        let is_taken = tries(frame, || lock.try_lock());
+        let is_taken = tries_to_lock(frame, || lock.try_lock().then_some(())).is_some();
         match is_taken {
             true => {
                 clock::acquire(address);
@@ -96,7 +96,7 @@ export! {
         let (code, _closed) = (code(), close());
         clock::release(lock.addr());
         let lock = lock_at(lock, code);
-        at(code, || lock.unlock());
+        native::unlock_at(code, || lock.unlock());
         0
     }
 }

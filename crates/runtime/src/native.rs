@@ -49,11 +49,12 @@ pub use foreign::changes;
 pub(crate) use foreign::include_stack;
 pub use futex::{Futex, futex_wait, futex_wake};
 pub use lock_several::{failed_to_lock, waits_for_lock};
+pub use memory_changes::has_changed_lock;
 pub(crate) use objects::Objects;
 pub use objects::{
     at, barrier_at, begins_library_once, condvar_at, destroy, initialize, initialized_at,
     inner_mutex_at, is_condvar_waited_for_within, is_waited_for, mutex_at, once_at, rwlock_at,
-    semaphore_at, try_at, use_at,
+    semaphore_at, try_at, try_lock_at, unlock_at, use_at, wait_for_lock_at,
 };
 pub use old_values::{last_access, leaves_out_old_values};
 pub use own::{WIPES, reads_on_own, reads_own, writes_own};

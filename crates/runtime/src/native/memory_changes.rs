@@ -4,6 +4,12 @@
 //! switches, in which only one thread runs.
 
 use crate::engine::Engine;
+use crate::engine::perform::silently;
+
+/// Records that the front-end has changed the state of a lock in this memory of the program.
+pub fn has_changed_lock(address: usize, length: usize) {
+    silently(|engine| engine.hides_change(address, length));
+}
 
 impl Engine {
     /// Copies the memory at the beginning of a segment.
@@ -33,6 +39,32 @@ impl Engine {
             Some(_) | None => false,
         });
         !is_same || !rest.is_empty()
+    }
+
+    /// Hides a change that the front-end has made to this memory from the comparison. The memory
+    /// holds the state of a lock, and [`undone`](crate::watch::undone) tracks locks.
+    fn hides_change(&mut self, address: usize, length: usize) {
+        if !self.guests.segment.is_known() || !self.undoes_locks() {
+            return;
+        }
+        let mut content = std::mem::take(&mut self.guests.segment.content);
+        let mut rest = &mut content[..];
+        self.visit_memory(&mut |piece| {
+            let Some((before, behind)) =
+                std::mem::take(&mut rest).split_at_mut_checked(piece.len())
+            else {
+                return false;
+            };
+            let start = address.wrapping_sub(piece.as_ptr().addr());
+            let is_here = start < piece.len() && length <= piece.len() - start;
+            if is_here {
+                let fields = start..start + length;
+                before[fields.clone()].copy_from_slice(&piece[fields]);
+            }
+            rest = behind;
+            !is_here
+        });
+        self.guests.segment.content = content;
     }
 
     /// Passes the pieces of memory that the running thread shares with other threads to `visit`.

@@ -294,6 +294,53 @@ pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
     does()
 }
 
+/// Calls `waits`, an action by which the program waits for a lock at this place, and takes it. Under
+/// the await rule, a thread stops if it returns to this call in an earlier state and has had no
+/// effect since. The lock is an effect until the thread releases it.
+///
+/// # Safety
+///
+/// `frame` must be that of the program's call.
+#[inline]
+pub unsafe fn wait_for_lock_at<R>(frame: *const Frame, waits: impl FnOnce() -> R) -> R {
+    // SAFETY: as promised by the caller.
+    let continues = |engine: &mut Engine| unsafe {
+        engine.thread().life.code = (*frame).code();
+        engine.end_frames();
+        !engine.stops_by_lock(frame)
+    };
+    perform_when(continues, |_| ());
+    waits()
+}
+
+/// Calls `tries`, an action by which the program takes a lock at this place if the lock is free.
+/// The conditions and effects are those of [`try_at`].
+///
+/// # Safety
+///
+/// `frame` must be that of the program's call.
+#[inline]
+pub unsafe fn try_lock_at<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        silently(|engine| engine.counts_lock(frame));
+        try_at(frame, tries)
+    }
+}
+
+/// Calls `releases`, an action by which the program releases a lock at this place.
+#[inline]
+pub fn unlock_at<R>(code: usize, releases: impl FnOnce() -> R) -> R {
+    silently(|engine| {
+        engine.thread().life.code = code;
+        if !engine.undoes_locks() {
+            engine.take_effect();
+        }
+        engine.end_frames();
+    });
+    releases()
+}
+
 /// Calls `tries`, an action that may fail and change nothing. Under the await rule, a thread stops
 /// if it returns to this call in an earlier state and has had no effect since.
 ///

@@ -34,6 +34,8 @@ use crate::engine::own_stack::LINK;
 use crate::watch::seen::Seen;
 use explore::{Bound, Halt};
 use report::{Restart, Shortcut};
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
 use std::sync::atomic::AtomicBool;
 
 /// The call-preserved registers, saved on the stack by a hook, and the return address above them.
@@ -190,10 +192,65 @@ impl Engine {
                 self.wipe_stacks();
                 let live = frame.addr() + size_of::<Frame>();
                 let seen = self.seen_since(visit, live);
-                self.thread().life.guests.round.keep_seen(seen);
+                let round = &mut self.thread().life.guests.round;
+                let earlier = round.visits[visit].released as usize;
+                round.effects.forget_releases(earlier);
+                self.made_no_progress();
+                let round = &mut self.thread().life.guests.round;
+                let released = round.effects.replace_released(Vec::new());
+                round.keep_seen(seen);
+                round.effects.replace_released(released);
                 self.halt(Halt::Await);
                 true
             }
+        }
+    }
+
+    /// Records that the running thread is about to wait for a lock. Returns whether the thread stops
+    /// there.
+    ///
+    /// # Safety
+    ///
+    /// The conditions are those of [`Engine::stops_by`].
+    pub(super) unsafe fn stops_by_lock(&mut self, frame: *const Frame) -> bool {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            if self.names.has_lock_polls() {
+                return self.stops_by(frame, true, Given::Part([0; 3]));
+            }
+            self.counts_lock(frame);
+        }
+        self.take_effect();
+        false
+    }
+
+    /// Counts how often the running thread has come to this lock with the same stack and registers.
+    /// After many times, the thread may be polling a variable under the lock. A lock that is taken
+    /// and released has been an effect so far, so the exploration starts again.
+    ///
+    /// # Safety
+    ///
+    /// The conditions are those of [`Engine::stops_by`].
+    pub(super) unsafe fn counts_lock(&mut self, frame: *const Frame) {
+        if self.thread().life.operations < MANY_OPERATIONS
+            || self.names.has_lock_polls()
+            || !self.finds_loops
+            || self.config.without.contains(&Shortcut::AwaitRule)
+        {
+            return;
+        }
+        // SAFETY: as promised by the caller.
+        let (code, stack) = unsafe { ((*frame).code, self.stack_from(frame.addr())) };
+        if !(1..=MOST_COMPARED).contains(&stack.len()) {
+            return;
+        }
+        let mut hasher = FxHasher::default();
+        hasher.write(stack);
+        let at_places = &mut self.thread().life.guests.round.at_places;
+        if at_places.counts_lock(code, hasher.finish()) {
+            self.names.record_lock_poll();
+            self.watch.reads = true;
+            self.coarsen(Restart::Loop);
         }
     }
 

@@ -24,6 +24,10 @@ life! {
         /// `sure_effects` during these visits. Visits are counted only after the thread has
         /// performed many operations.
         rounds_without_effect: FxHashMap<usize, (u32, u32)>,
+        /// For each place that takes a lock, the digest of the thread's stack at the last visit, and
+        /// the number of visits since it last changed. Visits are counted only after the thread has
+        /// performed many operations.
+        locks: FxHashMap<usize, (u64, u32)>,
         /// If the thread has returned to a place, the index in `seen` of its first observation
         /// after the last earlier visit that was recorded.
         pub(crate) comes_back_to: Option<usize>,
@@ -62,6 +66,19 @@ impl AtPlaces {
         }
         *rounds += 1;
         *rounds > MANY_ROUNDS
+    }
+}
+
+impl AtPlaces {
+    /// Counts a visit of the place `code`, which takes a lock, with this digest of the stack. Returns
+    /// whether the thread has visited it many times with the same stack.
+    pub(super) fn counts_lock(&mut self, code: usize, digest: u64) -> bool {
+        let (last, visits) = self.locks.entry(code).or_insert((digest, 0));
+        if *last != digest {
+            (*last, *visits) = (digest, 0);
+        }
+        *visits += 1;
+        *visits > MANY_ROUNDS
     }
 }
 
@@ -170,7 +187,7 @@ impl Round {
         }
         self.is_watched |= place.is_spin;
         let visits = &self.visits;
-        let last = visits.iter().rposition(|visit| visit.place == place.code);
+        let last = self.find_last(place.code);
         let comes_back_to = last.map(|last| visits[last].seen as usize);
         // Several states of a place are kept only for events in spin loops. Elsewhere, one state is
         // kept. At places without an event, it is the state at visit 1, 2, 4, …, so that a loop
@@ -189,6 +206,7 @@ impl Round {
             place: place.code,
             mark,
             rounds,
+            released: self.effects.released().len() as u32,
             is_plain: !place.is_event,
             is_raw: raw.is_some(),
             ..Visit::default()

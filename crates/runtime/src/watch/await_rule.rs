@@ -119,7 +119,7 @@ impl Engine {
             let value = self.life.values.get(op.object.index()).copied();
             self.see(Seen::Value(op.object, value.flatten().unwrap_or_default()));
         }
-        if !self.undoes() {
+        if !self.watch.reads || self.config.native.is_some() {
             return;
         }
         self.record_access(thread);

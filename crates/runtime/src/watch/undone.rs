@@ -29,8 +29,9 @@ life! {
     pub(crate) struct Effects {
         /// Variables that do not have their values from before the round's first write.
         written: Vec<Written>,
-        /// Locks that were taken and not released.
-        held: Vec<Hold>,
+        /// Locks that were taken and not released, each with the number of visits that the record
+        /// of the thread's round had then.
+        held: Vec<(Hold, usize)>,
         /// Locks that were taken and released, and changes of variables.
         released: Vec<Hold>,
         /// The number of effects that other threads observed before they were undone.
@@ -51,6 +52,12 @@ struct Written {
 }
 
 impl Effects {
+    /// Returns the index of the first visit since the thread last took a lock that it still holds.
+    #[inline(always)]
+    pub(crate) fn first_visit(&self) -> usize {
+        self.held.last().map_or(0, |&(_, visits)| visits)
+    }
+
     /// Checks whether all effects have been undone.
     pub(crate) fn are_undone(&self) -> bool {
         self.written.is_empty() && self.held.is_empty()
@@ -71,6 +78,14 @@ impl Effects {
         self.observed += 1;
     }
 
+    /// Forgets locks that were taken or released. The release of a lock that was taken before is
+    /// an effect.
+    #[inline(always)]
+    pub(crate) fn forget_locks(&mut self) {
+        self.held.clear();
+        self.released.clear();
+    }
+
     /// Discards the first `count` releases.
     pub(crate) fn forget_releases(&mut self, count: usize) {
         self.released.drain(..count);
@@ -79,6 +94,11 @@ impl Effects {
     /// Returns the locks that were taken and released, and the changes of variables.
     pub(crate) fn released(&self) -> &[Hold] {
         &self.released
+    }
+
+    /// Replaces the locks that were taken and released, and the changes of variables. Returns them.
+    pub(crate) fn replace_released(&mut self, released: Vec<Hold>) -> Vec<Hold> {
+        std::mem::replace(&mut self.released, released)
     }
 }
 
@@ -187,9 +207,10 @@ impl History {
 }
 
 impl Engine {
-    /// Checks whether undone effects are tracked.
-    pub(crate) fn undoes(&self) -> bool {
-        self.watch.reads && self.config.native.is_none()
+    /// Checks whether locks that a thread takes and releases are tracked. In machine code, they are
+    /// tracked from when a thread seems to poll a variable under a lock.
+    pub(crate) fn undoes_locks(&self) -> bool {
+        self.watch.reads && (self.config.native.is_none() || self.names.has_lock_polls())
     }
 
     /// Records the current event.
@@ -271,19 +292,21 @@ impl Engine {
 
     /// Records that the running thread has taken the lock.
     pub(crate) fn takes(&mut self, hold: Hold) {
-        let is_watched = self.undoes();
-        let thread = self.thread();
+        let is_watched = self.undoes_locks();
+        let round = &mut self.thread().life.guests.round;
         match is_watched {
-            true => thread.life.guests.round.effects.held.push(hold),
-            false => thread.life.guests.round.take_effect(),
+            true => round.effects.held.push((hold, round.visits.len())),
+            false => round.take_effect(),
         }
     }
 
-    /// Records that the running thread is about to release the lock.
+    /// Records that the running thread is about to release the lock. Visits that it made while it
+    /// held the lock are forgotten: a round that began there would end without the lock.
     pub(crate) fn gives_back(&mut self, hold: Hold) {
-        if !self.undoes() {
+        if !self.undoes_locks() {
             return;
         }
+        let is_native = self.config.native.is_some();
         let is_observed = match hold {
             Hold::Mutex(number, place) => self
                 .life
@@ -302,12 +325,19 @@ impl Engine {
             }
         };
         let round = &mut self.thread().life.guests.round;
-        let held = round.effects.held.iter().position(|&held| held == hold);
+        let effects = &mut round.effects;
+        let held = effects.held.iter().position(|&(held, _)| held == hold);
         match held {
+            // Places tell visits that were made under different locks apart only if the lock that
+            // was taken last is released first.
+            Some(index) if is_native && (is_observed || index + 1 < effects.held.len()) => {
+                round.take_effect();
+            }
             Some(index) => {
-                round.effects.held.swap_remove(index);
-                round.effects.released.push(hold);
-                round.effects.observed += u32::from(is_observed);
+                let (_, visits) = effects.held.swap_remove(index);
+                effects.released.push(hold);
+                effects.observed += u32::from(is_observed);
+                round.visits.truncate(visits);
             }
             None => round.take_effect(),
         }

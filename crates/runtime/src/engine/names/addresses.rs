@@ -26,6 +26,10 @@ pub(super) struct Addresses {
     /// a try are compared.
     #[serde(default)]
     has_wiped_stacks: bool,
+    /// Whether a thread may poll a variable under a lock, so that a lock that a round takes and
+    /// releases is no effect.
+    #[serde(default)]
+    has_lock_polls: bool,
     /// Whether a round of `std::lock` of C++ has failed and the rest of its loop was left out (see
     /// `native::lock_several`).
     #[serde(default)]
@@ -214,6 +218,16 @@ impl Names {
     /// Makes hooks zero the stack below them from the next execution on.
     pub(crate) fn wipe_stacks(&mut self) {
         self.addresses.has_wiped_stacks = true;
+    }
+
+    /// Returns whether a thread may poll a variable under a lock.
+    pub(crate) fn has_lock_polls(&self) -> bool {
+        self.addresses.has_lock_polls
+    }
+
+    /// Records that a thread may poll a variable under a lock.
+    pub(crate) fn record_lock_poll(&mut self) {
+        self.addresses.has_lock_polls = true;
     }
 
     /// Returns how many bytes of the thread's stack, from the base, comparisons may reach.

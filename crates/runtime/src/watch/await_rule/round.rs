@@ -38,11 +38,11 @@ pub(crate) struct Round {
     pub(crate) missed: Option<Seen>,
     pub(crate) at_places: AtPlaces,
     pub(crate) foreign: Foreign,
+    /// The thread's effects that can be undone.
+    pub(crate) effects: Effects,
     // Only Rust programs use the rest. It is not copied, because only native programs have
     // savepoints.
     pub(crate) at_hints: AtHints,
-    /// The thread's effects that can be undone.
-    pub(crate) effects: Effects,
     pub(crate) token: OwnToken,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Visit {
     pub(crate) seen: u32,
     /// At a hint, the number of effects that other threads had observed by then.
     pub(crate) observed: u32,
-    /// At a hint, the number of locks that the thread had released by then.
+    /// The number of locks that the thread had released by then.
     pub(crate) released: u32,
     /// At a place without an event, the number of visits since the last effect that `returns_to`
     /// has handled. It includes this visit, and later visits that were only counted.
@@ -131,6 +131,7 @@ impl Life for Round {
         self.missed = other.missed;
         self.at_places.copy(&other.at_places);
         self.foreign.copy(&other.foreign);
+        self.effects.copy(&other.effects);
     }
 }
 
@@ -173,21 +174,37 @@ impl Round {
             self.seen.clear();
             self.foreign.forget();
             self.at_places.comes_back_to = None;
+            self.effects.forget_locks();
         }
     }
 
-    /// Checks whether the thread has visited this place.
+    /// Checks whether the thread has visited this place since it last took a lock that it still
+    /// holds.
     #[inline(always)]
     pub(crate) fn knows(&self, place: usize) -> bool {
-        self.visits.iter().any(|visit| visit.place == place)
+        let first = self.effects.first_visit();
+        let mut visits = self.visits[first..].iter();
+        visits.any(|visit| visit.place == place)
     }
 
-    /// Returns the index of the visit of this place in this state.
+    /// Returns the index of the visit of this place in this state, since the thread last took a
+    /// lock that it still holds.
     pub(crate) fn find(&self, place: usize, mark: u64, state: &[u8]) -> Option<usize> {
-        let mut visits = self.visits.iter().enumerate();
-        visits.position(|(index, visit)| {
+        let first = self.effects.first_visit();
+        let mut visits = self.visits.iter().enumerate().skip(first);
+        let same = visits.find(|&(index, visit)| {
             visit.place == place && visit.mark == mark && self.states[index] == state
-        })
+        });
+        same.map(|(index, _)| index)
+    }
+
+    /// Returns the index of the thread's last visit of this place, since it last took a lock that
+    /// it still holds.
+    pub(crate) fn find_last(&self, place: usize) -> Option<usize> {
+        let first = self.effects.first_visit();
+        let mut visits = self.visits[first..].iter();
+        let last = visits.rposition(|visit| visit.place == place);
+        last.map(|index| first + index)
     }
 
     /// Records a visit at this index, and replaces an existing visit there. Returns the buffer for
