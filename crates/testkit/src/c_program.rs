@@ -330,6 +330,15 @@ pub enum Statement {
         value: u64,
         round: Round,
     },
+    /// Spins until the place, which is read plainly while the mutex is held, has the value.
+    Poll {
+        mutex: usize,
+        /// Whether the thread only tries to take the mutex.
+        is_try: bool,
+        place: Place,
+        value: u64,
+        round: Round,
+    },
     /// Starts a thread.
     Create { thread: usize },
     /// Joins a thread.
@@ -458,6 +467,7 @@ fn are_sound(body: &[Statement], held: &mut Vec<Held>) -> bool {
                 vec![Held::RwLock(rwlock)]
             }
             Statement::Spinning { place, .. } => vec![Held::Spin(place)],
+            Statement::Poll { mutex, .. } => return !held.contains(&Held::Mutex(mutex)),
             Statement::Wait { mutex, .. } => return held.contains(&Held::Mutex(mutex)),
             Statement::Renew { object } => {
                 return match object {

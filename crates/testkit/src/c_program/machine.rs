@@ -171,6 +171,9 @@ struct ThreadState {
     temporary: u128,
     /// How often the thread can still wake without a signal.
     spurious: u8,
+    /// Whether the thread has done a failed round of a poll since another thread last did something
+    /// other than polling.
+    rests: bool,
     /// The round of a barrier that the thread waits for, or the size of a failed compare-exchange.
     round: u32,
 }

@@ -135,7 +135,8 @@ impl Maker<'_> {
             Theme::Libraries,
             Theme::Lifetimes,
         ];
-        if mutexes.into_iter().any(|theme| self.has(theme)) {
+        let polls = self.has(Theme::Spins) && self.random.chance(50);
+        if polls || mutexes.into_iter().any(|theme| self.has(theme)) {
             for mutex in 0..1 + usize::from(self.random.chance(40)) {
                 let home = self.home();
                 self.program.mutexes.push(home);

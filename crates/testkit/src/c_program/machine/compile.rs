@@ -16,6 +16,8 @@ pub(super) struct Code {
     pub(super) initial: State,
     /// For each byte of memory, whether several threads access it.
     pub(super) is_shared: Vec<bool>,
+    /// For each instruction of each thread, whether it belongs to a failing round of a poll.
+    pub(super) polls: Vec<Vec<bool>>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -71,6 +73,10 @@ pub(super) enum Instruction {
     Renew(Object),
     /// Continues when the place has the value. Before that, adds 1 to a register up to this limit.
     Spin(Place, u64, Option<(usize, u64)>),
+    /// Ends a failed round of a poll, and jumps to its next round. Before that, adds 1 to a register
+    /// up to this limit. Without this, another round makes a difference only if the place has the
+    /// value, or if other threads have done something other than polling.
+    Rest(Place, u64, Option<(usize, u64)>, usize),
     Create(usize),
     Join(usize),
     End,
@@ -92,9 +98,19 @@ impl Code {
             renews: program.renews(),
             initial: start(program),
             is_shared: Vec::new(),
+            polls: Vec::new(),
             threads,
         };
         code.is_shared = code.shared(program.regions.len() * REGION);
+        for thread in &code.threads {
+            let mut polls = vec![false; thread.len()];
+            for (at, instruction) in thread.iter().enumerate() {
+                if let Instruction::Rest(.., start) = *instruction {
+                    polls[start..=at].fill(true);
+                }
+            }
+            code.polls.push(polls);
+        }
         code
     }
 
@@ -215,6 +231,7 @@ fn start(program: &CProgram) -> State {
         registers: Default::default(),
         temporary: 0,
         spurious: 0,
+        rests: false,
         round: 0,
     };
     State {
@@ -232,6 +249,14 @@ fn start(program: &CProgram) -> State {
         threads: (0..program.threads.len()).map(thread).collect(),
         sleeping: Vec::new(),
         order: None,
+    }
+}
+
+/// Returns the register that counts the rounds of a spin loop, and its limit.
+fn count(round: Round) -> Option<(usize, u64)> {
+    match round {
+        Round::Count { register, most, .. } => Some((register, most)),
+        Round::Nothing | Round::Yield | Round::SameValue => None,
     }
 }
 
@@ -419,11 +444,27 @@ fn one(statement: &Statement, code: &mut Vec<Instruction>) {
             value,
             round,
         } => {
-            let count = match round {
-                Round::Count { register, most, .. } => Some((register, most)),
-                Round::Nothing | Round::Yield | Round::SameValue => None,
-            };
-            code.push(I::Spin(place, value, count));
+            code.push(I::Spin(place, value, count(round)));
+        }
+        &Poll {
+            mutex,
+            is_try,
+            place,
+            value,
+            round,
+        } => {
+            let start = code.len();
+            let (rest, end) = (start + 3, start + 4);
+            code.extend([
+                match is_try {
+                    true => I::LockOrJump(mutex, rest),
+                    false => I::Lock(mutex, Acquire::Lock),
+                },
+                I::Check(place, value, end),
+                I::Unlock(mutex),
+                I::Rest(place, value, count(round), start),
+                I::Unlock(mutex),
+            ]);
         }
         &Renew { object } => code.push(I::Renew(object)),
         &Create { thread } => code.push(I::Create(thread)),

@@ -11,7 +11,13 @@ impl Code {
             return Vec::new();
         }
         let mut next = self.raw_steps(state, thread);
+        let is_polling = self.polls[thread][state.threads[thread].at];
         for state in &mut next {
+            if !is_polling {
+                for other in &mut state.threads {
+                    other.rests = false;
+                }
+            }
             self.run_on(state, thread);
         }
         next
@@ -62,6 +68,7 @@ impl Code {
             | Instruction::End => true,
             // These instructions may wait.
             Instruction::Spin(..)
+            | Instruction::Rest(..)
             | Instruction::TakeFlag(_)
             | Instruction::EnterOnce(..)
             | Instruction::EnterFutex(..) => false,
@@ -340,6 +347,18 @@ impl Code {
                     }
                     Some(_) | None => false,
                 };
+            }
+            Rest(place, value, count, start) => {
+                let is_there = narrow(state.get(place)) == value;
+                let running = &mut state.threads[thread];
+                match count {
+                    Some((register, most)) if running.registers[register] < most => {
+                        running.registers[register] += 1;
+                    }
+                    _ if running.rests && !is_there => return false,
+                    _ => running.rests = true,
+                }
+                running.at = start;
             }
             Create(child) => {
                 state.threads[child].phase = Phase::Runs;

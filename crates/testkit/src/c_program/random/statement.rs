@@ -303,11 +303,24 @@ impl Maker<'_> {
 
     fn spin(&mut self) -> Statement {
         let place = self.small_place();
+        let mutex = self.random.index(self.program.mutexes.len().max(1));
+        let guarded = self.region_of(|role| role == Role::Guarded(mutex));
+        let guarded = guarded.filter(|_| self.random.chance(50));
+        let guarded = guarded.map(|region| Place {
+            region,
+            offset: 0,
+            size: 4,
+        });
         // Half of these statements are stores for which a spin loop can wait.
         if self.random.chance(50) {
-            return Statement::Store {
-                place,
-                value: Value::Constant(1 + self.random.below(2)),
+            let value = Value::Constant(1 + self.random.below(2));
+            return match guarded {
+                Some(place) => Statement::Locked {
+                    mutex,
+                    how: self.acquire(),
+                    body: vec![Statement::Write { place, value }],
+                },
+                None => Statement::Store { place, value },
             };
         }
         let round = match self.random.below(6) {
@@ -320,10 +333,20 @@ impl Maker<'_> {
                 by: [Counting::Assignment, Counting::Copy, Counting::Text][self.random.index(3)],
             },
         };
-        Statement::Spin {
-            place,
-            value: self.random.below(2),
-            round,
+        let value = self.random.below(2);
+        match guarded {
+            Some(place) => Statement::Poll {
+                mutex,
+                is_try: self.random.chance(25),
+                place,
+                value,
+                round,
+            },
+            None => Statement::Spin {
+                place,
+                value,
+                round,
+            },
         }
     }
 

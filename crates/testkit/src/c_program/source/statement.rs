@@ -312,7 +312,37 @@ impl Source<'_> {
                 place,
                 value,
                 round,
-            } => self.spin(depth, thread, (place, value, round)),
+            } => {
+                let load = self.load(place);
+                let body = self.round(thread, round);
+                self.line(
+                    depth,
+                    &format!("while ({load} != {value}) {{ {body} PAUSE; }}"),
+                );
+            }
+            &Poll {
+                mutex,
+                is_try,
+                place,
+                value,
+                round,
+            } => {
+                let mutex = self.address(&format!("m{mutex}"), self.program.mutexes[mutex]);
+                let check = format!("is_there = *{} == {value};", self.pointer(place));
+                let tries = match is_try {
+                    true => format!(
+                        "if (pthread_mutex_trylock({mutex}) == 0) {{ {check} pthread_mutex_unlock({mutex}); }}"
+                    ),
+                    false => format!("{{ HOLD_MUTEX({mutex}); {check} LET_MUTEX_GO({mutex}); }}"),
+                };
+                let body = self.round(thread, round);
+                self.line(
+                    depth,
+                    &format!(
+                        "for (int is_there = 0;;) {{ {tries} if (is_there) break; {body} PAUSE; }}"
+                    ),
+                );
+            }
             &Create { thread } => {
                 let argument = match self.program.threads[thread].registers {
                     RegisterHome::Creator => format!("lent{thread}"),
@@ -420,8 +450,9 @@ impl Source<'_> {
         self.line(depth, &line);
     }
 
-    fn spin(&mut self, depth: usize, thread: usize, (place, value, round): (Place, u64, Round)) {
-        let body = match round {
+    /// Returns the body of a spin loop.
+    fn round(&self, thread: usize, round: Round) -> String {
+        match round {
             Round::Nothing => String::new(),
             Round::Yield => "sched_yield();".to_owned(),
             Round::SameValue => self.set(thread, 0, &self.get(thread, 0)),
@@ -444,12 +475,7 @@ impl Source<'_> {
                 };
                 format!("if ({old} < {most}) {{ {does} }}")
             }
-        };
-        let load = self.load(place);
-        self.line(
-            depth,
-            &format!("while ({load} != {value}) {{ {body} PAUSE; }}"),
-        );
+        }
     }
 }
 
