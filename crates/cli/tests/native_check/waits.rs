@@ -449,3 +449,129 @@ fn a_spin_loop_of_the_cpp_library_stops_in_each_repetition() {
         }
     }
 }
+
+/// Loops that poll a variable under a lock: declarations, what the other threads do, what `main`
+/// does, and the expected result.
+const POLLS: [(&str, &str, &str, &str); 9] = [
+    (
+        "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;",
+        "TAKE; data = 7; done = 1; GIVE;",
+        "POLL(done); assert(data == 7);",
+        "verified",
+    ),
+    (
+        "static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;",
+        "pthread_rwlock_wrlock(&rwlock); done = 1; pthread_rwlock_unlock(&rwlock);",
+        "for (int is = 0; !is;) {
+             pthread_rwlock_rdlock(&rwlock); is = done; pthread_rwlock_unlock(&rwlock);
+         }",
+        "verified",
+    ),
+    (
+        "static pthread_spinlock_t spin;
+         __attribute__((constructor)) static void first(void) { pthread_spin_init(&spin, 0); }",
+        "pthread_spin_lock(&spin); done = 1; pthread_spin_unlock(&spin);",
+        "for (int is = 0; !is;) { pthread_spin_lock(&spin); is = done; pthread_spin_unlock(&spin); }",
+        "verified",
+    ),
+    // Another lock is taken and released within.
+    (
+        "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+         static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;",
+        "TAKE; data = 1; GIVE; pthread_mutex_lock(&inner); done = 1; pthread_mutex_unlock(&inner);",
+        "for (int is = 0; !is;) {
+             TAKE; pthread_mutex_lock(&inner); is = data && done; pthread_mutex_unlock(&inner); GIVE;
+         }",
+        "verified",
+    ),
+    (
+        "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;",
+        "if (pthread_mutex_trylock(&lock) == 0) GIVE; TAKE; done = 1; GIVE;",
+        "for (int is = 0; !is;) if (pthread_mutex_trylock(&lock) == 0) { is = done; GIVE; }",
+        "verified",
+    ),
+    // The data comes after the flag.
+    (
+        "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;",
+        "TAKE; done = 1; GIVE; TAKE; data = 7; GIVE;",
+        "POLL(done); TAKE; int is = data; GIVE; assert(is == 7);",
+        "assertion",
+    ),
+    // The other thread observes that the lock was held.
+    (
+        "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;",
+        "int is = pthread_mutex_trylock(&lock); if (!is) GIVE; TAKE; data = is; done = 1; GIVE;",
+        "POLL(done); assert(!data);",
+        "assertion",
+    ),
+    // Nobody sets the flag, though the other thread takes the lock.
+    (
+        "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;",
+        "TAKE; data = 1; GIVE;",
+        "POLL(done);",
+        "stuck",
+    ),
+    // Both threads wait for each other, and take the lock again and again.
+    (
+        "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;",
+        "POLL(data); TAKE; done = 1; GIVE;",
+        "POLL(done); TAKE; data = 1; GIVE;",
+        "stuck",
+    ),
+];
+
+#[test]
+fn a_loop_that_polls_a_variable_under_a_lock_stops() {
+    for compiler in ["gcc", "clang"] {
+        let Some(toolchain) = Toolchain::named(compiler) else {
+            continue;
+        };
+        for (declarations, others, main, expected) in POLLS {
+            let text = format!(
+                "#include <assert.h>
+#include <pthread.h>
+#define TAKE pthread_mutex_lock(&lock)
+#define GIVE pthread_mutex_unlock(&lock)
+#define POLL(flag) for (int is = 0; !is;) {{ TAKE; is = flag; GIVE; }}
+{declarations}
+static int data, done;
+static void *other(void *argument) {{ {others} return argument; }}
+int main(void) {{
+    pthread_t thread;
+    pthread_create(&thread, NULL, other, NULL);
+    {main}
+    pthread_join(thread, NULL);
+    return 0;
+}}
+"
+            );
+            let folder = tempfile::tempdir().unwrap();
+            let [source, executable] =
+                ["program.c", "program"].map(|name| folder.path().join(name));
+            fs::write(&source, text).unwrap();
+            for level in ["-O0", "-O2"] {
+                toolchain
+                    .build(&source, &[level.to_owned()], &executable)
+                    .unwrap();
+                for options in [
+                    &["--memory", "sc"][..],
+                    &["--memory", "rc11"],
+                    &["--plain", "sc"],
+                    &["--algorithm", "optimal"],
+                    &["--without", "savepoints"],
+                ] {
+                    let options = [options, &["--max-executions", "1000"]].concat();
+                    let report = check(&options, &executable, &[]).unwrap();
+                    let found = match report["verdict"].as_str() {
+                        Some("bug") => &report["errors"][0]["kind"],
+                        _ => &report["verdict"],
+                    };
+                    assert_eq!(
+                        found, expected,
+                        "{compiler} {level} {options:?} {main}: {report}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -16,6 +16,12 @@
 //! threads stop only there. The exploration starts again each time that a loop or spin loop is
 //! found.
 //!
+//! A place may also take a lock. Taking the lock is an effect until the thread releases it. But in
+//! most programs no loop depends on this, and tracking locks costs time. So a lock counts as a sure
+//! effect at first. Once a thread has come to the same lock many times with the same stack, it may
+//! be polling a variable under this lock. From then on, locks are tracked
+//! ([`undone`](crate::watch::undone)).
+//!
 //! Until a thread reaches a spin loop, each plain write counts as an effect, even if it changes
 //! nothing. So a loop whose writes change nothing is found by counting its rounds.
 //!

@@ -18,14 +18,13 @@
 //! | --- | --- | --- |
 //! | beginning of a round | a hint | a place that reads, if threads return to it |
 //! | state | registers and stack | also arguments of hooks and data of the front-end |
-//! | effects that do not count | effects undone before other threads observe them | none |
+//! | effects that do not count | effects undone before other threads observe them | locks taken and released likewise |
 //! | compared memory ([`segment`]) | the heap, to see what is undone | what threads share |
 //! | kept visits | the last ones and one older visit | a few for each place |
 //!
 //! The bound on rounds (`--unroll`) means different things in the two front-ends. At hints, it
 //! limits the returns to an earlier state after other threads have observed effects of the round.
-//! In machine code, where no effect counts as undone, it limits the rounds of a loop, whatever the
-//! state (`native::unrolling`).
+//! In machine code, it limits the rounds of a loop, whatever the state (`native::unrolling`).
 
 pub(crate) mod heap_changes;
 pub(crate) mod hints;
