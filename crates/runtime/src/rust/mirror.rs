@@ -130,25 +130,37 @@ pub(crate) use mirror;
 impl Engine {
     /// Orders the running thread after the events that ended its wait, that is, that granted its
     /// place.
+    #[inline(always)]
     pub(crate) fn follows_grant(&mut self, wait: Wait) {
         if self.watch.races {
-            let mut edges = std::mem::take(&mut self.granting);
-            edges.clear();
-            self.life.objects.edges(wait, &mut edges);
-            self.guests.happens_before.take_up(self.running, &edges);
-            self.granting = edges;
+            self.takes_up_grant(wait);
         }
         self.follows_weakly(wait);
     }
 
+    #[inline(never)]
+    fn takes_up_grant(&mut self, wait: Wait) {
+        let mut edges = std::mem::take(&mut self.granting);
+        edges.clear();
+        self.life.objects.edges(wait, &mut edges);
+        self.guests.happens_before.take_up(self.running, &edges);
+        self.granting = edges;
+    }
+
     /// Orders the running thread after the events that ended its wait, if the memory model is weak.
     /// Under sequential consistency, the conflicts of the events order them anyway.
+    #[inline(always)]
     pub(crate) fn follows_weakly(&mut self, wait: Wait) {
         if self.is_weak() {
-            let mut edges = Vec::new();
-            self.life.objects.edges(wait, &mut edges);
-            edges.into_iter().for_each(|edge| self.comes_after(edge));
+            self.comes_after_grant(wait);
         }
+    }
+
+    #[cold]
+    fn comes_after_grant(&mut self, wait: Wait) {
+        let mut edges = Vec::new();
+        self.life.objects.edges(wait, &mut edges);
+        edges.into_iter().for_each(|edge| self.comes_after(edge));
     }
 
     /// Orders the running thread after these events.

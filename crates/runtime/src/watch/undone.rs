@@ -209,6 +209,7 @@ impl History {
 impl Engine {
     /// Checks whether locks that a thread takes and releases are tracked. In machine code, they are
     /// tracked from when a thread seems to poll a variable under a lock.
+    #[inline(always)]
     pub(crate) fn undoes_locks(&self) -> bool {
         self.watch.reads && (self.config.native.is_none() || self.names.has_lock_polls())
     }
@@ -291,6 +292,7 @@ impl Engine {
     }
 
     /// Records that the running thread has taken the lock.
+    #[inline(always)]
     pub(crate) fn takes(&mut self, hold: Hold) {
         let is_watched = self.undoes_locks();
         let round = &mut self.thread().life.guests.round;
@@ -302,10 +304,15 @@ impl Engine {
 
     /// Records that the running thread is about to release the lock. Visits that it made while it
     /// held the lock are forgotten: a round that began there would end without the lock.
+    #[inline(always)]
     pub(crate) fn gives_back(&mut self, hold: Hold) {
-        if !self.undoes_locks() {
-            return;
+        if self.undoes_locks() {
+            self.undoes(hold);
         }
+    }
+
+    #[cold]
+    fn undoes(&mut self, hold: Hold) {
         let is_native = self.config.native.is_some();
         let is_observed = match hold {
             Hold::Mutex(number, place) => self
