@@ -172,6 +172,17 @@ pub enum TestAndSet {
     TestFirst,
 }
 
+/// The way in which a loop polls a variable under a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Polling {
+    /// Each round takes and releases the lock.
+    Lock,
+    /// Each round tries to take the lock.
+    Try,
+    /// The thread takes the lock before the loop. Each round releases the lock and takes it again.
+    Release,
+}
+
 /// The body of a spin loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Round {
@@ -333,8 +344,7 @@ pub enum Statement {
     /// Spins until the place, which is read plainly while the mutex is held, has the value.
     Poll {
         mutex: usize,
-        /// Whether the thread only tries to take the mutex.
-        is_try: bool,
+        how: Polling,
         place: Place,
         value: u64,
         round: Round,

@@ -3,8 +3,8 @@
 use super::order::Order;
 use super::{Barrier, Once, Phase, RwLock, State, ThreadState};
 use crate::c_program::{
-    Acquire, CProgram, Expected, Library, Object, Place, REGION, Rmw, Round, Statement, TestAndSet,
-    Value, Waiting,
+    Acquire, CProgram, Expected, Library, Object, Place, Polling, REGION, Rmw, Round, Statement,
+    TestAndSet, Value, Waiting,
 };
 
 /// A program as instructions.
@@ -448,7 +448,7 @@ fn one(statement: &Statement, code: &mut Vec<Instruction>) {
         }
         &Poll {
             mutex,
-            is_try,
+            how,
             place,
             value,
             round,
@@ -456,9 +456,9 @@ fn one(statement: &Statement, code: &mut Vec<Instruction>) {
             let start = code.len();
             let (rest, end) = (start + 3, start + 4);
             code.extend([
-                match is_try {
-                    true => I::LockOrJump(mutex, rest),
-                    false => I::Lock(mutex, Acquire::Lock),
+                match how {
+                    Polling::Try => I::LockOrJump(mutex, rest),
+                    Polling::Lock | Polling::Release => I::Lock(mutex, Acquire::Lock),
                 },
                 I::Check(place, value, end),
                 I::Unlock(mutex),

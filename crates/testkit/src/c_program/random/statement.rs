@@ -2,8 +2,8 @@
 
 use super::{Maker, Role, Theme};
 use crate::c_program::{
-    Acquire, Counting, Expected, Library, Object, Place, REGION, REGISTERS, Rmw, Round, Statement,
-    TestAndSet, Value, Waiting,
+    Acquire, Counting, Expected, Library, Object, Place, Polling, REGION, REGISTERS, Rmw, Round,
+    Statement, TestAndSet, Value, Waiting,
 };
 
 impl Maker<'_> {
@@ -39,7 +39,7 @@ impl Maker<'_> {
                 into: self.random.chance(50).then(|| self.register()),
             }],
             Theme::Onces => vec![Statement::Once { once: 0 }],
-            Theme::Spins => vec![self.spin()],
+            Theme::Spins => self.spin(),
             Theme::SpinLocks => vec![self.spin_lock(thread, depth)],
             Theme::Wild => {
                 let region = self
@@ -301,7 +301,7 @@ impl Maker<'_> {
         }
     }
 
-    fn spin(&mut self) -> Statement {
+    fn spin(&mut self) -> Vec<Statement> {
         let place = self.small_place();
         let mutex = self.random.index(self.program.mutexes.len().max(1));
         let guarded = self.region_of(|role| role == Role::Guarded(mutex));
@@ -314,14 +314,26 @@ impl Maker<'_> {
         // Half of these statements are stores for which a spin loop can wait.
         if self.random.chance(50) {
             let value = Value::Constant(1 + self.random.below(2));
-            return match guarded {
-                Some(place) => Statement::Locked {
-                    mutex,
-                    how: self.acquire(),
-                    body: vec![Statement::Write { place, value }],
-                },
-                None => Statement::Store { place, value },
+            let Some(place) = guarded else {
+                return vec![Statement::Store { place, value }];
             };
+            // A try may fail because of a failing round of a loop.
+            let tries = Statement::Locked {
+                mutex,
+                how: Acquire::Try,
+                body: Vec::new(),
+            };
+            let is_tried = self.random.chance(40);
+            let write = Statement::Locked {
+                mutex,
+                how: self.acquire(),
+                body: vec![Statement::Write { place, value }],
+            };
+            return is_tried
+                .then_some(tries)
+                .into_iter()
+                .chain([write])
+                .collect();
         }
         let round = match self.random.below(6) {
             0 | 1 => Round::Nothing,
@@ -334,10 +346,10 @@ impl Maker<'_> {
             },
         };
         let value = self.random.below(2);
-        match guarded {
+        let spin = match guarded {
             Some(place) => Statement::Poll {
                 mutex,
-                is_try: self.random.chance(25),
+                how: [Polling::Lock, Polling::Try, Polling::Release][self.random.index(3)],
                 place,
                 value,
                 round,
@@ -347,7 +359,8 @@ impl Maker<'_> {
                 value,
                 round,
             },
-        }
+        };
+        vec![spin]
     }
 
     /// Waits at a futex, wakes threads that wait, or changes the futex and then wakes threads.

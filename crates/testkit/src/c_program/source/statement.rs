@@ -2,8 +2,8 @@
 
 use super::Source;
 use crate::c_program::{
-    Acquire, Counting, Expected, Library, Place, RegisterHome, Rmw, Round, Statement, TestAndSet,
-    Value, Waiting,
+    Acquire, Counting, Expected, Library, Place, Polling, RegisterHome, Rmw, Round, Statement,
+    TestAndSet, Value, Waiting,
 };
 
 impl Source<'_> {
@@ -322,26 +322,26 @@ impl Source<'_> {
             }
             &Poll {
                 mutex,
-                is_try,
+                how,
                 place,
                 value,
                 round,
             } => {
                 let mutex = self.address(&format!("m{mutex}"), self.program.mutexes[mutex]);
-                let check = format!("is_there = *{} == {value};", self.pointer(place));
-                let tries = match is_try {
-                    true => format!(
-                        "if (pthread_mutex_trylock({mutex}) == 0) {{ {check} pthread_mutex_unlock({mutex}); }}"
-                    ),
-                    false => format!("{{ HOLD_MUTEX({mutex}); {check} LET_MUTEX_GO({mutex}); }}"),
-                };
+                let is_there = format!("*{} == {value}", self.pointer(place));
                 let body = self.round(thread, round);
-                self.line(
-                    depth,
-                    &format!(
-                        "for (int is_there = 0;;) {{ {tries} if (is_there) break; {body} PAUSE; }}"
+                let line = match how {
+                    Polling::Lock => format!(
+                        "for (int is;;) {{ {{ HOLD_MUTEX({mutex}); is = {is_there}; LET_MUTEX_GO({mutex}); }} if (is) break; {body} PAUSE; }}"
                     ),
-                );
+                    Polling::Try => format!(
+                        "for (int is = 0;;) {{ if (pthread_mutex_trylock({mutex}) == 0) {{ is = {is_there}; pthread_mutex_unlock({mutex}); }} if (is) break; {body} PAUSE; }}"
+                    ),
+                    Polling::Release => format!(
+                        "pthread_mutex_lock({mutex}); while (!({is_there})) {{ pthread_mutex_unlock({mutex}); {body} PAUSE; pthread_mutex_lock({mutex}); }} pthread_mutex_unlock({mutex});"
+                    ),
+                };
+                self.line(depth, &line);
             }
             &Create { thread } => {
                 let argument = match self.program.threads[thread].registers {
