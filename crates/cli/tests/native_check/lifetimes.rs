@@ -157,3 +157,20 @@ fn a_barrier_that_all_have_reached_can_be_destroyed() {
         }
     }
 }
+
+#[test]
+fn locks_are_not_destroyed_while_a_thread_holds_them() {
+    let locks = [
+        ("pthread_mutex_t", "mutex", "init(object, NULL)", "lock"),
+        ("pthread_rwlock_t", "rwlock", "init(object, NULL)", "rdlock"),
+        ("pthread_spinlock_t", "spin", "init(object, 0)", "lock"),
+    ];
+    for (of_type, name, init, lock) in locks {
+        let taken = format!("pthread_{name}_{init}; pthread_{name}_{lock}(object);");
+        let destroyed = format!("pthread_{name}_destroy(object);");
+        let wrong = kind(of_type, &format!("{taken} {destroyed}"));
+        let right = format!("{taken} pthread_{name}_unlock(object); {destroyed}");
+        assert_eq!(wrong, "misuse", "{of_type}");
+        assert_eq!(kind(of_type, &right), "", "{of_type}");
+    }
+}

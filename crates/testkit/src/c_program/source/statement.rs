@@ -332,7 +332,7 @@ impl Source<'_> {
                 let body = self.round(thread, round);
                 let line = match how {
                     Polling::Lock => format!(
-                        "for (int is;;) {{ {{ HOLD_MUTEX({mutex}); is = {is_there}; LET_MUTEX_GO({mutex}); }} if (is) break; {body} PAUSE; }}"
+                        "for (int is = 0;;) {{ {{ HOLD_MUTEX({mutex}); is = {is_there}; LET_MUTEX_GO({mutex}); }} if (is) break; {body} PAUSE; }}"
                     ),
                     Polling::Try => format!(
                         "for (int is = 0;;) {{ if (pthread_mutex_trylock({mutex}) == 0) {{ is = {is_there}; pthread_mutex_unlock({mutex}); }} if (is) break; {body} PAUSE; }}"
