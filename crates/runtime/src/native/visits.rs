@@ -67,9 +67,7 @@ impl AtPlaces {
         *rounds += 1;
         *rounds > MANY_ROUNDS
     }
-}
 
-impl AtPlaces {
     /// Counts a visit of the place `code`, which takes a lock, with this digest of the stack. Returns
     /// whether the thread has visited it many times with the same stack.
     pub(super) fn counts_lock(&mut self, code: usize, digest: u64) -> bool {
