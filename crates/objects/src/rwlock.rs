@@ -39,9 +39,16 @@ struct Place {
     is_writer: bool,
     is_free: bool,
     is_passing: bool,
+    /// Whether it was a writer's place when it was taken. (A writer may turn into a reader.)
+    has_written: bool,
     /// Whether the thread of the place changed nothing, as in a round of a spin loop without
     /// progress.
     is_idle: bool,
+    /// The index of the first place that can be granted after this place is released. A reader that
+    /// passes writers has this place before its own.
+    first_later: usize,
+    /// The number of places when this place was released.
+    taken_at_release: usize,
     /// The numbers of try-reads and try-writes that had failed when the place was taken.
     failed: [u32; 2],
 }
@@ -110,8 +117,10 @@ impl RwLock {
         let passes = self.prefers_readers && !self.is_granted(Ticket::at(self.first_writer));
         self.failed[0] += u32::from(!passes);
         passes.then(|| {
+            let first_writer = self.first_writer;
             let ticket = self.take(thread, false);
-            self.places[ticket.index()].is_passing = true;
+            let place = &mut self.places[ticket.index()];
+            (place.is_passing, place.first_later) = (true, first_writer);
             self.passing += 1;
             ticket
         })
@@ -138,10 +147,16 @@ impl RwLock {
         self.places[ticket.index()].is_idle = true;
     }
 
-    /// Checks whether the thread of a later place may change the data that the lock guards.
+    /// Checks whether the thread of another place may change the data that the lock guards, after
+    /// this place was released. Readers may change data that other readers do not access.
     pub fn is_overtaken(&self, ticket: Ticket) -> bool {
-        let mut later = self.places[ticket.index() + 1..].iter();
-        later.any(|place| place.is_writer && !place.is_idle)
+        let own = self.places[ticket.index()];
+        let mut later = self.places.iter().enumerate().skip(own.first_later);
+        later.any(|(index, place)| {
+            let was_before = place.is_passing && index < own.taken_at_release;
+            let may_change = place.has_written || own.has_written && !was_before;
+            index != ticket.index() && may_change && !place.is_idle
+        })
     }
 
     /// Checks whether this is a writer's place.
@@ -152,8 +167,9 @@ impl RwLock {
     /// Frees a granted place, by the event `at`.
     pub fn release(&mut self, ticket: Ticket, at: EventId) {
         debug_assert!(self.is_granted(ticket), "only a holder releases");
+        let taken_at_release = self.places.len();
         let place = &mut self.places[ticket.index()];
-        place.is_free = true;
+        (place.is_free, place.taken_at_release) = (true, taken_at_release);
         self.passing -= usize::from(place.is_passing);
         if place.is_writer {
             self.last_write_release = Some(at);
@@ -207,7 +223,10 @@ impl RwLock {
             is_writer,
             is_free: false,
             is_passing: false,
+            has_written: is_writer,
             is_idle: false,
+            first_later: self.places.len() + 1,
+            taken_at_release: usize::MAX,
             failed: self.failed,
         });
         self.advance();
@@ -315,6 +334,28 @@ mod tests {
         lock.release(writer, EventId(4));
         assert!(lock.is_granted(late));
         assert_eq!(edges(&lock, late), [EventId(4)]);
+    }
+
+    #[test]
+    fn a_writer_is_overtaken_by_later_readers_and_a_passing_reader_by_the_writers_it_passed() {
+        let mut lock = RwLock {
+            prefers_readers: true,
+            ..RwLock::default()
+        };
+        let first = lock.read_request(ThreadId(0));
+        let writer = lock.write_request(ThreadId(1));
+        let passing = lock.try_read(ThreadId(2)).expect("it passes the writer");
+        lock.release(passing, EventId(3));
+        assert!(lock.is_overtaken(passing) && lock.is_overtaken(first));
+        lock.release(first, EventId(4));
+        lock.release(writer, EventId(5));
+        assert!(!lock.is_overtaken(writer), "the passing reader came before");
+        let late = lock.read_request(ThreadId(3));
+        assert!(lock.is_overtaken(writer) && !lock.is_overtaken(late));
+        lock.made_no_progress(late);
+        assert!(!lock.is_overtaken(writer));
+        lock.made_no_progress(writer);
+        assert!(!lock.is_overtaken(passing));
     }
 
     #[test]

@@ -450,9 +450,21 @@ fn a_spin_loop_of_the_cpp_library_stops_in_each_repetition() {
     }
 }
 
+/// A mutex whose owner has ended.
+const ROBUST: &str = "static pthread_mutex_t lock;
+    static void *leaves(void *argument) { pthread_mutex_lock(&lock); return argument; }
+    __attribute__((constructor)) static void first(void) {
+        pthread_mutexattr_t robust;
+        pthread_mutexattr_init(&robust);
+        pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
+        pthread_mutex_init(&lock, &robust);
+    }
+    #undef START
+    #define START pthread_create(&thread, NULL, leaves, NULL), pthread_join(thread, NULL)";
+
 /// Loops that poll a variable under a lock: declarations, what the other threads do, what `main`
 /// does, and the expected result.
-const POLLS: [(&str, &str, &str, &str); 9] = [
+const POLLS: [(&str, &str, &str, &str); 14] = [
     (
         "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;",
         "TAKE; data = 7; done = 1; GIVE;",
@@ -489,6 +501,57 @@ const POLLS: [(&str, &str, &str, &str); 9] = [
         "if (pthread_mutex_trylock(&lock) == 0) GIVE; TAKE; done = 1; GIVE;",
         "for (int is = 0; !is;) if (pthread_mutex_trylock(&lock) == 0) { is = done; GIVE; }",
         "verified",
+    ),
+    // The lock that was taken first is released first.
+    (
+        "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+         static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;",
+        "TAKE; data = 1; GIVE; pthread_mutex_lock(&inner); done = 1; pthread_mutex_unlock(&inner);",
+        "for (int is = 0; !is;) {
+             TAKE; pthread_mutex_lock(&inner); is = data && done; GIVE; pthread_mutex_unlock(&inner);
+         }",
+        "verified",
+    ),
+    // The calls that take the two locks have the same place in the code, and different stacks.
+    (
+        "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+         static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
+         __attribute__((noinline)) static int get(pthread_mutex_t *from, int *flag) {
+             pthread_mutex_lock(from); int is = *flag; pthread_mutex_unlock(from); return is;
+         }",
+        "TAKE; data = 1; GIVE; pthread_mutex_lock(&inner); done = 1; pthread_mutex_unlock(&inner);",
+        "for (;;) { int is = get(&lock, &data); if (get(&inner, &done) && is) break; }",
+        "verified",
+    ),
+    // The thread sets the flag as a reader.
+    (
+        "static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;",
+        "pthread_rwlock_rdlock(&rwlock); done = 1; pthread_rwlock_unlock(&rwlock);",
+        "for (int is = 0; !is;) {
+             pthread_rwlock_wrlock(&rwlock); is = done; pthread_rwlock_unlock(&rwlock);
+         }",
+        "verified",
+    ),
+    // A try passes a writer that waits for a reader.
+    (
+        "static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+         static void *reader(void *argument) {
+             pthread_rwlock_rdlock(&rwlock); pthread_rwlock_unlock(&rwlock); return argument;
+         }",
+        "pthread_rwlock_wrlock(&rwlock); done = 1; pthread_rwlock_unlock(&rwlock);",
+        "pthread_t reads; pthread_create(&reads, NULL, reader, NULL);
+         for (int is = 0; !is;)
+             if (pthread_rwlock_tryrdlock(&rwlock) == 0) { is = done; pthread_rwlock_unlock(&rwlock); }
+         pthread_join(reads, NULL);",
+        "verified",
+    ),
+    // The round repairs a mutex whose owner has ended.
+    (
+        ROBUST,
+        "data = TAKE; if (data) pthread_mutex_consistent(&lock); done = 1; GIVE;",
+        "for (int is = 0; !is;) { if (TAKE) pthread_mutex_consistent(&lock); is = done; GIVE; }
+         assert(data == EOWNERDEAD);",
+        "assertion",
     ),
     // The data comes after the flag.
     (
@@ -529,15 +592,18 @@ fn a_loop_that_polls_a_variable_under_a_lock_stops() {
         for (declarations, others, main, expected) in POLLS {
             let text = format!(
                 "#include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #define TAKE pthread_mutex_lock(&lock)
 #define GIVE pthread_mutex_unlock(&lock)
+#define START
 #define POLL(flag) for (int is = 0; !is;) {{ TAKE; is = flag; GIVE; }}
-{declarations}
 static int data, done;
+{declarations}
 static void *other(void *argument) {{ {others} return argument; }}
 int main(void) {{
     pthread_t thread;
+    START;
     pthread_create(&thread, NULL, other, NULL);
     {main}
     pthread_join(thread, NULL);

@@ -246,14 +246,14 @@ impl Engine {
             return;
         }
         // SAFETY: as promised by the caller.
-        let (code, stack) = unsafe { ((*frame).code, self.stack_from(frame.addr())) };
+        let stack = unsafe { self.stack_from(frame.addr()) };
         if !(1..=MOST_COMPARED).contains(&stack.len()) {
             return;
         }
         let mut hasher = FxHasher::default();
         hasher.write(stack);
         let at_places = &mut self.thread().life.guests.round.at_places;
-        if at_places.counts_lock(code, hasher.finish()) {
+        if at_places.counts_lock(hasher.finish()) {
             self.names.record_lock_poll();
             self.watch.reads = true;
             self.coarsen(Restart::Loop);

@@ -10,6 +10,9 @@ use rustc_hash::FxHashMap;
 /// After more rounds without a sure effect than this, a place counts as a spin loop.
 const MANY_ROUNDS: u32 = 8;
 
+/// The number of stacks whose visits of places that take locks are counted.
+const MOST_STACKS: usize = 64;
+
 /// Once this many visits since the last effect are kept, a new state of a spin loop replaces the
 /// last state of the same place.
 const MOST_VISITS: usize = 64;
@@ -24,10 +27,10 @@ life! {
         /// `sure_effects` during these visits. Visits are counted only after the thread has
         /// performed many operations.
         rounds_without_effect: FxHashMap<usize, (u32, u32)>,
-        /// For each place that takes a lock, the digest of the thread's stack at the last visit, and
-        /// the number of visits since it last changed. Visits are counted only after the thread has
-        /// performed many operations.
-        locks: FxHashMap<usize, (u64, u32)>,
+        /// Digests of the thread's stack at places that take locks, with numbers of visits. The most
+        /// frequent stacks are kept (Misra and Gries, Sci. Comput. Program. 2, 1982). Visits are
+        /// counted only after the thread has performed many operations.
+        locks: Vec<(u64, u32)>,
         /// If the thread has returned to a place, the index in `seen` of its first observation
         /// after the last earlier visit that was recorded.
         pub(crate) comes_back_to: Option<usize>,
@@ -68,15 +71,22 @@ impl AtPlaces {
         *rounds > MANY_ROUNDS
     }
 
-    /// Counts a visit of the place `code`, which takes a lock, with this digest of the stack. Returns
-    /// whether the thread has visited it many times with the same stack.
-    pub(super) fn counts_lock(&mut self, code: usize, digest: u64) -> bool {
-        let (last, visits) = self.locks.entry(code).or_insert((digest, 0));
-        if *last != digest {
-            (*last, *visits) = (digest, 0);
+    /// Counts a visit of a place that takes a lock, with this digest of the stack. Returns whether
+    /// the thread has visited it many times with this stack.
+    pub(super) fn counts_lock(&mut self, stack: u64) -> bool {
+        if let Some((_, visits)) = self.locks.iter_mut().find(|(known, _)| *known == stack) {
+            *visits += 1;
+            return *visits > MANY_ROUNDS;
         }
-        *visits += 1;
-        *visits > MANY_ROUNDS
+        if self.locks.len() == MOST_STACKS {
+            self.locks.retain_mut(|(_, visits)| {
+                *visits -= 1;
+                *visits > 0
+            });
+        } else {
+            self.locks.push((stack, 1));
+        }
+        false
     }
 }
 

@@ -126,7 +126,10 @@ impl Mutex {
     /// Marks the data that the mutex guards as repaired by the holder. Returns false if there was
     /// nothing to repair.
     pub fn repair(&self) -> bool {
-        silently(|engine| self.order(engine).repair())
+        silently(|engine| {
+            engine.take_effect();
+            self.order(engine).repair()
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::engine::life::life;
 use crate::watch::seen::Seen;
 use explore::{Access, EventId, ObjectId, OpKind, ThreadId, ValueId};
-use objects::Ticket;
+use objects::{Condition, Ticket};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A lock that a thread has taken: its number, and the thread's place in it.
@@ -24,14 +24,24 @@ pub(crate) enum Hold {
     Variable(ObjectId, EventId),
 }
 
+/// A lock that was taken and not released. The visits are those of the thread's round.
+#[derive(Clone, Copy)]
+struct Held {
+    hold: Hold,
+    /// The number of visits when the lock was taken. Later visits are forgotten when the lock is
+    /// released: a round that began there would end without the lock.
+    taken_at: usize,
+    /// The index of the first visit with the same locks held.
+    first_visit: usize,
+}
+
 life! {
     /// The effects of a round.
     pub(crate) struct Effects {
         /// Variables that do not have their values from before the round's first write.
         written: Vec<Written>,
-        /// Locks that were taken and not released, each with the number of visits that the record
-        /// of the thread's round had then.
-        held: Vec<(Hold, usize)>,
+        /// Locks that were taken and not released.
+        held: Vec<Held>,
         /// Locks that were taken and released, and changes of variables.
         released: Vec<Hold>,
         /// The number of effects that other threads observed before they were undone.
@@ -52,10 +62,11 @@ struct Written {
 }
 
 impl Effects {
-    /// Returns the index of the first visit since the thread last took a lock that it still holds.
+    /// Returns the index of the first visit that the thread has made with the locks that it holds
+    /// now. Only there could a round have begun.
     #[inline(always)]
     pub(crate) fn first_visit(&self) -> usize {
-        self.held.last().map_or(0, |&(_, visits)| visits)
+        self.held.last().map_or(0, |held| held.first_visit)
     }
 
     /// Checks whether all effects have been undone.
@@ -297,13 +308,16 @@ impl Engine {
         let is_watched = self.undoes_locks();
         let round = &mut self.thread().life.guests.round;
         match is_watched {
-            true => round.effects.held.push((hold, round.visits.len())),
+            true => round.effects.held.push(Held {
+                hold,
+                taken_at: round.visits.len(),
+                first_visit: round.visits.len(),
+            }),
             false => round.take_effect(),
         }
     }
 
-    /// Records that the running thread is about to release the lock. Visits that it made while it
-    /// held the lock are forgotten: a round that began there would end without the lock.
+    /// Records that the running thread is about to release the lock.
     #[inline(always)]
     pub(crate) fn gives_back(&mut self, hold: Hold) {
         if self.undoes_locks() {
@@ -314,6 +328,9 @@ impl Engine {
     #[cold]
     fn undoes(&mut self, hold: Hold) {
         let is_native = self.config.native.is_some();
+        // A mutex whose owner has ended, and that is released without a repair, is lost.
+        let is_changed = matches!(hold, Hold::Mutex(number, _)
+            if self.life.objects.mutexes.get(number).condition() == Condition::OwnerEnded);
         let is_observed = match hold {
             Hold::Mutex(number, place) => self
                 .life
@@ -333,20 +350,21 @@ impl Engine {
         };
         let round = &mut self.thread().life.guests.round;
         let effects = &mut round.effects;
-        let held = effects.held.iter().position(|&(held, _)| held == hold);
-        match held {
-            // Places tell visits that were made under different locks apart only if the lock that
-            // was taken last is released first.
-            Some(index) if is_native && (is_observed || index + 1 < effects.held.len()) => {
-                round.take_effect();
+        let held = effects.held.iter().position(|held| held.hold == hold);
+        let Some(index) = held.filter(|_| !is_native || !is_observed && !is_changed) else {
+            return round.take_effect();
+        };
+        let Held { taken_at, .. } = effects.held.remove(index);
+        effects.released.push(hold);
+        effects.observed += u32::from(is_observed);
+        match effects.held.get_mut(index) {
+            None => round.visits.truncate(taken_at),
+            // Locks that were taken later are still held. No earlier visit has just these.
+            Some(next) => {
+                next.taken_at = taken_at;
+                let last = effects.held.last_mut().expect("a lock is held");
+                last.first_visit = round.visits.len();
             }
-            Some(index) => {
-                let (_, visits) = effects.held.swap_remove(index);
-                effects.released.push(hold);
-                effects.observed += u32::from(is_observed);
-                round.visits.truncate(visits);
-            }
-            None => round.take_effect(),
         }
     }
 

@@ -313,7 +313,7 @@ impl Maker<'_> {
         });
         // Half of these statements are stores for which a spin loop can wait.
         if self.random.chance(50) {
-            let value = Value::Constant(1 + self.random.below(2));
+            let value = Value::Constant(1 + u64::from(self.random.chance(30)));
             let Some(place) = guarded else {
                 return vec![Statement::Store { place, value }];
             };
@@ -345,7 +345,7 @@ impl Maker<'_> {
                 by: [Counting::Assignment, Counting::Copy, Counting::Text][self.random.index(3)],
             },
         };
-        let value = self.random.below(2);
+        let value = u64::from(self.random.chance(if guarded.is_some() { 80 } else { 50 }));
         let spin = match guarded {
             Some(place) => Statement::Poll {
                 mutex,
