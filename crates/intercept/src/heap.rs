@@ -442,11 +442,15 @@ pub(crate) fn allocate_here(asked: Asked) -> Option<*mut c_void> {
         let thread = native::begin_allocation();
         let is_usual = asked.align <= GRANULE && !is_of_library(code);
         let again = is_usual.then(|| native::allocate_again(granules(asked.size), code));
-        return Some(match again.flatten() {
+        let block = match again.flatten() {
             // SAFETY: this is a freed block with the same number of granules.
             Some(block) => unsafe { give_out(block, asked, code) },
             None => allocate(thread, asked, code),
-        });
+        };
+        if !block.is_null() {
+            native::fill_block(block.addr(), asked.size, code);
+        }
+        return Some(block);
     }
     IS_CONSTRUCTING
         .load(Relaxed)

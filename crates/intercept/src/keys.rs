@@ -66,7 +66,10 @@ pub(crate) fn destroy_values() {
     let index = runtime::current().index();
     for _ in 0..ROUNDS {
         let mut is_done = true;
-        for key in 0..threads::lists_at(index).values.len() {
+        let mut key = 0;
+        // As in the C library, a destructor may set a value of a later key, which is still destroyed
+        // in this round.
+        while key < threads::lists_at(index).values.len() {
             let values = &mut threads::lists_of(index).values;
             let value = std::mem::replace(&mut values[key], ptr::null_mut());
             let destructor = KEYS.get().get(key).copied().flatten().flatten();
@@ -75,6 +78,7 @@ pub(crate) fn destroy_values() {
                 // SAFETY: the program registered the destructor for values of this key.
                 unsafe { threads::call(destructor, value) };
             }
+            key += 1;
         }
         if is_done {
             return;

@@ -32,7 +32,7 @@ use explore::OpKind;
 use formatted::{Printing, Scanning};
 use libc::{c_int, c_void};
 use protected::{How, Use, Uses};
-use runtime::native::{self, Frame, HAS_CALLED_LIBRARY, HAS_CALLED_UNKNOWN};
+use runtime::native::{self, Frame, HAS_CALLED_UNKNOWN};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -384,6 +384,16 @@ fn is_program_memory(address: usize) -> bool {
     address != 0 && !is_constant(address) && !gate::is_errno(address)
 }
 
+/// Begins a call whose writes are reported when it has returned. Until then, they count as reported.
+fn begin_write_before_report(frame: *const Frame) {
+    if gate::is_inside() {
+        // This compares the memory that the program has changed so far.
+        drop(gate::close());
+        // SAFETY: the frame is that of the call.
+        unsafe { native::enter_library(frame) };
+    }
+}
+
 /// Reports the accesses of the call. Returns true if the function has already been performed and
 /// must not be called. In this case the arguments contain its result.
 ///
@@ -415,7 +425,8 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
         effects.report(arguments, &mut reporter);
         // The function's other writes, such as those to memory that it allocates, count as
         // reported.
-        HAS_CALLED_LIBRARY.store(true, Relaxed);
+        // SAFETY: the frame is that of the call.
+        unsafe { native::enter_library(arguments.frame()) };
     }
     for act in callee.acts {
         match act {
@@ -435,6 +446,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                 printing.report(arguments, &mut reporter);
             }
             Act::Scans(scanning) => {
+                begin_write_before_report(arguments.frame());
                 // SAFETY: the errno of the running thread.
                 unsafe { *libc::__errno_location() = errno };
                 let result = scanning.perform(arguments, &mut reporter);
@@ -452,6 +464,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                 if are_events {
                     vectors::spans(buffers, usize::MAX).for_each(|span| reporter.writes(span));
                 }
+                begin_write_before_report(arguments.frame());
                 // SAFETY: the arguments are those of the program's call, and so is the errno.
                 let (result, error) = unsafe {
                     *libc::__errno_location() = errno;
@@ -481,6 +494,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                 if are_events {
                     reporter.writes(most(arguments));
                 }
+                begin_write_before_report(arguments.frame());
                 // SAFETY: the arguments are those of the program's call, and so is the errno.
                 let result = unsafe {
                     *libc::__errno_location() = errno;

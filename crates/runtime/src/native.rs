@@ -37,7 +37,7 @@ pub use crate::engine::coroutine::make_stacks_executable;
 pub use annotations::{acquire_at, expect_races, ignore, release_at};
 pub use atomics::{compare_exchange, fence, load, modify, read_volatile, store};
 pub(crate) use audit::Audit;
-pub use audit::{HAS_CALLED_LIBRARY, call_program, enter_program, leave_program};
+pub use audit::{HAS_CALLED_LIBRARY, call_program, enter_library, enter_program, leave_program};
 pub use copies::{copy, copy_at_once, fill, read_on};
 pub use debugging::{
     call_debugger_at_failures, mazurka_failed, mazurka_failure, stop_for_debugger,
@@ -64,8 +64,8 @@ pub(crate) use ownership::Ownership;
 pub use places::{Frame, HAS_CALLED_UNKNOWN};
 pub(crate) use plain::Written;
 pub use plain::{
-    begin_allocation, change_pages, read, read_within, record_call, release, take_effect, unmap,
-    warn_of_volatile, write, write_volatile,
+    begin_allocation, change_pages, fill_block, read, read_within, record_call, release,
+    take_effect, unmap, warn_of_volatile, write, write_volatile,
 };
 pub(crate) use ranges::{Ranges, digest_at};
 pub use reuse::{allocate_again, free_for_others, record_address};

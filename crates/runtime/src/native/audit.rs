@@ -6,6 +6,7 @@
 //! thread accesses the same bytes and neither starts nor joins of threads order the two accesses. A
 //! write that matters is reported as left out of the search.
 
+use super::{FRAME, Frame};
 use crate::engine::Engine;
 use crate::engine::model::Model;
 use crate::engine::perform::{current, silently};
@@ -15,7 +16,7 @@ use report::{LeftOut, Omission};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 const GRANULE: usize = 8;
 
@@ -39,6 +40,28 @@ const MOST_REPORTED: usize = 8;
 /// program, in an audited execution. These libraries access only the objects passed to them. Code
 /// with hooks accesses these objects, too, so the writes of the libraries count as reported.
 pub static HAS_CALLED_LIBRARY: AtomicBool = AtomicBool::new(false);
+
+/// The last call of such a library, if the checker has not been called since: the place on the
+/// stack of its return address, and this address. Otherwise, the place is 0.
+static LIBRARY_CALL: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// Records that the program is about to call a function of a library of the compiler or the system,
+/// whose writes count as reported. The function may call the program back.
+///
+/// # Safety
+///
+/// `frame` must be the frame of the call.
+pub unsafe fn enter_library(frame: *const Frame) {
+    HAS_CALLED_LIBRARY.store(true, Relaxed);
+    LIBRARY_CALL[0].store(return_address(frame), Relaxed);
+    // SAFETY: as promised by the caller.
+    LIBRARY_CALL[1].store(unsafe { (*frame).code() }, Relaxed);
+}
+
+/// Returns the place on the stack of the frame's return address.
+fn return_address(frame: *const Frame) -> usize {
+    frame.addr() + size_of::<Frame>() - size_of::<usize>()
+}
 
 /// The data of the audited execution.
 pub(crate) struct Audit {
@@ -64,6 +87,20 @@ struct Audited {
     /// The code of the thread's last call of the checker, or of the function that the checker
     /// called last.
     code: usize,
+    /// A library call that may not have returned: the place on the stack of its return address, and
+    /// this address.
+    library_call: Option<(usize, usize)>,
+}
+
+impl Audited {
+    /// Checks whether the thread is still in its library call, given the frame of its last call of
+    /// the checker.
+    fn is_in_library(&self, frame: *const Frame) -> bool {
+        self.library_call.is_some_and(|(place, code)| {
+            // SAFETY: the place is in the thread's stack, above the frame.
+            return_address(frame) < place && unsafe { *(place as *const usize) } == code
+        })
+    }
 }
 
 #[derive(Default)]
@@ -430,7 +467,14 @@ impl Engine {
             // SAFETY: the thread is suspended, and the slice is not kept.
             copy(unsafe { self.threads[id.index()].fibre.in_use() });
         }
-        HAS_CALLED_LIBRARY.store(false, Relaxed);
+        // SAFETY: only the system thread that runs the program writes `FRAME`.
+        let frame = unsafe { FRAME };
+        let audited = audit.thread(self.running);
+        let is_in_library = audited.is_in_library(frame);
+        if !is_in_library {
+            audited.library_call = None;
+        }
+        HAS_CALLED_LIBRARY.store(is_in_library, Relaxed);
         audit.budget = audit.budget.saturating_sub(2 * audit.content.len());
         self.guests.native.audit = audit;
     }
@@ -441,6 +485,10 @@ impl Engine {
         }
         let thread = self.running;
         let audit = &mut self.guests.native.audit;
+        let call = LIBRARY_CALL[0].swap(0, Relaxed);
+        if call != 0 {
+            audit.thread(thread).library_call = Some((call, LIBRARY_CALL[1].load(Relaxed)));
+        }
         let place = [
             std::mem::replace(&mut audit.thread(thread).code, code),
             code,

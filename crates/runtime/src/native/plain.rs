@@ -223,6 +223,20 @@ pub fn begin_allocation() -> usize {
     })
 }
 
+/// The number of bytes of a new block that count as written by the allocation.
+const MOST_FILLED: usize = 1 << 16;
+
+/// Records that the running thread has allocated a block. The allocation counts as a write of the
+/// block, for data races with threads that find its address without synchronization. So the block
+/// may also be written by the library function that has allocated it.
+pub fn fill_block(address: usize, size: usize, code: usize) {
+    silently(|engine| {
+        if engine.races_plain() {
+            engine.shadow_write(address, size.min(MOST_FILLED), code);
+        }
+    });
+}
+
 /// Records that memory is freed. An access that is not ordered before the free is a use after free.
 pub fn release(address: usize, length: usize, code: usize) {
     silently(|engine| {
