@@ -1,5 +1,6 @@
-//! Memory that is freed by a function that does not match its allocation.
+//! Memory that is freed by a function that does not match its allocation, and what allocations write.
 
+use crate::operations::{bug, verified};
 use crate::toolchain::{Toolchain, check, run_and_check};
 use std::fs;
 
@@ -98,5 +99,51 @@ fn use_after_free_is_reported_with_its_places() {
         for part in ["allocated at", "program.c:7", "freed at", "program.c:4"] {
             assert!(text.contains(part), "{text}");
         }
+    }
+}
+
+/// Expressions that return a block, with what they write into it.
+const FILLED: [&str; 7] = [
+    "malloc(4)",
+    "calloc(1, 4)",
+    "realloc(malloc(4), 8)",
+    "strdup(\"text\")",
+    "getcwd(NULL, 0)",
+    "realpath(\".\", NULL)",
+    "(asprintf(&text, \"%d\", 7), text)",
+];
+
+#[test]
+fn what_an_allocation_writes_is_not_seen_through_a_relaxed_pointer() {
+    for block in FILLED {
+        let program = |store: &str, load: &str| {
+            format!(
+                "#include <stdio.h>
+                 #include <string.h>
+                 #include <unistd.h>
+                 static _Atomic(char *) published;
+                 static void *run(void *p) {{
+                     char *text = {block};
+                     atomic_store_explicit(&published, text, memory_order_{store});
+                     return p;
+                 }}
+                 int main(void) {{
+                     start(run);
+                     char *found = atomic_load_explicit(&published, memory_order_{load});
+                     int is_there = found && *found;
+                     join();
+                     free(published);
+                     return is_there && 0;
+                 }}"
+            )
+            .replace("char *text = (asprintf", "char *text; text = (asprintf")
+        };
+        bug(
+            "data race",
+            "relaxed.c",
+            &program("relaxed", "relaxed"),
+            &[],
+        );
+        verified("released.c", &program("release", "acquire"), &[]);
     }
 }

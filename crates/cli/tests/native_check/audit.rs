@@ -2,6 +2,7 @@
 //! hooks, generated code and a system function write to each kind of memory. Other threads access
 //! the memory or do not.
 
+use crate::operations::verified;
 use crate::toolchain::{Toolchain, check};
 use std::fs;
 use std::process::Command;
@@ -187,4 +188,67 @@ fn containers_of_cpp_that_a_lock_protects_are_verified() {
     Toolchain::first().build(&file, &[], &executable).unwrap();
     let report = check(&[], &executable, &[]).unwrap();
     assert_eq!(report["verdict"], "verified", "{report}");
+}
+
+/// Functions that write to a buffer which threads share. Their results tell how much they have
+/// written, or they allocate memory and call the program back meanwhile.
+const CALLS: [&str; 7] = [
+    "(void)!readlink(\"/proc/self/exe\", text, 3);",
+    "FILE *file = fopen(\"/proc/self/stat\", \"r\"); (void)!fgets(text, 3, file); fclose(file);",
+    "FILE *file = fopen(\"/proc/self/stat\", \"r\"); (void)!fread(text, 1, 3, file); fclose(file);",
+    "FILE *file = fopen(\"/proc/self/stat\", \"r\"); (void)!fscanf(file, \"%2c\", text); fclose(file);",
+    "int file = open(\"/proc/self/stat\", O_RDONLY); (void)!read(file, text, 3); close(file);",
+    "gethostname(text, sizeof text);",
+    "heap = realloc(heap, 8 * ++count); heap[0] = 1;",
+];
+
+#[test]
+fn writes_of_known_functions_are_seen() {
+    for call in CALLS {
+        let source = format!(
+            "#include <fcntl.h>
+             #include <stdio.h>
+             #include <string.h>
+             #include <unistd.h>
+             static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+             static char text[64], *heap;
+             static int count;
+             static void *run(void *p) {{
+                 pthread_mutex_lock(&lock);
+                 {call}
+                 volatile char first = text[0]; (void)first;
+                 pthread_mutex_unlock(&lock);
+                 return p;
+             }}
+             int main(void) {{ start(run); run(NULL); join(); free(heap); }}"
+        );
+        verified("program.c", &source, &[]);
+    }
+}
+
+#[test]
+fn strings_that_the_cpp_library_makes_are_seen() {
+    let source = "#include <mutex>
+        #include <sstream>
+        #include <string>
+        #include <thread>
+        #include <vector>
+        static std::mutex lock;
+        static std::vector<std::string> lines;
+        int main() {
+            std::thread reads([] {
+                std::istringstream text(\"abcdefghijklmnopqrstuvwxyz\\n\");
+                std::string line;
+                while (std::getline(text, line)) {
+                    std::lock_guard<std::mutex> guard(lock);
+                    lines.push_back(std::move(line));
+                }
+            });
+            {
+                std::lock_guard<std::mutex> guard(lock);
+                for (auto &line : lines) { volatile char first = line[0]; (void)first; }
+            }
+            reads.join();
+        }";
+    verified("program.cpp", source, &[]);
 }

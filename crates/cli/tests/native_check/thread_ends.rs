@@ -1,6 +1,7 @@
 //! The C++ library at the end of a thread: it makes results available and notifies condition
 //! variables.
 
+use crate::operations::verified;
 use crate::toolchain::{Toolchain, check};
 use std::fs;
 
@@ -190,4 +191,24 @@ fn keys_of_constructors_are_there_in_every_execution() {
         report["errors"][0]["message"], "`count < 2` in main()",
         "{report}"
     );
+}
+
+/// As in the C library, destructors run in the order of their keys, and a value that a destructor
+/// sets for a later key is destroyed in the same round.
+#[test]
+fn a_destructor_may_set_the_value_of_a_later_key() {
+    let source = "static pthread_key_t keys[6];
+        static int count;
+        static void destroy(void *value) {
+            free(value);
+            if (++count < 6) pthread_setspecific(keys[count], malloc(4));
+        }
+        static void *run(void *p) { pthread_setspecific(keys[0], malloc(4)); return p; }
+        int main(void) {
+            for (int i = 0; i < 6; i++) pthread_key_create(&keys[i], destroy);
+            start(run);
+            join();
+            assert(count == 6);
+        }";
+    verified("program.c", source, &[]);
 }
