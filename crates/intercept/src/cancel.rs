@@ -38,6 +38,8 @@ const CANCELED: *mut c_void = std::ptr::without_provenance_mut(usize::MAX);
 
 /// `PTHREAD_CANCEL_DEFERRED`.
 const DEFERRED: c_int = 0;
+/// `PTHREAD_CANCEL_ASYNCHRONOUS`.
+const ASYNCHRONOUS: c_int = 1;
 
 unsafe extern "C-unwind" {
     fn siglongjmp(place: *mut c_void, value: c_int) -> !;
@@ -225,7 +227,10 @@ export! {
             return real!(pthread_setcanceltype(kind, before): fn(c_int, *mut c_int) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        if kind != DEFERRED {
+        if !matches!(kind, DEFERRED | ASYNCHRONOUS) {
+            return libc::EINVAL;
+        }
+        if kind == ASYNCHRONOUS {
             native::refuse(code, "a thread allows cancellation at any instruction (PTHREAD_CANCEL_ASYNCHRONOUS)".to_owned());
         }
         if !before.is_null() {
