@@ -8,7 +8,7 @@ use crate::tries::{code_of, tries_to_lock, wait_for_lock};
 use libc::c_int;
 use report::FailureKind;
 use runtime::Mutex;
-use runtime::native::{self, at};
+use runtime::native;
 
 /// The value that the C library writes into a lock that it initializes, on x86-64.
 const INITIALISED: c_int = 1;
@@ -49,13 +49,11 @@ export! {
     placed fn pthread_spin_destroy(lock: *mut c_int) -> c_int {
         if is_inside() {
             let (code, _closed) = (code(), close());
-            let held = lock_at(lock, code);
-            // This is an event, so that every order with other uses of the lock is explored.
-            if !at(code, || held.try_lock()) {
+            // If the holder is not ordered with this call, the call also races with its uses.
+            if lock_at(lock, code).is_held() {
                 let message = "a spin lock is destroyed while a thread holds it".to_owned();
                 native::fail(code, FailureKind::Misuse, message);
             }
-            at(code, || held.unlock());
             native::destroy(lock.addr(), code);
             // SAFETY: the program passed the lock.
             unsafe {

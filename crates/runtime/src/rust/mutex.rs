@@ -117,6 +117,11 @@ impl Mutex {
         );
     }
 
+    /// Checks whether a thread holds the mutex at this point of the execution, without an event.
+    pub fn is_held(&self) -> bool {
+        silently(|engine| self.order(engine).holder().is_some())
+    }
+
     /// Returns the condition of the mutex for a thread that has just taken the mutex or failed to
     /// take it.
     pub fn condition(&self) -> Condition {
