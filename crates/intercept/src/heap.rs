@@ -4,7 +4,7 @@
 
 use crate::allocator::Allocator;
 use crate::gate::{self, Own, close, code, is_inside};
-use crate::{image, own_memory, threads};
+use crate::{image, library_calls, own_memory, threads};
 use libc::c_void;
 use report::FailureKind;
 use runtime::native::{self, Frame};
@@ -447,7 +447,8 @@ pub(crate) fn allocate_here(asked: Asked) -> Option<*mut c_void> {
             Some(block) => unsafe { give_out(block, asked, code) },
             None => allocate(thread, asked, code),
         };
-        if !block.is_null() {
+        let is_for_program = || !is_of_library(code) || library_calls::allocates_for_program();
+        if !block.is_null() && is_for_program() {
             native::fill_block(block.addr(), asked.size, code);
         }
         return Some(block);

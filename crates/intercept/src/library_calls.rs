@@ -22,7 +22,7 @@ mod vectors;
 pub(crate) use entry::enter;
 pub(crate) use hidden::{begin, name_of};
 
-use crate::gate;
+use crate::gate::{self, Own};
 use crate::hooks::{self, Call};
 use crate::image;
 use crate::{aliases, clock, heap, open_files, stream_locks};
@@ -384,6 +384,32 @@ fn is_program_memory(address: usize) -> bool {
     address != 0 && !is_constant(address) && !gate::is_errno(address)
 }
 
+/// The last library call of the program that was reported.
+struct Last {
+    frame: *const Frame,
+    code: usize,
+    keeps_state: bool,
+}
+
+static LAST: Own<Last> = Own::new(Last {
+    frame: std::ptr::null(),
+    code: 0,
+    keeps_state: true,
+});
+
+/// Checks whether the running thread, in code of a library, allocates a block for the program. If
+/// the function keeps state, the block may belong to this state, which the library protects.
+pub(crate) fn allocates_for_program() -> bool {
+    let last = LAST.get();
+    let depth = last.frame.addr().wrapping_sub(gate::frame().addr());
+    // SAFETY: the frame is close above the current one, so it is in the same stack. If the call has
+    // returned, its return address was probably overwritten.
+    !last.keeps_state && depth < DEPTH && unsafe { (*last.frame).code() } == last.code
+}
+
+/// The number of bytes of the stack that a library function uses at most before it allocates memory.
+const DEPTH: usize = 1 << 15;
+
 /// Begins a call whose writes are reported when it has returned. Until then, they count as reported.
 fn begin_write_before_report(frame: *const Frame) {
     if gate::is_inside() {
@@ -416,6 +442,12 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
         has_reported_state: callee.reports_state,
         given: callee.given(arguments),
         first_word: None,
+    };
+    *LAST.get() = Last {
+        frame: arguments.frame(),
+        // SAFETY: the frame is that of the call.
+        code: unsafe { (*arguments.frame()).code() },
+        keeps_state: !callee.uses.is_empty(),
     };
     let mut is_done = false;
     for uses in &callee.uses {
