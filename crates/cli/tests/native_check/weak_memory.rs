@@ -811,3 +811,36 @@ int main(void) { both(one, two); return 0; }";
         );
     }
 }
+
+/// A reader of a sequence lock repeats its reads, with a fence between them. A round that learns
+/// nothing new is not repeated.
+#[test]
+fn a_loop_with_a_fence_stops() {
+    let seqlock = |release: &str| {
+        two(
+            &format!(
+                "store(x, 1, RLX); {release} store(y, 1, RLX); store(z, 1, RLX); store(x, 2, REL);"
+            ),
+            "int before, first, second;
+             do {
+                 before = load(x, ACQ);
+                 first = load(y, RLX);
+                 second = load(z, RLX);
+                 atomic_thread_fence(ACQ);
+             } while (before != load(x, RLX) || before & 1);
+             assert(first == second);",
+            "",
+        )
+        .replace("static atomic_int x, y;", "static atomic_int x, y, z;")
+    };
+    let spin = |order: &str| {
+        let round = format!("while (!load(x, RLX)) atomic_thread_fence({order});");
+        two("store(x, 1, RLX);", &round, "")
+    };
+    expect(&[
+        (&seqlock("atomic_thread_fence(REL);"), &[]),
+        (&seqlock(""), &["rc11"]),
+        (&spin("ACQ"), &[]),
+        (&spin("SC"), &[]),
+    ]);
+}
