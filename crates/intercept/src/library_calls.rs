@@ -397,6 +397,12 @@ static LAST: Own<Last> = Own::new(Last {
     keeps_state: true,
 });
 
+/// Forgets the last call, because an execution begins or continues from a savepoint. Its stack may
+/// still hold the return address of a call of an earlier execution.
+pub(crate) fn forget_last() {
+    LAST.get().keeps_state = true;
+}
+
 /// Checks whether the running thread, in code of a library, allocates a block for the program. If
 /// the function keeps state, the block may belong to this state, which the library protects.
 pub(crate) fn allocates_for_program() -> bool {

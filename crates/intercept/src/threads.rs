@@ -42,6 +42,7 @@ pub(crate) fn index_of(handle: pthread_t) -> Option<usize> {
 pub(crate) fn begin() {
     prepare(0, None, ptr::null_mut(), false);
     keys::begin();
+    library_calls::forget_last();
 }
 
 /// Starts a thread. Returns its handle, and first writes it to `place`, as glibc does.

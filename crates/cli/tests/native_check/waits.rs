@@ -567,7 +567,7 @@ const POLLS: [(&str, &str, &str, &str); 14] = [
         "POLL(done); assert(!data);",
         "assertion",
     ),
-    // Nobody sets the flag, though the other thread takes the lock.
+    // No thread sets the flag, though the other thread takes the lock.
     (
         "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;",
         "TAKE; data = 1; GIVE;",
