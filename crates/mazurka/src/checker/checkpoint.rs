@@ -311,7 +311,7 @@ mod tests {
         });
         assert_eq!(
             (checkpoint_file::MAGIC.last(), state.len(), searches),
-            (Some(&b'S'), 81, [57, 58, 58, 58, 63, 69, 63, 69]),
+            (Some(&b'T'), 82, [57, 58, 58, 58, 63, 69, 63, 69]),
             "the format has changed: raise the version in MAGIC, and write both here"
         );
     }
