@@ -236,7 +236,7 @@ impl Checker {
     }
 
     /// Limits how many timed operations of each thread may expire (default 2). A thread stops when
-    /// one more operation expires.
+    /// one more timed operation expires.
     pub fn timeouts(mut self, timeouts: u32) -> Checker {
         self.settings.config.conditions.timeouts = timeouts;
         self

@@ -4,6 +4,7 @@ mod builder;
 mod join;
 mod local;
 mod scope;
+pub(crate) mod share;
 
 pub use builder::Builder;
 pub use join::JoinHandle;
@@ -14,7 +15,7 @@ pub use std::thread::Result;
 use std::fmt;
 use std::io;
 use std::num::NonZero;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Starts a thread.
@@ -54,9 +55,10 @@ where
 /// Returns the current thread.
 #[track_caller]
 pub fn current() -> Thread {
-    let handle = runtime::Handle::current();
-    let name = handle.name();
-    Thread::of(handle, name)
+    Thread {
+        handle: runtime::Handle::current(),
+        name: OnceLock::new(),
+    }
 }
 
 /// Waits for the current thread's token, which [`Thread::unpark`] makes available, and takes it.
@@ -113,7 +115,9 @@ pub fn panicking() -> bool {
 #[derive(Clone)]
 pub struct Thread {
     handle: runtime::Handle,
-    name: Option<Arc<str>>,
+    /// The name, once it is known. (A spin loop that calls [`current`] must not allocate memory in
+    /// each round, because no two of its states would be equal.)
+    name: OnceLock<Option<Arc<str>>>,
 }
 
 /// Like `std::thread::ThreadId`.
@@ -125,7 +129,7 @@ impl Thread {
     fn of(handle: runtime::Handle, name: Option<String>) -> Thread {
         Thread {
             handle,
-            name: name.map(Arc::from),
+            name: OnceLock::from(name.map(Arc::from)),
         }
     }
 
@@ -143,7 +147,8 @@ impl Thread {
     /// Returns the name that [`Builder::name`] set, if there is one. The name of the main thread is
     /// `main`.
     pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        let name = || self.handle.name().map(Arc::from);
+        self.name.get_or_init(name).as_deref()
     }
 }
 

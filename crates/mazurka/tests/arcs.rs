@@ -9,7 +9,7 @@ use mazurka::alloc::{Layout, Track, alloc, dealloc};
 use mazurka::cell::UnsafeCell;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc, Weak};
-use mazurka::{Algorithm, Checker, FailureKind, Report, Verdict, thread};
+use mazurka::{Algorithm, Checker, FailureKind, MemoryModel, Report, Verdict, thread};
 use std::collections::BTreeSet;
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
@@ -318,4 +318,69 @@ fn a_weak_reference_survives_as_a_raw_pointer() {
     });
     assert_eq!(report.verdict, Verdict::Verified, "{report}");
     assert!(report.executions > 2, "{report}");
+}
+
+/// The reference leaves the constructor, so another thread may look for the value too early.
+#[test]
+fn a_cyclic_value_is_not_found_before_it_exists() {
+    struct Number(UnsafeCell<u32>);
+    unsafe impl Sync for Number {}
+    let program = || {
+        let found = Arc::new(AtomicU32::new(0));
+        let mut searching = None;
+        let value = Arc::new_cyclic(|me: &Weak<Number>| {
+            assert_eq!((me.strong_count(), me.upgrade().is_none()), (0, true));
+            let (me, found) = (me.clone(), Arc::clone(&found));
+            searching = Some(thread::spawn(move || {
+                if let Some(value) = me.upgrade() {
+                    // Ordered after the write below.
+                    let value = value.0.with(|value| unsafe { *value });
+                    found.store(value, SeqCst);
+                }
+            }));
+            let value = Number(UnsafeCell::new(0));
+            value.0.with_mut(|value| unsafe { *value = 5 });
+            value
+        });
+        searching.unwrap().join().unwrap();
+        assert_eq!(Arc::strong_count(&value), 1);
+        found.load(SeqCst)
+    };
+    for memory in [MemoryModel::Sc, MemoryModel::Rc11] {
+        let seen = StdArc::new(StdMutex::new(BTreeSet::new()));
+        let outcomes = StdArc::clone(&seen);
+        let report = Checker::new().memory(memory).check(move || {
+            let outcome = program();
+            outcomes.lock().unwrap().insert(outcome);
+        });
+        assert_eq!(report.verdict, Verdict::Verified, "{report}");
+        assert_eq!(*seen.lock().unwrap(), BTreeSet::from([0, 5]), "{report}");
+    }
+}
+
+#[test]
+fn make_mut_takes_the_value_from_weak_references() {
+    struct Unique(u32);
+    impl Clone for Unique {
+        fn clone(&self) -> Unique {
+            panic!("cloned")
+        }
+    }
+    let report = check(|| {
+        let mut value = Arc::new(Unique(0));
+        let weak = Arc::downgrade(&value);
+        Arc::make_mut(&mut value).0 += 1;
+        assert!(weak.upgrade().is_none());
+        Arc::make_mut(&mut value).0 += 1;
+        assert_eq!((value.0, Arc::strong_count(&value)), (2, 1));
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    let report = check(|| {
+        let value = Arc::new(Unique(0));
+        let mut other = Arc::clone(&value);
+        let dropping = thread::spawn(move || drop(value));
+        Arc::make_mut(&mut other).0 += 1;
+        dropping.join().unwrap();
+    });
+    assert_eq!(report.errors[0].message, "cloned");
 }

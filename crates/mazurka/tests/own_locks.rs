@@ -22,8 +22,9 @@ fn waiting_twice_as_long_each_time_is_polling() {
         other.join().unwrap();
     });
     assert_eq!(report.verdict, Verdict::Verified, "{report}");
-    // The waits differ until they have the maximum length, so there is an execution for each of the
-    // first ten reads before which the flag may be set. Later rounds are all the same.
+    // The rounds differ until the wait has its maximum length. So there is one execution for each
+    // of the first ten reads, in which the flag is set just before this read. Later rounds are all
+    // the same.
     assert!((10..14).contains(&report.executions), "{report}");
 }
 

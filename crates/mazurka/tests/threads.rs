@@ -317,3 +317,84 @@ fn threads_are_named_by_their_whole_spawn_path() {
     let message = &report.errors[0].message;
     assert!(message.contains("T0.0 is parked"), "{message}");
 }
+
+/// Either the handle or the thread is the last owner of the result.
+#[test]
+fn the_result_of_a_thread_is_dropped_by_its_last_owner() {
+    struct Order(Arc<AtomicU32>, u32);
+    impl Drop for Order {
+        fn drop(&mut self) {
+            let by_thread = u32::from(thread::current().name().is_none());
+            self.0.store(10 * self.1 + by_thread + 1, SeqCst);
+        }
+    }
+    let found = outcomes(|| {
+        let number = Arc::new(AtomicU32::new(0));
+        let own = Arc::clone(&number);
+        drop(thread::spawn(move || Order(own, 0)));
+        let joined = Arc::clone(&number);
+        thread::spawn(thread::yield_now).join().unwrap();
+        u64::from(joined.load(SeqCst))
+    });
+    assert_eq!(found, BTreeSet::from([0, 1, 2]));
+    let report = Checker::new().check(|| {
+        let number = AtomicU32::new(0);
+        thread::scope(|scope| {
+            let number = &number;
+            scope.spawn(move || Track(number));
+        });
+        assert_eq!(number.load(SeqCst), 1);
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+}
+
+/// Counts how often it is dropped.
+struct Track<'a>(&'a AtomicU32);
+
+impl Drop for Track<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+#[test]
+fn values_without_destructors_outlive_the_other_values_of_their_thread() {
+    use std::cell::Cell;
+    struct Letter(char);
+    impl Drop for Letter {
+        fn drop(&mut self) {
+            DEPTH.set(DEPTH.get() + 1);
+            ORDER.lock().unwrap().push((self.0, DEPTH.get()));
+        }
+    }
+    static ORDER: Mutex<Vec<(char, u32)>> = Mutex::new(Vec::new());
+    mazurka::thread_local! {
+        static DEPTH: Cell<u32> = const { Cell::new(0) };
+        static FIRST: Letter = const { Letter('a') };
+        static SECOND: Letter = const { Letter('b') };
+    }
+    let report = Checker::new().check(|| {
+        let thread = thread::spawn(|| {
+            FIRST.with(|_| ());
+            SECOND.with(|_| ());
+            DEPTH.set(4);
+        });
+        thread.join().unwrap();
+        assert_eq!(*ORDER.lock().unwrap(), [('b', 5), ('a', 6)]);
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+}
+
+#[test]
+fn a_spin_loop_may_ask_for_the_current_thread() {
+    let report = Checker::new().check(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        let own = Arc::clone(&flag);
+        thread::spawn(move || own.store(true, SeqCst));
+        while !flag.load(SeqCst) {
+            thread::current().id();
+            thread::yield_now();
+        }
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+}

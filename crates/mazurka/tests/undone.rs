@@ -28,7 +28,9 @@ fn poll(is_there: impl Fn() -> bool) {
     }
 }
 
-/// The number of simultaneous readers depends on the order of events that commute.
+/// The number of simultaneous readers depends on the order of events that commute. An execution
+/// counts as halted if a reader came after the last round of the writer, because it might have
+/// changed something.
 #[test]
 fn readers_that_poll_together_change_nothing() {
     let reports = reports(|| {
@@ -54,7 +56,7 @@ fn readers_that_poll_together_change_nothing() {
     });
     for report in reports {
         assert_eq!(report.errors[0].kind, FailureKind::Stuck, "{report}");
-        assert_eq!((report.executions, report.halted), (3025, 1875));
+        assert_eq!((report.executions, report.halted), (1600, 3300));
     }
 }
 

@@ -788,8 +788,8 @@ fn a_choice_drains_no_store_buffer() {
     }));
 }
 
-/// The execution shows that a store comes before another one that it has performed earlier. A read
-/// is stale only if a newer value exists.
+/// The report shows that a store precedes, in coherence order, a store that was performed earlier.
+/// A read is stale only if a newer value exists.
 #[test]
 fn the_order_of_stores_is_shown() {
     let report = check(MemoryModel::Rc11, || {

@@ -2,12 +2,13 @@
 
 use super::token::{Place, Token};
 use super::{AbortOnDrop, AtomicWaker, JoinError};
+use crate::thread::share::Share;
 use runtime::Handle;
 use std::fmt;
 use std::panic::Location;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 /// Starts a task that polls the future until it is ready or the task is aborted.
@@ -42,35 +43,38 @@ where
         is_aborted: runtime::Atomic::internal(false, "task.is_aborted"),
         is_finished: runtime::Atomic::internal(false, "task.is_finished"),
         joiner: AtomicWaker::internal("task.joiner"),
-        output: Mutex::new(None),
     });
-    let running = Arc::clone(&shared);
+    let output = Share::new(None, "result of a task");
+    let (running, found) = (Arc::clone(&shared), output.clone());
     let place = Location::caller();
-    let thread = Handle::spawn(None, move || running.run(future, place));
-    let thread = thread.expect("failed to spawn thread");
-    JoinHandle { thread, shared }
+    let thread = Handle::spawn(None, move || running.run(future, &found, place));
+    JoinHandle {
+        thread: thread.expect("failed to spawn thread"),
+        shared,
+        output,
+    }
 }
 
 /// The handle of a task: a future that is ready when the task ends. The task continues if the
 /// handle is dropped.
 pub struct JoinHandle<T> {
     thread: Handle,
-    shared: Arc<Shared<T>>,
+    shared: Arc<Shared>,
+    /// The output of the future, from its end until the handle takes it.
+    output: Share<Option<T>>,
 }
 
 /// The state that a task shares with its handle.
-struct Shared<T> {
+struct Shared {
     token: Arc<Token>,
     is_aborted: runtime::Atomic<bool>,
     is_finished: runtime::Atomic<bool>,
     /// The waker of the task or thread that awaits the handle.
     joiner: AtomicWaker,
-    /// The output of the future, from its end until the handle takes it.
-    output: Mutex<Option<T>>,
 }
 
 /// Announces, when dropped, that the task has returned, panicked or was aborted.
-struct End<'s, T>(&'s Shared<T>);
+struct End<'s>(&'s Shared);
 
 impl<T> JoinHandle<T> {
     /// Sets the name of the task in traces, which otherwise show its spawn path. Naming costs
@@ -114,15 +118,15 @@ impl<T> Future for JoinHandle<T> {
         }
         Poll::Ready(match self.thread.join() {
             Err(panic) => Err(JoinError::panicked(panic)),
-            Ok(()) => self.shared.take().ok_or(JoinError::cancelled()),
+            Ok(()) => self.output.lock().take().ok_or(JoinError::cancelled()),
         })
     }
 }
 
-impl<T> Shared<T> {
+impl Shared {
     /// Runs the task in its thread. Traces show the waits between polls at the location of the
     /// task's `spawn`.
-    fn run<F: Future<Output = T>>(&self, future: F, place: Place) {
+    fn run<F: Future>(&self, future: F, found: &Share<Option<F::Output>>, place: Place) {
         let _end = End(self);
         // Dropped before `_end`, which announces the end.
         let mut future = pin!(future);
@@ -132,21 +136,16 @@ impl<T> Shared<T> {
         while !self.is_aborted.load(SeqCst) {
             match future.as_mut().poll(&mut context) {
                 Poll::Ready(output) => {
-                    *self.output.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
+                    *found.lock() = Some(output);
                     return;
                 }
                 Poll::Pending => self.token.wait(place),
             }
         }
     }
-
-    fn take(&self) -> Option<T> {
-        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        output.take()
-    }
 }
 
-impl<T> Drop for End<'_, T> {
+impl Drop for End<'_> {
     fn drop(&mut self) {
         self.0.is_finished.store(true, SeqCst);
         self.0.joiner.wake();

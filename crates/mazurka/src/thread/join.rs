@@ -1,12 +1,12 @@
 //! Starting a thread, and waiting for its result.
 
+use super::share::Share;
 use super::{Result, Thread};
 use crate::choice::halt_in_tear_down;
 use std::fmt;
 use std::io;
 #[cfg(unix)]
 use std::os::unix::thread::{JoinHandleExt, RawPthread};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// Like `std::thread::JoinHandle`.
 pub struct JoinHandle<T> {
@@ -24,7 +24,7 @@ impl<T: 'static> JoinHandle<T> {
     where
         T: Send,
     {
-        let returned = Returned::default();
+        let returned = Returned::new();
         let handle = runtime::Handle::spawn(name.clone(), returned.filled_by(body))?;
         Ok(JoinHandle {
             thread: Thread::of(handle, name),
@@ -35,7 +35,7 @@ impl<T: 'static> JoinHandle<T> {
     /// Starts a thread with a closure that is not `Send`.
     #[track_caller]
     pub(super) fn spawn_local(body: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
-        let returned = Returned::default();
+        let returned = Returned::new();
         let handle = runtime::Handle::spawn_local(None, returned.filled_by(body));
         JoinHandle {
             thread: Thread::of(handle, None),
@@ -93,27 +93,27 @@ impl<T> fmt::Debug for JoinHandle<T> {
 }
 
 /// The result of a thread, shared with the thread that joins it.
-pub(super) struct Returned<T>(Arc<Mutex<Option<T>>>);
-
-impl<T> Default for Returned<T> {
-    fn default() -> Returned<T> {
-        Returned(Arc::default())
-    }
-}
+pub(super) struct Returned<T>(Share<Option<T>>);
 
 impl<T> Returned<T> {
+    #[track_caller]
+    pub(super) fn new() -> Returned<T> {
+        Returned(Share::new(None, "result of a thread"))
+    }
+
     /// Wraps the body of the thread so that its result is stored in this value.
+    #[track_caller]
     pub(super) fn filled_by<F: FnOnce() -> T>(&self, body: F) -> impl FnOnce() + use<T, F> {
-        let value = Arc::clone(&self.0);
+        let value = self.0.clone();
         move || {
             let returned = body();
-            *value.lock().unwrap_or_else(PoisonError::into_inner) = Some(returned);
+            *value.lock() = Some(returned);
         }
     }
 
     /// Returns the result of the thread, which has ended.
     pub(super) fn take(&self) -> T {
-        let value = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let value = self.0.lock().take();
         // The value is missing only if the execution is torn down (ended before all threads have
         // returned).
         value.unwrap_or_else(|| halt_in_tear_down())

@@ -62,7 +62,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         name: Option<String>,
         body: impl FnOnce() -> T + Send + 'scope,
     ) -> io::Result<ScopedJoinHandle<'scope, T>> {
-        let returned = Returned::default();
+        let returned = Returned::new();
         let handle = self.threads.start(name.clone(), returned.filled_by(body))?;
         Ok(ScopedJoinHandle {
             thread: Thread::of(handle, name),

@@ -91,7 +91,8 @@ pub(crate) fn perform_ordered<R>(
     location: Place,
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
-    // The ordering is usually a constant, so one of the two branches is compiled.
+    // The ordering is usually a constant, so only one of the two branches remains in the compiled
+    // code.
     if !order.is_weaker() {
         return perform(op, location, effect);
     }

@@ -26,7 +26,7 @@ pub use weak::Weak;
 #[cfg(feature = "enforce")]
 use crate::rust::outside::event;
 use crate::rust::outside::outside;
-use counter::Counter;
+use counter::{Counter, Owners};
 #[cfg(feature = "enforce")]
 use explore::OpKind;
 use std::mem::ManuallyDrop;
@@ -63,6 +63,13 @@ impl<T> Arc<T> {
         Arc::of(Shared::new(value), Counter::new())
     }
 
+    /// Creates a value of the library with one owner. Reports call it `what`.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn new_named(value: T, what: &'static str) -> Arc<T> {
+        Arc::of(Shared::new(value), Counter::named(what))
+    }
+
     /// Creates a pinned value with one owner.
     #[track_caller]
     pub fn pin(value: T) -> Pin<Arc<T>> {
@@ -78,7 +85,9 @@ impl<T> Arc<T> {
         F: FnOnce(&Weak<T>) -> T,
     {
         let counter = Counter::new();
+        counter.await_value();
         let value = Shared::new_cyclic(|weak| make(&Weak::of(weak.clone(), Some(counter))));
+        counter.begin();
         Arc::of(value, counter)
     }
 
@@ -177,13 +186,43 @@ impl<T: ?Sized> Arc<T> {
 }
 
 impl<T: Clone> Arc<T> {
-    /// Returns the value. If there are other owners, replaces it with a clone first.
+    /// Returns the value. If there are other owners, replaces it with a clone first. Weak references
+    /// lose the value.
     #[track_caller]
     pub fn make_mut(this: &mut Arc<T>) -> &mut T {
-        if Arc::get_mut(this).is_none() {
-            *this = Arc::new((**this).clone());
+        match Arc::owners(this) {
+            Owners::One => {}
+            Owners::Several => *this = Arc::new((**this).clone()),
+            Owners::OneBesideWeak => {
+                let counter = Counter::new();
+                // SAFETY: the field is written before it is used again. Nothing in between unwinds.
+                let shared = unsafe { ManuallyDrop::take(&mut this.value) };
+                let (shared, is_moved) = match Shared::try_unwrap(shared) {
+                    Ok(value) => (Shared::new(value), true),
+                    Err(shared) => (shared, false),
+                };
+                this.value = ManuallyDrop::new(shared);
+                this.counter = counter;
+                if !is_moved {
+                    halt_in_tear_down()
+                }
+            }
         }
         Shared::get_mut(&mut this.value).unwrap_or_else(|| halt_in_tear_down())
+    }
+
+    #[track_caller]
+    fn owners(this: &mut Arc<T>) -> Owners {
+        outside!(event(OpKind::ReadModifyWrite, || {
+            let has_weak = Shared::weak_count(&this.value) > 0;
+            match Shared::strong_count(&this.value) {
+                1 if has_weak => Owners::OneBesideWeak,
+                1 => Owners::One,
+                _ => Owners::Several,
+            }
+        }));
+        let Arc { value, counter } = this;
+        counter.make_unique(|| Shared::weak_count(value) > 0)
     }
 }
 

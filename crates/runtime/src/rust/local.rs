@@ -7,6 +7,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::error::Error;
 use std::fmt;
+use std::mem;
 
 /// A key of a thread-local value, like `std::thread::LocalKey`. Values are dropped at the end of
 /// their thread, before other threads can join it.
@@ -29,6 +30,8 @@ struct Local {
     key: usize,
     /// The value, or `None` once it is dropped.
     value: Option<Box<dyn Any>>,
+    /// Whether the value has a destructor. Other values stay accessible until their thread ends.
+    needs_drop: bool,
 }
 
 impl<T: 'static> LocalKey<T> {
@@ -68,7 +71,7 @@ impl<T: 'static> LocalKey<T> {
             None => {
                 // The initializer is code of the program, so it must not run in `with_locals`.
                 let value: Box<T> = Box::new((self.make)());
-                with_locals(|locals| locals.add(self.address(), value));
+                with_locals(|locals| locals.add::<T>(self.address(), value));
                 self.find().ok_or(AccessError)??
             }
         };
@@ -170,14 +173,23 @@ impl<T: 'static> LocalKey<RefCell<T>> {
 }
 
 impl Locals {
-    fn add(&mut self, key: usize, value: Box<dyn Any>) {
-        let value = Some(value);
-        self.values.push(Local { key, value });
+    fn add<T: 'static>(&mut self, key: usize, value: Box<T>) {
+        self.values.push(Local {
+            key,
+            value: Some(value),
+            needs_drop: mem::needs_drop::<T>(),
+        });
     }
 
-    /// Returns the next value to drop, the oldest first, or `None` if all are dropped.
+    /// Returns the next value to drop, or `None` if all are dropped. The newest comes first, as in
+    /// `std` on Linux.
     fn take_next(&mut self) -> Option<Box<dyn Any>> {
-        self.values.iter_mut().find_map(|local| local.value.take())
+        let mut values = self
+            .values
+            .iter_mut()
+            .rev()
+            .filter(|local| local.needs_drop);
+        values.find_map(|local| local.value.take())
     }
 
     /// Checks whether there is nothing to drop.
@@ -190,7 +202,7 @@ impl Locals {
     pub(crate) fn forget(&mut self) {
         self.values
             .drain(..)
-            .for_each(|local| std::mem::forget(local.value));
+            .for_each(|local| mem::forget(local.value));
     }
 }
 
@@ -220,6 +232,8 @@ pub(crate) fn drop_locals() {
     while let Some(value) = with_locals(Locals::take_next) {
         drop(value);
     }
+    // The values that are left have no destructors.
+    drop(with_locals(|locals| mem::take(&mut locals.values)));
 }
 
 impl fmt::Display for AccessError {

@@ -61,7 +61,7 @@ fn bit(thread: ThreadId) -> u64 {
     1 << thread.index().min(63)
 }
 
-/// The last write of a thread, and how many successive stores of one value it ends.
+/// The last write of a thread, and the length of the run of equal stores that ends with it.
 #[derive(Clone, Copy)]
 struct LastWrite {
     object: ObjectId,
@@ -69,13 +69,13 @@ struct LastWrite {
     count: u32,
 }
 
-/// A thread that writes nothing but one value this many times in succession, and visits the same
-/// places meanwhile, is assumed to wait in a loop.
+/// A thread is assumed to wait in a loop if it has stored the same value this many times in
+/// succession and has visited a place where a round may begin.
 const MANY: u32 = 8;
 
 /// What cannot be checked under a weak memory model, because the await rule does not know whether a
 /// store in a loop changes anything: this depends on the position of other stores.
-const AGAIN: &str = "loops that store a value again, while other threads store other values";
+const AGAIN: &str = "loops that store the same value again while other threads store other values";
 
 impl Versions {
     pub(crate) fn clear(&mut self) {

@@ -18,17 +18,35 @@ pub(super) struct Counter {
     pub(super) number: u32,
 }
 
+/// The owners of a value, as one of them finds them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Owners {
+    /// Only this owner.
+    One,
+    /// This owner, and weak references.
+    OneBesideWeak,
+    /// Also other owners.
+    Several,
+}
+
 impl Counter {
     /// Creates the counter of a new value.
     #[track_caller]
     #[inline]
     pub fn new() -> Counter {
+        Counter::named("Arc")
+    }
+
+    /// Creates the counter of a new value that reports call `what`.
+    #[track_caller]
+    #[inline]
+    pub fn named(what: &'static str) -> Counter {
         outside!(Counter::outside());
         let location = Location::caller();
         silently(|engine| {
             let object = engine.create(1);
-            engine.name_object(object, "Arc", location);
-            let number = engine.own("Arc", location);
+            engine.name_object(object, what, location);
+            let number = engine.own(what, location);
             let all = engine.config.conditions.is_enforceable;
             let counts = all || engine.names.is_coarse(object, Coarsening::Polled);
             let weak = all || engine.names.is_coarse(object, Coarsening::Scanned);
@@ -63,6 +81,33 @@ impl Counter {
     #[track_caller]
     fn events(self) -> CounterEvents {
         silently(|engine| engine.guests.owned.get(self.number).events)
+    }
+
+    /// Records that the value of a new counter does not exist yet.
+    pub fn await_value(self) {
+        if perform::current().is_some() {
+            silently(|engine| engine.guests.owned.get_mut(self.number).shares = 0);
+        }
+    }
+
+    /// Adds the first share, because the value exists now. This happens before the value is found
+    /// through a weak reference.
+    #[track_caller]
+    pub fn begin(self) {
+        if perform::current().is_none() {
+            return;
+        }
+        let begin = |engine: &mut Engine| {
+            engine.guests.owned.get_mut(self.number).shares = 1;
+            self.publish(engine);
+        };
+        match self.events().counts {
+            true => self.change("new_cyclic", Access::Read, |engine| {
+                begin(engine);
+                self.record_end(engine);
+            }),
+            false => silently(begin),
+        }
     }
 
     /// Adds a share.
@@ -107,24 +152,35 @@ impl Counter {
     /// Removes a share. The ends of all shares happen before the end of the last share.
     fn end_share(self, engine: &mut Engine) -> bool {
         let is_last = engine.give_up_share(self.number);
-        if engine.watch.races {
-            let clocks = &mut engine.guests.happens_before;
-            clocks.publish(engine.running, self.object, Release);
-        }
+        self.publish(engine);
         if is_last {
             self.acquire(engine);
         }
         is_last
     }
 
+    /// Orders what the running thread has done before later acquires of the counter.
+    fn publish(self, engine: &mut Engine) {
+        if engine.watch.races {
+            let clocks = &mut engine.guests.happens_before;
+            clocks.publish(engine.running, self.object, Release);
+        }
+    }
+
     /// Removes a share as a part of the current event.
     fn end_share_as_event(self, engine: &mut Engine) -> bool {
         let is_last = self.end_share(engine);
+        self.record_end(engine);
+        is_last
+    }
+
+    /// Records the current event, which has published something, for later acquires under a weak
+    /// memory model.
+    fn record_end(self, engine: &mut Engine) {
         if engine.is_weak() {
             let event = engine.event();
             engine.guests.owned.get_mut(self.number).ends.push(event);
         }
-        is_last
     }
 
     /// Orders the running thread after the ends of all other shares so far.
@@ -196,6 +252,26 @@ impl Counter {
             self.see_weak_shares(engine);
             self.see_shares(engine)
         });
+    }
+
+    /// Prepares a mutable access to the value by one of its owners. `has_weak` returns whether there
+    /// are weak references. If only these are left besides the owner, the owner gives up its share.
+    #[track_caller]
+    pub fn make_unique(self, has_weak: impl FnOnce() -> bool) -> Owners {
+        self.coarsen(Coarsening::Polled);
+        self.coarsen(Coarsening::Scanned);
+        self.change("make_mut", Access::Write, |engine| {
+            self.see_weak_shares(engine);
+            if self.see_shares(engine) != 1 {
+                return Owners::Several;
+            }
+            self.acquire(engine);
+            if !has_weak() {
+                return Owners::One;
+            }
+            engine.disown(self.number);
+            Owners::OneBesideWeak
+        })
     }
 
     /// Returns the number of weak references, which `count` reads.
