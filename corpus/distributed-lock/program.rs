@@ -6,7 +6,7 @@ use actors::object::{Calls, Next, Object, Task};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "distributed-lock",
-    about: "N clients await a lock of one server and count at another with two calls, a read and a write",
+    about: "N clients take a lock of one server and increment a counter of another server, with one call that reads and one that writes",
     parameters: &[Parameter::new("N", 2, 1..=1000)],
     body: |sizes| distributed_lock(sizes[0]),
     expect: include_str!("expect.toml"),

@@ -7,7 +7,7 @@ use mazurka::thread;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "store-buffer",
-    about: "two threads store and load crosswise; one of them sees the other",
+    about: "each of two threads stores to its own variable and loads the other's; at least one sees the other's store",
     parameters: &[],
     body: |_| store_buffer(),
     expect: include_str!("expect.toml"),

@@ -389,9 +389,9 @@ impl Thread {
         }
     }
 
-    /// Called when this thread is about to end the process. Returns the name of a thread that waits
-    /// for an event of this thread, which will now never happen, and the event. Returns `None` if
-    /// there is no such thread. A thread does not count if a new plan ends its wait.
+    /// Called when this thread is about to end the process. If a thread waits for an event of this
+    /// thread, which can no longer happen, returns the name of that thread and the event. Returns
+    /// `None` if there is no such thread. A thread does not count if a new plan ends its wait.
     pub(crate) fn leaves(&self) -> Option<(String, Point)> {
         let number = self.number()? as u32;
         let unsatisfiable =

@@ -12,7 +12,7 @@
 //!
 //! Deviations, all checked against brute force: the recursion is a stack of the children that are
 //! planned but not explored. All children of an execution are planned when it ends, because their
-//! characterizations depend only on the execution. The child that keeps most events is explored
+//! characterizations depend only on the execution. The child that keeps the most events is explored
 //! first, so an execution need not be stored for its other children. Compare-exchanges are reads
 //! where they fail, so the characterization stores the value after the reversed event. Each
 //! alternative of an operation is a schedule. Points that the paper leaves open are marked in

@@ -185,7 +185,7 @@ export! {
     }
 }
 
-/// The largest set of processors in bytes.
+/// The maximum size of a set of processors, in bytes.
 const MOST_BYTES: usize = 1 << 12;
 
 /// Returns the first processor that the program has set for the running thread, or 0.

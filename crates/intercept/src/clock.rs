@@ -172,8 +172,8 @@ pub(crate) unsafe fn is_valid(time: *const timespec) -> bool {
     (0..SECOND as c_long).contains(unsafe { &(*time).tv_nsec })
 }
 
-/// Checks whether a thread can wait until a time by a clock: only the clocks of the time of day and
-/// of the time since the start of the system can be waited for.
+/// Checks whether a thread can wait until this time: the time must be valid, and the clock must be
+/// `CLOCK_REALTIME` or `CLOCK_MONOTONIC`.
 ///
 /// # Safety
 ///

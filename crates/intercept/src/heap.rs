@@ -4,7 +4,8 @@
 
 use crate::allocator::Allocator;
 use crate::gate::{self, Own, close, code, is_inside};
-use crate::{image, library_calls, own_memory, threads};
+use crate::library_calls::last_call;
+use crate::{image, own_memory, threads};
 use libc::c_void;
 use report::FailureKind;
 use runtime::native::{self, Frame};
@@ -32,6 +33,8 @@ const FREED: u8 = 0x40;
 struct Header {
     size: u32,
     allocator: Allocator,
+    /// Whether a library counts the owners of the block.
+    is_shared: bool,
     /// The code that allocated the block.
     site: usize,
 }
@@ -423,6 +426,7 @@ unsafe fn give_out(start: usize, asked: Asked, site: usize) -> *mut c_void {
         ((start - HEADER) as *mut Header).write(Header {
             size: size as u32,
             allocator,
+            is_shared: last_call::shares_blocks(),
             site,
         });
         // The content must be the same in every execution.
@@ -447,15 +451,13 @@ pub(crate) fn allocate_here(asked: Asked) -> Option<*mut c_void> {
             Some(block) => unsafe { give_out(block, asked, code) },
             None => allocate(thread, asked, code),
         };
-        let is_for_program = || !is_of_library(code) || library_calls::allocates_for_program();
+        let is_for_program = || !is_of_library(code) || last_call::allocates_for_program();
         if !block.is_null() && is_for_program() {
             native::fill_block(block.addr(), asked.size, code);
         }
         return Some(block);
     }
-    IS_CONSTRUCTING
-        .load(Relaxed)
-        .then(|| allocate(0, asked, code()))
+    is_constructing().then(|| allocate(0, asked, code()))
 }
 
 /// Frees a block for the program.
@@ -481,7 +483,11 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
         let message = "the memory of a condition variable is freed while a thread waits for it";
         native::fail(code, FailureKind::Misuse, message.to_owned());
     }
-    native::release(address, size, code);
+    if header.is_shared || last_call::shares_blocks() {
+        native::release_shared(address, size, code);
+    } else {
+        native::release(address, size, code);
+    }
     for granule in 0..granules(size) {
         // SAFETY: the states of the block.
         unsafe { *state(address).add(granule) |= FREED };
@@ -495,12 +501,12 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
     }
 }
 
-/// Checks whether the code is in a library of the system or of a compiler. Threads are not switched
-/// within calls to these libraries.
-fn is_of_library(code: usize) -> bool {
+/// Checks whether the address is in a library of the system or of a compiler. Threads are not
+/// switched within calls to these libraries.
+pub(crate) fn is_of_library(address: usize) -> bool {
     static KNOWN: Own<Option<FxHashMap<usize, bool>>> = Own::new(None);
-    let known = KNOWN.get().get_or_insert_default().entry(code);
-    *known.or_insert_with(|| image::is_in_library(code))
+    let known = KNOWN.get().get_or_insert_default().entry(address);
+    *known.or_insert_with(|| image::is_in_library(address))
 }
 
 /// Records a read of this value if the value is the address of a block, perhaps with tags in its

@@ -320,7 +320,7 @@ pub(crate) fn is_in_program(address: usize) -> bool {
         unsafe {
             let [first, count] = [libc::AT_PHDR, libc::AT_PHNUM].map(|of| libc::getauxval(of));
             let first = first as usize;
-            // The headers say where they are themselves, relative to the base.
+            // The program headers contain their own offset from the base (`PT_PHDR`).
             let base = |headers: &[libc::Elf64_Phdr]| {
                 let own = |header: &&libc::Elf64_Phdr| header.p_type == libc::PT_PHDR;
                 let offset = headers.iter().find(own).map(|own| own.p_vaddr as usize);

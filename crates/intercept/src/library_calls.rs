@@ -13,6 +13,7 @@ mod cpp;
 mod entry;
 mod formatted;
 mod hidden;
+pub(crate) mod last_call;
 mod protected;
 mod sorting;
 mod spans;
@@ -22,7 +23,7 @@ mod vectors;
 pub(crate) use entry::enter;
 pub(crate) use hidden::{begin, name_of};
 
-use crate::gate::{self, Own};
+use crate::gate;
 use crate::hooks::{self, Call};
 use crate::image;
 use crate::{aliases, clock, heap, open_files, stream_locks};
@@ -94,6 +95,8 @@ pub(crate) struct Callee {
     name: String,
     /// Its effects as a function of the C++ standard library.
     effects: Option<cpp::Effects>,
+    /// Whether the library counts the owners of blocks that the function allocates or frees.
+    shares_blocks: bool,
     /// Whether a call counts as a change by the thread, because its effects are unknown. (The await
     /// rule stops a thread that repeats a spin loop and changes nothing.)
     counts_as_effect: bool,
@@ -121,6 +124,7 @@ impl Callee {
             },
             uses,
             effects: cpp::effects(name),
+            shares_blocks: cpp::shares_blocks(name),
             counts_as_effect,
             reports_state: is_ours || copies,
         }
@@ -384,38 +388,6 @@ fn is_program_memory(address: usize) -> bool {
     address != 0 && !is_constant(address) && !gate::is_errno(address)
 }
 
-/// The last library call of the program that was reported.
-struct Last {
-    frame: *const Frame,
-    code: usize,
-    keeps_state: bool,
-}
-
-static LAST: Own<Last> = Own::new(Last {
-    frame: std::ptr::null(),
-    code: 0,
-    keeps_state: true,
-});
-
-/// Forgets the last call, because an execution begins or continues from a savepoint. Its stack may
-/// still hold the return address of a call of an earlier execution.
-pub(crate) fn forget_last() {
-    LAST.get().keeps_state = true;
-}
-
-/// Checks whether the running thread, in code of a library, allocates a block for the program. If
-/// the function keeps state, the block may belong to this state, which the library protects.
-pub(crate) fn allocates_for_program() -> bool {
-    let last = LAST.get();
-    let depth = last.frame.addr().wrapping_sub(gate::frame().addr());
-    // SAFETY: the frame is close above the current one, so it is in the same stack. If the call has
-    // returned, its return address was probably overwritten.
-    !last.keeps_state && depth < DEPTH && unsafe { (*last.frame).code() } == last.code
-}
-
-/// The number of bytes of the stack that a library function uses at most before it allocates memory.
-const DEPTH: usize = 1 << 15;
-
 /// Begins a call whose writes are reported when it has returned. Until then, they count as reported.
 fn begin_write_before_report(frame: *const Frame) {
     if gate::is_inside() {
@@ -437,6 +409,11 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
     if callee.counts_as_effect {
         HAS_CALLED_UNKNOWN.store(true, Relaxed);
     }
+    if gate::is_inside() || heap::is_constructing() {
+        let keeps_state = !callee.uses.is_empty();
+        // SAFETY: the frame is that of the call.
+        unsafe { last_call::record(arguments.frame(), keeps_state, callee.shares_blocks) };
+    }
     if !gate::is_inside() && !enforce::is_thread_enforced() {
         return false;
     }
@@ -448,12 +425,6 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
         has_reported_state: callee.reports_state,
         given: callee.given(arguments),
         first_word: None,
-    };
-    *LAST.get() = Last {
-        frame: arguments.frame(),
-        // SAFETY: the frame is that of the call.
-        code: unsafe { (*arguments.frame()).code() },
-        keeps_state: !callee.uses.is_empty(),
     };
     let mut is_done = false;
     for uses in &callee.uses {

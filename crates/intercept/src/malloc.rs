@@ -242,11 +242,12 @@ fn filled(size: usize, align: usize, fill: u8) -> Option<*mut c_void> {
     })
 }
 
-/// Memory with blocks from before the beginning of the program, as far as the program frees them.
+/// The mappings that contain blocks allocated before the program began. A mapping is added when the
+/// program first frees a block in it.
 static EARLY_BLOCKS: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 
-/// Fails if memory that is not from the program's heap is no allocated block either. The blocks
-/// that are left are those from before the beginning of the program, and those of its libraries.
+/// Checks the address of a block outside the program's heap. The block may have been allocated
+/// before the program began, or by a library. Fails if it is neither.
 fn check_block(address: usize, function: &str, code: usize) {
     let is_block = address == 0
         || own_memory::contains(address) && own_memory::thread_of_stack(address).is_none()

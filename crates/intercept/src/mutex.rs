@@ -47,6 +47,7 @@ enum How {
     Wait,
     Try,
     Timed(*const timespec),
+    InvalidTime,
 }
 
 /// Takes a mutex. Returns 0 or the POSIX error.
@@ -82,7 +83,9 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
             wait_for_lock(frame, || lock.lock());
             true
         }
-        How::Try => tries_to_lock(frame, || lock.try_lock().then_some(())).is_some(),
+        How::Try | How::InvalidTime => {
+            tries_to_lock(frame, || lock.try_lock().then_some(())).is_some()
+        }
         How::Timed(_) => tries_to_lock(frame, || lock.lock_timed().then_some(())).is_some(),
     };
     if is_granted {
@@ -98,6 +101,7 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
     let failed = match how {
         _ if is_granted => None,
         How::Try => Some(libc::EBUSY),
+        How::InvalidTime => Some(libc::EINVAL),
         How::Wait | How::Timed(_) => Some(libc::ETIMEDOUT),
     };
     // SAFETY: as promised by the caller.
@@ -194,7 +198,8 @@ fn check(kind: c_int, code: usize) {
     native::fail(code, FailureKind::Misuse, message);
 }
 
-/// Clears the owner of a mutex whose owner, the running thread, is about to wait for a condition.
+/// Clears the owner of a mutex. The owner is the running thread, which is about to wait on a
+/// condition variable.
 ///
 /// # Errors
 ///
@@ -261,13 +266,11 @@ unsafe fn lock_until(
 ) -> c_int {
     // SAFETY: as promised by the caller.
     unsafe {
-        match clock::is_valid(until) {
-            true => lock(mutex, How::Timed(until), frame),
-            false => match lock(mutex, How::Try, frame) {
-                libc::EBUSY => libc::EINVAL,
-                result => result,
-            },
-        }
+        let how = match clock::is_valid(until) {
+            true => How::Timed(until),
+            false => How::InvalidTime,
+        };
+        lock(mutex, how, frame)
     }
 }
 

@@ -79,8 +79,9 @@ fn writes<T>(place: *const T, count: usize) {
     }
 }
 
-/// Returns the number of elements that the system reads of an array for `poll`: none if there are
-/// more than a process may have descriptors. The system takes the count as a number of 32 bits.
+/// Returns the number of elements that the system reads from the array of a `poll`. It is 0 if the
+/// array has more elements than the process may have descriptors. The system uses only the low 32
+/// bits of the count.
 fn read_count(count: nfds_t) -> usize {
     let count = count as u32;
     let mut limit = rlimit {
@@ -132,7 +133,7 @@ fn of_epoll(epoll: c_int) -> Vec<c_int> {
 }
 
 /// Calls `asks`, which stores events and returns their number, and reports these writes. If plain
-/// accesses are events, reports the most that can be written before the call.
+/// accesses are events, instead reports before the call the largest write that is possible.
 fn finds(events: *const epoll_event, most: c_int, asks: impl FnOnce() -> c_int) -> c_int {
     let are_events = library_calls::are_plain_accesses_events();
     if are_events {

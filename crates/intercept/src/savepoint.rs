@@ -2,9 +2,10 @@
 //! savepoints: copies of an execution's state, from which later executions continue.
 
 use crate::gate::{self, Own};
+use crate::library_calls::last_call;
 use crate::{
-    audit, block_numbers, blocks, cancel, clock, dead_values, ending, heap, image, keys,
-    library_calls, pages, reached, rwlock, threads,
+    audit, block_numbers, blocks, cancel, clock, dead_values, ending, heap, image, keys, pages,
+    reached, rwlock, threads,
 };
 use native::{has_unseen_writes, is_confined};
 use runtime::ThreadId;
@@ -150,7 +151,7 @@ impl Memory for ProgramMemory {
             blocks = blocks::restore_from(pointer, blocks);
         }
         keys::restore_from(&copy.keys);
-        library_calls::forget_last();
+        last_call::forget();
         cancel::restore_from(&copy.cancel);
         rwlock::restore_from(&copy.rwlocks);
         ending::restore_from(&copy.ending);

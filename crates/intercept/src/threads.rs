@@ -11,8 +11,9 @@ pub(crate) use table::{
 
 use crate::gate::{self, close, code, is_inside};
 use crate::hooks::Call;
+use crate::library_calls::{self, last_call};
 use crate::tries::{code_of, tries};
-use crate::{blocks, cancel, clock, ending, keys, library_calls, robust, start, worker};
+use crate::{blocks, cancel, clock, ending, keys, robust, start, worker};
 use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use report::FailureKind;
 use runtime::native::{self, Frame};
@@ -42,7 +43,7 @@ pub(crate) fn index_of(handle: pthread_t) -> Option<usize> {
 pub(crate) fn begin() {
     prepare(0, None, ptr::null_mut(), false);
     keys::begin();
-    library_calls::forget_last();
+    last_call::forget();
 }
 
 /// Starts a thread. Returns its handle, and first writes it to `place`, as glibc does.
@@ -381,8 +382,10 @@ export! {
         if !is_inside() {
             return real!(pthread_tryjoin_np(thread, result): fn(pthread_t, *mut *mut c_void) -> c_int);
         }
+        // A thread has not ended while it calls this, so the error is not EDEADLK.
+        let fails = |error| if error == libc::EDEADLK { libc::EBUSY } else { error };
         // SAFETY: the program passed the pointer.
-        unsafe { joined(result, |frame| try_join(thread, frame)) }
+        unsafe { joined(result, |frame| try_join(thread, frame).map_err(fails)) }
     }
 
     compared fn pthread_timedjoin_np(thread: pthread_t, result: *mut *mut c_void, until: *const timespec) -> c_int {

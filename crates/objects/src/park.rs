@@ -1,8 +1,8 @@
 //! The park token of a thread.
 //!
 //! Unparks before a park merge into one token. As in `std`, all of these unparks happen before the
-//! end of the park that takes the token. A timed park has a step that resolves it instead of a
-//! wait: the park takes the token, or it expires. The order of this step and the unparks decides
+//! end of the park that takes the token. Instead of a wait, a timed park has a step that resolves
+//! it: the park takes the token, or it expires. The order of this step and the unparks decides
 //! between the two.
 
 use crate::{Form, Object};

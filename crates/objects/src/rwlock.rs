@@ -44,8 +44,8 @@ struct Place {
     /// Whether the thread of the place changed nothing, as in a round of a spin loop without
     /// progress.
     is_idle: bool,
-    /// The index of the first place that can be granted after this place is released. A reader that
-    /// passes writers has this place before its own.
+    /// The index of the first place that can be granted after this place is released. For a reader
+    /// that passes writers, this index is smaller than that of its own place.
     first_later: usize,
     /// The number of places when this place was released.
     taken_at_release: usize,
@@ -147,8 +147,9 @@ impl RwLock {
         self.places[ticket.index()].is_idle = true;
     }
 
-    /// Checks whether the thread of another place may change the data that the lock guards, after
-    /// this place was released. Readers may change data that other readers do not access.
+    /// Checks whether, after the release of this place, another holder may have changed guarded
+    /// data that this place's thread accesses. A reader may change only data that no other reader
+    /// accesses, so between two readers the result is false.
     pub fn is_overtaken(&self, ticket: Ticket) -> bool {
         let own = self.places[ticket.index()];
         let mut later = self.places.iter().enumerate().skip(own.first_later);

@@ -65,7 +65,7 @@ pub use places::{Frame, HAS_CALLED_UNKNOWN};
 pub(crate) use plain::Written;
 pub use plain::{
     begin_allocation, change_pages, fill_block, read, read_within, record_call, release,
-    take_effect, unmap, warn_of_volatile, write, write_volatile,
+    release_shared, take_effect, unmap, warn_of_volatile, write, write_volatile,
 };
 pub(crate) use ranges::{Ranges, digest_at};
 pub use reuse::{allocate_again, free_for_others, record_address};

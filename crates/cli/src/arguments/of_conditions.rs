@@ -28,7 +28,7 @@ pub struct SharedConditions {
         default_value_t = Conditions::default().max_events
     )]
     pub max_events: u32,
-    /// Maximum number of timeouts per thread; a thread stops when one more operation expires
+    /// Maximum number of timeouts per thread; a thread stops when one more timed operation expires
     #[arg(long, value_name = "N", default_value_t = Conditions::default().timeouts)]
     pub timeouts: u32,
 }

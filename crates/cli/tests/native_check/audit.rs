@@ -252,3 +252,25 @@ fn strings_that_the_cpp_library_makes_are_seen() {
         }";
     verified("program.cpp", source, &[]);
 }
+
+#[test]
+fn iterators_of_the_debug_mode_are_seen() {
+    let source = "#define _GLIBCXX_DEBUG
+        #include <mutex>
+        #include <thread>
+        #include <vector>
+        static std::mutex lock;
+        static std::vector<int> numbers{1, 2};
+        static void use() {
+            std::lock_guard<std::mutex> guard(lock);
+            numbers.push_back(3);
+            int sum = 0;
+            for (int number : numbers) sum += number;
+        }
+        int main() {
+            std::thread other(use);
+            use();
+            other.join();
+        }";
+    verified("program.cpp", source, &[]);
+}

@@ -159,7 +159,8 @@ fn errors_that_a_thread_causes_itself_are_reported_as_such() {
     }
 }
 
-/// In each execution anew: a block from before main, and one of the C library.
+/// Each execution frees a block that was allocated before `main`, and a block that the C library
+/// allocated.
 #[test]
 fn blocks_that_the_program_did_not_allocate_itself_can_be_freed() {
     let source = "#include <stdatomic.h>

@@ -515,7 +515,7 @@ fn results_that_functions_of_threads_write_race_with_reads() {
     verified("own.c", source, &[]);
 }
 
-/// A wait for a condition unlocks a mutex once. It needs a mutex that the thread holds.
+/// A wait on a condition variable unlocks its mutex once. The thread must hold the mutex.
 #[test]
 fn a_condition_is_waited_for_with_a_mutex_that_is_held_once() {
     let program = |kind: &str, code: &str| {
@@ -703,4 +703,22 @@ int main(void) {
         assert_eq!(report["verdict"], verdict, "{plain}: {report}");
         assert_eq!(report["executions"], 2, "{plain}: {report}");
     }
+}
+
+#[test]
+fn errors_of_a_mutex_and_of_a_thread_that_is_the_own_one_are_those_of_the_system() {
+    let source = "int pthread_tryjoin_np(pthread_t, void **);
+        int main(void) {
+            pthread_mutexattr_t checking;
+            pthread_mutexattr_init(&checking);
+            pthread_mutexattr_settype(&checking, PTHREAD_MUTEX_ERRORCHECK);
+            pthread_mutex_t m;
+            pthread_mutex_init(&m, &checking);
+            struct timespec invalid = {0, -1};
+            assert(pthread_mutex_timedlock(&m, &invalid) == 0);
+            assert(pthread_mutex_timedlock(&m, &invalid) == EDEADLK);
+            assert(pthread_tryjoin_np(pthread_self(), NULL) == EBUSY);
+            pthread_mutex_unlock(&m);
+        }";
+    verified("program.c", source, &[]);
 }

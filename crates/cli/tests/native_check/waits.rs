@@ -1,7 +1,7 @@
 //! Loops that wait for a plain variable while they do something else. Accesses to the variable are
 //! not events, so no schedule of events ends the loops.
 
-use crate::operations::{bug, checked};
+use crate::operations::{bug, checked, verified};
 use crate::toolchain::{Toolchain, check};
 use std::fs;
 
@@ -640,4 +640,32 @@ int main(void) {{
             }
         }
     }
+}
+
+/// A futex whose word has another value returns at once, and changes nothing.
+#[test]
+fn a_loop_around_a_futex_that_does_not_wait_stops() {
+    let program = |value: &str| {
+        format!(
+            "#include <linux/futex.h>
+            #include <stdatomic.h>
+            #include <sys/syscall.h>
+            static atomic_int phase;
+            static void *run(void *p) {{
+                for (int next = 1; next <= 2; next++) {{
+                    atomic_store(&phase, next);
+                    syscall(SYS_futex, &phase, FUTEX_WAKE, 1);
+                }}
+                return p;
+            }}
+            int main(void) {{
+                start(run);
+                while (atomic_load(&phase) != 2) syscall(SYS_futex, &phase, FUTEX_WAIT, {value}, NULL);
+                join();
+            }}"
+        )
+    };
+    verified("program.c", &program("0"), &[]);
+    verified("program.c", &program("7"), &["--algorithm", "optimal"]);
+    bug("waits", "program.c", &program("2"), &[]);
 }

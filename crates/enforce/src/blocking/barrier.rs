@@ -53,7 +53,7 @@ impl Barrier {
     /// thread.
     pub fn wait(&self) -> bool {
         if self.places >= MOST {
-            crate::fail("a barrier has more than 65,535 places; that cannot be enforced");
+            crate::fail("a barrier waits for more than 65,535 threads; this cannot be enforced");
         }
         self.inside.fetch_add(1, SeqCst);
         let is_last = self.arrives();

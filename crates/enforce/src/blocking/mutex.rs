@@ -166,8 +166,8 @@ impl Mutex {
         is_granted
     }
 
-    /// Checks whether the calling thread cannot wait for a condition with this mutex: it does not
-    /// hold it, and the kind of the mutex reports this.
+    /// Checks whether a wait on a condition variable with this mutex must fail: the calling thread
+    /// does not hold the mutex, and the mutex is of a kind that checks this.
     pub fn refuses_wait(&self) -> bool {
         let kind = self.kind.load(Relaxed) & KINDS;
         let reports = kind == RECURSIVE || kind == ERROR_CHECKING;

@@ -102,8 +102,8 @@ impl Clocks {
             && lanes.is_some_and(|lanes| lanes <= MOST_LANES)
     }
 
-    /// Checks whether `append` of these rows, which fit, leads to the rows from event number `from`
-    /// on.
+    /// Checks whether these rows, widened to the current stride, equal the rows from event number
+    /// `from` on. The rows must fit.
     pub(super) fn has_rows_from(&self, from: usize, rows: &[Lanes], stride: usize) -> bool {
         restride(rows, stride, self.stride) == self.rows[from * self.stride..]
     }

@@ -14,8 +14,8 @@ pub struct Performed<'a> {
     /// Synchronization edges: events that happen before this event in every schedule (spawn → first
     /// event, unlock → the wait that it grants), except the thread's own previous event.
     pub edges: &'a [EventId],
-    /// Synchronization edges that this step makes known, each as a thread and an event: the next
-    /// event of this thread has an edge from this event. All edges of a thread's next event are
+    /// Synchronization edges to later events that this step makes known. A pair (t, e) is an edge
+    /// from the event e to the next event of the thread t. All edges of a thread's next event are
     /// known once the thread announces an access.
     pub next_edges: &'a [(ThreadId, EventId)],
     /// Whether the previous step's thread is preempted. Set by [`explore`](crate::explore()).

@@ -114,8 +114,8 @@ impl Execution {
     }
 
     /// Appends, after the first `len` events, a suffix that was read from a file. Unlike `append`,
-    /// performs the events of the suffix again. Returns false if these events, the columns of the
-    /// suffix and the execution, which is consistent, contradict each other.
+    /// performs the events of the suffix again. The execution itself must be consistent. Returns
+    /// false if the suffix contradicts it, or if the columns of the suffix contradict its events.
     pub(crate) fn restores(&mut self, len: usize, tail: &Tail) -> bool {
         let fits = self
             .clocks

@@ -7,12 +7,14 @@
 //! [container.requirements.dataraces]). The layouts are those of the ABIs since gcc 5 and clang 7.
 
 mod conversions;
+mod counted;
 mod paths;
 mod streams;
 
 use super::Reporter;
 use super::entry::Arguments;
 use crate::heap;
+pub(super) use counted::shares_blocks;
 use streams::StreamCall;
 
 #[derive(Clone, Copy)]
@@ -100,19 +102,25 @@ const CHANGING: &str = " _M_append _M_assign _M_erase _M_mutate _M_replace _M_re
 
 /// Returns the effects of the function with this mangled name, if they are known.
 pub(super) fn effects(name: &str) -> Option<Effects> {
+    // Iterators of the debug mode are attached to their containers under locks of the library.
+    let is_of_debug_mode =
+        || name.starts_with("_ZN11__gnu_debug") || name.starts_with("_ZNK11__gnu_debug");
     nodes(name)
         .map(Effects::Nodes)
+        .or_else(|| is_of_debug_mode().then_some(Effects::Other(|_, _| {})))
         .or_else(|| string_call(name).map(Effects::String))
         .or_else(|| streams::call(name).map(Effects::Stream))
         .or_else(|| conversions::call(name).map(Effects::Other))
         .or_else(|| paths::call(name).map(Effects::Other))
+        .or_else(|| counted::call(name).map(Effects::Other))
 }
 
-/// Returns the mangled name of a member without the prefix `_ZN` or `_ZNK`, and whether the member
-/// is `const`. Returns `None` for names without such a prefix.
+/// Returns the mangled name of a member without the prefix `_ZN`, `const` and reference qualifiers,
+/// and whether the member is `const`. Returns `None` for names without this prefix.
 fn member(name: &str) -> Option<(&str, bool)> {
-    let constant = name.strip_prefix("_ZNK").map(|rest| (rest, true));
-    constant.or_else(|| name.strip_prefix("_ZN").map(|rest| (rest, false)))
+    let member = name.strip_prefix("_ZN")?;
+    let unqualified = member.trim_start_matches(['K', 'R', 'O']);
+    Some((unqualified, member.starts_with('K')))
 }
 
 fn string_call(name: &str) -> Option<StringCall> {

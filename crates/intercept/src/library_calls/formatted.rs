@@ -358,8 +358,9 @@ impl Conversions {
         in_order.chain(numbered.map(move |number| self.of_argument(number)))
     }
 
-    /// Returns the conversion of the argument with this number. Of several conversions, it is one
-    /// that accesses most memory. Without any, the argument is a width or a precision.
+    /// Returns the conversion of the argument with this number. If several conversions use the
+    /// argument, returns one that accesses the most memory. If none does, the argument is a width
+    /// or a precision.
     fn of_argument(self, number: usize) -> Conversion {
         let is_of_it = |conversion: &Conversion| conversion.argument == Some(number);
         let size = |of: &Conversion| (of.follows_pointer(), of.precision.is_none());

@@ -105,7 +105,7 @@ pub(super) fn count_with(first: usize, second: usize) {
     }
 }
 
-/// Counts a change of this word's state in the words that calls access in place of this one.
+/// Counts a change of this word's state also in every word that stands for this word in some calls.
 pub(super) fn count_change(word: usize) {
     for (first, _) in TIES.get().iter().filter(|(_, second)| *second == word) {
         let first = std::ptr::with_exposed_provenance_mut::<u64>(*first);

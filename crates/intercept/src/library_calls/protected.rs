@@ -333,6 +333,12 @@ fn empties_stream(arguments: &Arguments) -> bool {
     !mode.is_null() && unsafe { *mode } == b'w' as c_char
 }
 
+/// Returns a number that rarely has the same remainder for the streams of different threads.
+/// (Fibonacci hashing: the heaps of threads are a power of two apart.)
+fn scattered(stream: usize) -> usize {
+    stream.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
+}
+
 fn data(name: usize) -> Use {
     Use {
         word: word_of_file(name % FILE_COUNT),
@@ -358,7 +364,7 @@ pub(super) fn data_of(stream: usize) -> Option<Use> {
     // SAFETY: a stream of the program.
     let descriptor = unsafe { libc::fileno(std::ptr::with_exposed_provenance_mut(stream)) };
     Some(match descriptor {
-        ..0 => data(stream / 16),
+        ..0 => data(scattered(stream)),
         _ => file(descriptor),
     })
 }

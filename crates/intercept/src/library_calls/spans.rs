@@ -55,8 +55,8 @@ pub(super) fn wide_text_within(start: usize, most: usize) -> Span {
     (start, 4 * most.min(count + 1))
 }
 
-/// Returns the part of a wide string that is read for at most this number of bytes of multibyte
-/// characters.
+/// Returns the part of a wide string that a function reads if it converts the string to multibyte
+/// characters and stores at most this number of bytes.
 pub(super) fn wide_text_of_bytes(start: usize, most: usize) -> Span {
     unsafe extern "C" {
         fn wcrtomb(to: *mut c_char, character: libc::wchar_t, state: *mut [u64; 1]) -> usize;
@@ -243,8 +243,8 @@ impl Arguments {
         })
     }
 
-    /// Returns the memory that a function writes which appends characters of `unit` bytes and a
-    /// terminator to a string. `added` may end with a terminator of its own.
+    /// Returns the memory that is written by a function that appends characters of `unit` bytes and
+    /// a terminator to a string. `added` may end with a terminator of its own.
     pub(super) fn appended(&self, string: Span, added: Span, unit: usize) -> Span {
         let (start, length) = added;
         // SAFETY: the program calls a function that reads the same memory.

@@ -334,7 +334,7 @@ impl Engine {
     }
 
     /// Records that the running thread has observed this value in memory.
-    fn see_value<V: Value>(&mut self, pointer: *const V, value: V) {
+    pub(super) fn see_value<V: Value>(&mut self, pointer: *const V, value: V) {
         self.see(value_seen(pointer.addr(), bytes_of(&value)));
         // SAFETY: the program accesses this memory.
         if self.is_weak() && unsafe { pointer.read_unaligned() } != value {

@@ -36,13 +36,13 @@ const REPORTED: usize = 32;
 /// The maximum number of writes that are reported to the user.
 const MOST_REPORTED: usize = 8;
 
-/// Whether the program has called a library of the compiler since the checker last returned to the
-/// program, in an audited execution. These libraries access only the objects passed to them. Code
-/// with hooks accesses these objects, too, so the writes of the libraries count as reported.
+/// Whether the program has called a library of the compiler or the system since the checker last
+/// returned to the program, in an audited execution. Their writes count as reported: those of the
+/// compiler change only objects that are passed to them, which code with hooks accesses, too.
 pub static HAS_CALLED_LIBRARY: AtomicBool = AtomicBool::new(false);
 
-/// The last call of such a library, if the checker has not been called since: the place on the
-/// stack of its return address, and this address. Otherwise, the place is 0.
+/// The last call of such a library, if the checker has not been called since: the location of its
+/// return address on the stack, and the return address itself. Otherwise, the location is 0.
 static LIBRARY_CALL: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 /// Records that the program is about to call a function of a library of the compiler or the system,
@@ -58,7 +58,7 @@ pub unsafe fn enter_library(frame: *const Frame) {
     LIBRARY_CALL[1].store(unsafe { (*frame).code() }, Relaxed);
 }
 
-/// Returns the place on the stack of the frame's return address.
+/// Returns the location of the frame's return address on the stack.
 fn return_address(frame: *const Frame) -> usize {
     frame.addr() + size_of::<Frame>() - size_of::<usize>()
 }
@@ -87,8 +87,8 @@ struct Audited {
     /// The code of the thread's last call of the checker, or of the function that the checker
     /// called last.
     code: usize,
-    /// A library call that may not have returned: the place on the stack of its return address, and
-    /// this address.
+    /// A library call that may not have returned: the location of its return address on the stack,
+    /// and the return address itself.
     library_call: Option<(usize, usize)>,
 }
 
@@ -261,7 +261,7 @@ impl Audit {
 
     /// Finds the unseen writes of the thread since its last call of the checker. Returns those that
     /// already matter, and records the others. Finds nothing if the thread has called a library of
-    /// the compiler.
+    /// the compiler or the system.
     fn compare(&mut self, thread: ThreadId, place: Place) -> Vec<Range<usize>> {
         if HAS_CALLED_LIBRARY.load(Relaxed) {
             return Vec::new();

@@ -107,22 +107,25 @@ unsafe fn enqueue_if(
 ) -> Option<Place> {
     let object = Cell::new(ObjectId::NONE);
     let continues = |engine: &mut Engine| {
-        engine.thread().life.guests.round.take_effect();
         let range = engine.range(word.addr(), size_of::<u32>());
         object.set(range.object);
         engine.announces(OpKind::CondvarEnqueue, Access::Write, range, code)
     };
     perform_when(continues, |engine| {
         // SAFETY: as promised by the caller.
-        let is_equal = unsafe {
+        let value = unsafe {
             engine.record_word(word);
             if engine.watch.races {
                 engine.shadow_atomic(word.addr(), size_of::<u32>(), Access::Read);
             }
-            word.read() == expected
+            word.read()
         };
         engine.follows_queue(queue.object);
-        if !is_equal {
+        let is_equal = value == expected;
+        if is_equal {
+            engine.take_effect();
+        } else {
+            engine.see_value(word, value);
             engine.record(|_| "futex: value differs".to_owned());
         }
         is_equal.then(|| Place {

@@ -294,9 +294,9 @@ pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
     does()
 }
 
-/// Calls `waits`, an action by which the program waits for a lock at this place, and takes it. Under
-/// the await rule, a thread stops if it returns to this call in an earlier state and has had no
-/// effect since. The lock is an effect until the thread releases it.
+/// Calls `waits`, an action by which the program waits for a lock and takes it, at this place in
+/// the code. Under the await rule, a thread stops if it returns to this call in an earlier state
+/// and has had no effect since. The lock is an effect until the thread releases it.
 ///
 /// # Safety
 ///

@@ -43,7 +43,7 @@ const PER_PAGE: usize = 512;
 pub(crate) struct Ownership {
     /// The owners of the granules of each page with accesses.
     pages: Vec<[Owner; PER_PAGE]>,
-    /// The indices in `pages`, by number of the page.
+    /// The index of each page in `pages`, by page number.
     known: FxHashMap<usize, u32>,
     /// A cache of `known`, by slot.
     recent: Vec<(usize, u32)>,

@@ -363,9 +363,9 @@ impl Engine {
         }
     }
 
-    /// Records a visit like [`Engine::visits`], for a plain read that is not an event, and counts
-    /// the read. Most of these visits are left out. Returns whether the visit was recorded or left
-    /// out.
+    /// Handles the visit of a plain read that is not an event. Most such visits are left out; the
+    /// others are recorded as in [`Engine::visits`]. In both cases, counts the read and returns
+    /// true. Returns false if the caller must take the slow path.
     #[inline(always)]
     pub(super) fn visits_plainly(&mut self, code: usize) -> bool {
         let is_left_out = self.thread().life.guests.round.leaves_out_plain_read();

@@ -227,8 +227,8 @@ pub fn begin_allocation() -> usize {
 const MOST_FILLED: usize = 1 << 16;
 
 /// Records that the running thread has allocated a block. The allocation counts as a write of the
-/// block, for data races with threads that find its address without synchronization. So the block
-/// may also be written by the library function that has allocated it.
+/// block, so a thread that finds its address without synchronization has a data race. This write
+/// also stands for what the allocating library function writes into the block.
 pub fn fill_block(address: usize, size: usize, code: usize) {
     silently(|engine| {
         if engine.races_plain() {
@@ -247,6 +247,13 @@ pub fn release(address: usize, length: usize, code: usize) {
         engine.thread().life.guests.round.take_effect();
         engine.shadow_release(address, length, code);
     });
+}
+
+/// Records that a library frees memory whose owners it counts. So all earlier accesses by owners are
+/// ordered before the free, although no hook sees the count.
+pub fn release_shared(address: usize, length: usize, code: usize) {
+    silently(|engine| engine.shadow_forget(address..address + length));
+    release(address, length, code);
 }
 
 /// Records that memory is unmapped. A later mapping there counts as other memory.

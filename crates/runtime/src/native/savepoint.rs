@@ -29,8 +29,8 @@ pub trait Memory: Sync {
     /// may have changed.
     fn has_unseen_writes(&self) -> bool;
 
-    /// Returns whether functions of the program may run on a stack other than their thread's, which
-    /// may be a local variable.
+    /// Returns whether functions of the program may run on another stack than that of their thread.
+    /// That stack may be inside a local variable.
     fn switches_stacks(&self) -> bool;
 
     /// Passes the memory that may change to `visit`: the memory that threads share, except their
@@ -97,8 +97,8 @@ const BYTES_PER_STEP: usize = 8192;
 /// The maximum number of points on a path.
 const MOST: usize = 32;
 
-/// The maximum size in bytes of a program with savepoints, unless the plain accesses that
-/// `Engine::accesses` counts cost more than a copy.
+/// The maximum number of bytes of memory that a program with savepoints may have, unless the plain
+/// accesses that `Engine::accesses` counts cost more than a copy.
 const LARGEST: usize = 256 * 1024;
 
 /// The number of bytes that can be copied in the time of one plain access.

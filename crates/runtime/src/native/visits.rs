@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 /// After more rounds without a sure effect than this, a place counts as a spin loop.
 const MANY_ROUNDS: u32 = 8;
 
-/// The number of stacks whose visits of places that take locks are counted.
+/// The maximum number of stacks for which the visits of lock-taking places are counted.
 const MOST_STACKS: usize = 64;
 
 /// Once this many visits since the last effect are kept, a new state of a spin loop replaces the

@@ -102,8 +102,9 @@ pub(crate) struct HappensBefore {
     bytes: FxHashMap<usize, Vec<(u8, Sequence)>>,
     /// Clocks that events have stored, sorted by event.
     left: Vec<(EventId, Clock)>,
-    /// The release sequence that each event has written, by event, if reads may read old values.
-    /// Copies do not contain them, because they stay valid when a copy is restored (`restore`).
+    /// Indexed by event: the release sequence to which the event's write belongs, if reads may read
+    /// old values. Copies do not contain them, because they stay valid when a copy is restored
+    /// (`restore`).
     versions: Vec<Option<Sequence>>,
     /// Whether every atomic access acquires and releases, whatever its ordering is.
     all_synchronize: bool,

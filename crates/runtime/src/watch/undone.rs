@@ -24,7 +24,8 @@ pub(crate) enum Hold {
     Variable(ObjectId, EventId),
 }
 
-/// A lock that was taken and not released. The visits are those of the thread's round.
+/// A lock that was taken and not released. `taken_at` and `first_visit` refer to the visits of the
+/// thread's round.
 #[derive(Clone, Copy)]
 struct Held {
     hold: Hold,
@@ -63,7 +64,7 @@ struct Written {
 
 impl Effects {
     /// Returns the index of the first visit that the thread has made with the locks that it holds
-    /// now. Only there could a round have begun.
+    /// now. A round can have begun only at this visit or a later one.
     #[inline(always)]
     pub(crate) fn first_visit(&self) -> usize {
         self.held.last().map_or(0, |held| held.first_visit)
@@ -89,8 +90,8 @@ impl Effects {
         self.observed += 1;
     }
 
-    /// Forgets locks that were taken or released. The release of a lock that was taken before is
-    /// an effect.
+    /// Forgets locks that were taken or released. If a forgotten lock is released later, the
+    /// release counts as an effect.
     #[inline(always)]
     pub(crate) fn forget_locks(&mut self) {
         self.held.clear();
@@ -219,7 +220,7 @@ impl History {
 
 impl Engine {
     /// Checks whether locks that a thread takes and releases are tracked. In machine code, they are
-    /// tracked from when a thread seems to poll a variable under a lock.
+    /// tracked only once a thread seems to poll a variable under a lock.
     #[inline(always)]
     pub(crate) fn undoes_locks(&self) -> bool {
         self.watch.reads && (self.config.native.is_none() || self.names.has_lock_polls())
@@ -328,7 +329,8 @@ impl Engine {
     #[cold]
     fn undoes(&mut self, hold: Hold) {
         let is_native = self.config.native.is_some();
-        // A mutex whose owner has ended, and that is released without a repair, is lost.
+        // If the owner of a robust mutex has ended, and the mutex is unlocked without
+        // `pthread_mutex_consistent`, it becomes unusable (`ENOTRECOVERABLE`).
         let is_changed = matches!(hold, Hold::Mutex(number, _)
             if self.life.objects.mutexes.get(number).condition() == Condition::OwnerEnded);
         let is_observed = match hold {
@@ -359,7 +361,8 @@ impl Engine {
         effects.observed += u32::from(is_observed);
         match effects.held.get_mut(index) {
             None => round.visits.truncate(taken_at),
-            // Locks that were taken later are still held. No earlier visit has just these.
+            // Locks that were taken later are still held. No earlier visit was made with exactly
+            // these locks held.
             Some(next) => {
                 next.taken_at = taken_at;
                 let last = effects.held.last_mut().expect("a lock is held");

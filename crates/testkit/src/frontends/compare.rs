@@ -33,7 +33,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The prefix of this difference: a reported race does not exist in the program.
+/// The prefix of a difference in which the check reports a race that the program does not have.
 pub const FALSE_RACE: &str = "false race";
 
 /// Compares a check with the interpreter. Returns the group in which the check is counted. In some

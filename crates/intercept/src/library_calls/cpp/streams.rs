@@ -1,9 +1,9 @@
-//! Streams of libstdc++, and the operands that are read from them and written to them.
+//! Streams of libstdc++ and their buffers, and the operands that are read from them and written to them.
 
 use super::super::Reporter;
 use super::super::entry::Arguments;
 use super::{Effect, Layout, STRINGS, member, word};
-use crate::standard_streams;
+use crate::{heap, standard_streams};
 
 /// A function of a stream.
 #[derive(Clone, Copy)]
@@ -11,10 +11,28 @@ pub(in super::super) struct StreamCall {
     /// Number of the argument that is the stream.
     argument: usize,
     is_const: bool,
-    /// Whether the class of the function is the base of all streams (`basic_ios`).
-    is_base: bool,
+    class: Class,
+    /// Whether the function uses the stream's buffer, or only its address.
+    uses_buffer: bool,
     operand: Operand,
 }
+
+/// The class of a function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Stream,
+    /// The base of all streams (`basic_ios`).
+    Base,
+    /// The buffer of a stream.
+    Buffer,
+}
+
+/// The offset in the base of a stream of the pointer to the stream's buffer.
+const BUFFER: usize = 232;
+
+/// The pointers in a buffer to its characters, by offset and size. They stand for all data of the
+/// buffer.
+const POINTERS: (usize, usize) = (8, 48);
 
 /// The effect on the memory to which the second argument points.
 #[derive(Clone, Copy)]
@@ -46,6 +64,13 @@ const STREAMS: [&str; 11] = [
     "St7__cxx1118basic_stringstreamI",
 ];
 
+/// Mangled classes of the buffers of streams.
+const BUFFERS: [&str; 3] = [
+    "St15basic_streambufI",
+    "St13basic_filebufI",
+    "St7__cxx1115basic_stringbufI",
+];
+
 /// Beginnings of the mangled names of functions whose first argument is a stream.
 const OF_STREAMS: [&str; 7] = [
     "_ZStlsI",
@@ -65,49 +90,66 @@ pub(super) fn call(name: &str) -> Option<StreamCall> {
         return has_stream.then(|| StreamCall {
             argument: 0,
             is_const: false,
-            is_base: false,
+            class: Class::Stream,
+            uses_buffer: true,
             operand: operand_of_function(name),
         });
     }
     let (rest, is_const) = member(name)?;
-    let is_base = rest.starts_with("St9basic_iosI");
-    let mut classes = STREAMS.iter();
-    let rest = classes.find_map(|class| rest.strip_prefix(class));
-    let begins_or_ends = ["C1", "C2", "D0", "D1", "D2", "6sentry"];
-    let rest = match (rest, is_base) {
-        (Some(rest), _) => rest.split_once("EE").map_or(rest, |(_, member)| member),
-        (None, true) => name.split_once("EE").map_or("", |(_, member)| member),
-        (None, false) => return None,
+    let of = |classes: &[&str]| {
+        let mut classes = classes.iter();
+        let (class, rest) = classes.find_map(|class| Some((class, rest.strip_prefix(class)?)))?;
+        match class.ends_with('I') {
+            true => rest.split_once("EE").map(|(_, member)| member),
+            false => Some(rest),
+        }
     };
+    let (class, rest) = None
+        .or_else(|| Some((Class::Stream, of(&STREAMS)?)))
+        .or_else(|| Some((Class::Base, of(&["St9basic_iosI"])?)))
+        .or_else(|| Some((Class::Buffer, of(&BUFFERS)?)))?;
+    let begins_or_ends = ["C1", "C2", "D0", "D1", "D2", "6sentry"];
     if begins_or_ends.iter().any(|begin| rest.starts_with(begin)) {
         return None;
     }
     // The first argument is the address for the result, a string.
-    let argument = usize::from(is_const && rest.starts_with("3strEv"));
+    let argument = usize::from(rest.starts_with("3strEv"));
     Some(StreamCall {
         argument,
         is_const,
-        is_base,
+        class,
+        uses_buffer: !rest.starts_with("5rdbuf"),
         operand: operand_of_member(name),
     })
 }
 
 /// Returns the effect of a member with this mangled name on its operand.
 fn operand_of_member(name: &str) -> Operand {
-    let width = if name.contains("streamIw") { 4 } else { 1 };
+    let is_wide = ["streamIw", "bufIw"].iter().any(|part| name.contains(part));
+    let width = if is_wide { 4 } else { 1 };
     let written = |end: &str| name.split_once(end).and_then(|(_, kind)| size(kind));
     if let Some(size) = written("rsER").or_else(|| written("10_M_extractI")) {
         return Operand::Value(size);
     }
     match () {
-        () if name.contains("4readEP") => Operand::Characters {
-            width,
-            is_written: true,
-        },
-        () if name.contains("5writeEPK") => Operand::Characters {
-            width,
-            is_written: false,
-        },
+        () if ["4readEP", "sgetnEP"]
+            .iter()
+            .any(|part| name.contains(part)) =>
+        {
+            Operand::Characters {
+                width,
+                is_written: true,
+            }
+        }
+        () if ["5writeEPK", "sputnEPK"]
+            .iter()
+            .any(|part| name.contains(part)) =>
+        {
+            Operand::Characters {
+                width,
+                is_written: false,
+            }
+        }
         // How many characters the call writes is unknown beforehand. It counts as writing one
         // character, although some calls write none, for example at the end of the stream.
         () if ["3getER", "3getEP", "7getlineEP", "8readsomeEP"]
@@ -156,18 +198,27 @@ impl StreamCall {
     /// Reports the accesses of the call.
     pub(super) fn report(self, arguments: &Arguments, reporter: &mut Reporter) {
         let object = arguments.word(self.argument);
-        // The offset of the virtual base precedes the table of virtual functions.
-        let offset = if self.is_base {
-            0
-        } else {
-            word(word(object) - 24)
+        let mut accesses = |span| match self.is_const {
+            true => reporter.reads(span),
+            false => reporter.writes(span),
         };
-        let base = object.wrapping_add(offset);
-        if standard_streams::contains(base) {
-        } else if self.is_const {
-            reporter.reads((base, 8));
-        } else {
-            reporter.writes((base, 8));
+        let base = match self.class {
+            // The offset of the virtual base precedes the table of virtual functions.
+            Class::Stream => Some(object.wrapping_add(word(word(object) - 24))),
+            Class::Base => Some(object),
+            Class::Buffer => None,
+        };
+        if let Some(base) = base.filter(|base| !standard_streams::contains(*base)) {
+            accesses((base, 8));
+        }
+        let buffer = match self.class {
+            Class::Stream if self.uses_buffer => base.map(|base| word(base + BUFFER)),
+            Class::Stream | Class::Base => None,
+            Class::Buffer => Some(object),
+        };
+        // Standard streams usually have buffers of the library.
+        if let Some(buffer) = buffer.filter(|&buffer| buffer != 0 && !heap::is_of_library(buffer)) {
+            accesses((buffer + POINTERS.0, POINTERS.1));
         }
         let place = || arguments.word(1);
         match self.operand {

@@ -60,8 +60,8 @@ pub(crate) struct Visit {
     pub(crate) observed: u32,
     /// The number of locks that the thread had released by then.
     pub(crate) released: u32,
-    /// At a place without an event, the number of visits since the last effect that `returns_to`
-    /// has handled. It includes this visit, and later visits that were only counted.
+    /// At a place without an event, the number of visits that `returns_to` has handled since the
+    /// last effect. It includes this visit, and later visits that were only counted.
     pub(crate) rounds: u32,
     /// Whether the visit is by a plain read, which is not an event.
     pub(crate) is_plain: bool,
