@@ -770,7 +770,10 @@ fn a_loop_that_stores_a_value_again_hides_no_failure() {
     for memory in [MemoryModel::Tso, MemoryModel::Rc11] {
         let report = check(memory, program);
         let text = report.text(Style::default());
-        assert!(text.contains("loops that store a value again"), "{text}");
+        assert!(
+            text.contains("loops that store the same value again"),
+            "{text}"
+        );
     }
 }
 

@@ -272,7 +272,7 @@ pub fn unmap(address: usize, length: usize, code: usize) {
 /// The greatest length, in bytes, of a range of pages whose change is recorded for each granule.
 const MOST_CHANGED: usize = 1 << 16;
 
-/// Records that the running thread changes the mapping of pages or the accesses that they permit.
+/// Records that the running thread changes the mapping of pages or their protection.
 /// This conflicts with accesses by other threads; if `is_read` is true, only with their writes.
 pub fn change_pages(pages: std::ops::Range<usize>, is_read: bool, code: usize) {
     silently(|engine| {
