@@ -10,14 +10,14 @@ pub enum What {
 }
 
 const ALGORITHM: &str = "\
-1. crates/explore/src/reduction/NAME.rs: implement `Reduction`; the header names the paper and each
-   deviation from it.
+1. crates/explore/src/reduction/NAME.rs: implement `Reduction`; the header names the paper and
+   each deviation from it.
 2. crates/explore/src/reduction.rs: the module.
-3. crates/explore/src/algorithm.rs: a variant at the end of `Algorithm` (saved searches contain its
-   position), its place in `ALL` by strength, and its name, also in `UNKNOWN`. The compiler asks for
-   each `match`; answer `false` and `None` where you are not sure. Say what differs from other
-   reductions: `is_exhaustive`, `is_optimal`, `compares_states`. From there the laws of testkit, the
-   command, the attribute and the tests of the corpus know the algorithm.
+3. crates/explore/src/algorithm.rs: a variant at the end of `Algorithm` (saved searches contain
+   its position), its place in `ALL` by strength, and its name, also in `UNKNOWN`. The compiler
+   asks for each `match`; answer `false` and `None` where you are not sure. Say what differs from
+   other reductions: `is_exhaustive`, `is_optimal`, `compares_states`. From there the laws of
+   testkit, the command, the attribute and the tests of the corpus know the algorithm.
 
    A reduction that chooses threads in another order must run those that have yielded last (see
    `Enabled` in search.rs). If the algorithm is too slow for some programs of the corpus, name it in
@@ -33,22 +33,22 @@ Then: cargo xtask fast, and cargo run --release -p mazurka-testkit -- --algorith
 
 const OBJECT: &str = "\
 1. crates/objects/src/NAME.rs: the state machine, as requests (which never block) and waits (which
-   access nothing), with its unit tests. A wait needs no request if all waits end at once. Its operations are an `ObjectWrite`, `ObjectRead` or `ObjectWait`
-   unless traces, the await rule or reports treat them in a way of their own.
-2. crates/objects/src/lib.rs: its module, and its line in `objects!`. From this list the engine makes the
-   pool and the waits, and testkit asks for an entry.
+   access nothing), with its unit tests. A wait needs no request if all waits end at once. Its
+   operations are an `ObjectWrite`, `ObjectRead` or `ObjectWait` unless traces, the await rule or
+   reports treat them in a way of their own.
+2. crates/objects/src/lib.rs: its module, and its line in `objects!`. From this list the engine
+   makes the pool and the waits, and testkit asks for an entry.
 3. crates/runtime/src/rust/NAME.rs: the mirror, by `mirror!`. An event that may end a wait calls
    `may_grant`. A read without a wait that sees such an event calls `synchronize_with`. Waits need
-   neither. `record` gives the text of reports. With `real () = ()` the object works only in a model.
-   To work under a safe trace, it needs a real object that blocks threads of the system.
-4. crates/runtime/src/rust.rs: its module, and `pub use` in the module `sync`, whose items users see in
-   mazurka::sync. Name it in the lists of crates/mazurka/src/sync.rs, docs/book/src/loom.md and
-   ARCHITECTURE.md. An object that has a `const` constructor, holds user data or has a real object needs more: see how
-   Semaphore does it.
+   neither. `record` gives the text of reports. With `real () = ()` the object works only in a
+   model. To work under a safe trace, it needs a real object that blocks threads of the system.
+4. crates/runtime/src/rust.rs: its module, and `pub use` in the module `sync`, whose items users
+   see in mazurka::sync. Name it in the lists of crates/mazurka/src/sync.rs, docs/book/src/loom.md
+   and ARCHITECTURE.md. An object that has a `const` constructor, holds user data or has a real
+   object needs more: see how Semaphore does it.
 5. crates/testkit/src/entry.rs: its actions, each with a letter that no other action has (see
-   program.rs), so that the laws compare them with brute force, and its lines
-   in `mirrors!`, so that the test abstract_programs of runtime compares the mirror with
-   `testkit::Machine`.
+   program.rs), so that the laws compare them with brute force, and its lines in `mirrors!`, so
+   that the test abstract_programs of runtime compares the mirror with `testkit::Machine`.
 6. docs/book/src/algorithms.md: requests, waits and conflicts. CHANGELOG.md: a line.
 
 Check, in about three minutes: cargo test -p mazurka-objects -p mazurka-testkit --lib, and

@@ -1,10 +1,10 @@
 //! Objects that are described by an *entry*: all that programs, machines, oracles and suites know
 //! of such an object is in this file.
 //!
-//! An object can have an entry if two conditions hold. Each of its actions consists of a few events
-//! at this object and perhaps a final wait. In the direct semantics, its state is a number. All
-//! other objects are spread over the other modules. The tests do not compile unless every object in
-//! the list [`objects::objects!`] names its suites.
+//! An object can have an entry if each of its actions consists of a few events at this object and
+//! perhaps a final wait, and if its state in the direct semantics is a number. All other objects
+//! are spread over the other modules. The tests do not compile unless every object in the list
+//! [`objects::objects!`] names its suites.
 
 use crate::phase::{Phase, Wait};
 use crate::program::{Program, Signature, Sort, Verb, row};

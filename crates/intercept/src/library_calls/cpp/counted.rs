@@ -11,18 +11,19 @@ use crate::{heap, shared_exceptions};
 /// of virtual functions, and the message.
 const EXCEPTION: usize = 16;
 
-/// Checks whether the function with this mangled name constructs, destroys or throws an exception
-/// whose copies share its message.
+/// Checks whether the function with this mangled name constructs, destroys, assigns or throws an
+/// exception whose copies share its message.
 pub(in super::super) fn shares_blocks(name: &str) -> bool {
     const CLASSES: [&str; 4] = ["error", "invalid_argument", "out_of_range", "failure"];
-    const PARTS: [&str; 2] = ["C", "D"];
+    const MEMBERS: [&str; 6] = ["C1", "C2", "D0", "D1", "D2", "aS"];
     let is_member = |class: &str| {
-        let (_, member) = name.split_once(class)?;
-        let member = member.strip_prefix("B5cxx11").unwrap_or(member);
-        Some(PARTS.iter().any(|part| member.starts_with(part)))
+        name.split_once(class).is_some_and(|(_, member)| {
+            let member = member.strip_prefix("B5cxx11").unwrap_or(member);
+            MEMBERS.iter().any(|begin| member.starts_with(begin))
+        })
     };
-    let mut classes = CLASSES.iter().filter_map(|class| is_member(class));
-    name.starts_with("_ZN") && classes.any(|is_member| is_member) || name.contains("__throw_")
+    let is_of_class = name.starts_with("_ZNSt") && CLASSES.into_iter().any(is_member);
+    is_of_class || name.starts_with("_ZSt") && name.contains("__throw_")
 }
 
 /// Returns the effects of the function with this mangled name, if it deals with shared data.
