@@ -115,8 +115,8 @@ pub fn compare() -> Done {
     Ok(())
 }
 
-/// Prints the last CPU time of the new command, and the median of the ratios of CPU times of the
-/// pairs.
+/// Runs the two commands in pairs. Prints the CPU time of the new command in the last pair, and the
+/// median ratio of the new command's CPU time to the old command's.
 fn print_ratio(name: &str, old: &Path, before: &[String], new: &Path, after: &[String]) -> Done {
     let mut ratios = Vec::new();
     let mut last = 0.0;

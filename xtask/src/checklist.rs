@@ -1,4 +1,5 @@
-//! The steps that a new algorithm or a new object needs. Tests and the compiler ask for each step.
+//! The steps that a new algorithm or a new object needs. Tests or the compiler fail if a step in
+//! the code is missing.
 
 /// The thing that is added.
 #[derive(Clone, Copy, clap::ValueEnum)]

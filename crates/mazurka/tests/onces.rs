@@ -27,7 +27,8 @@ fn waiting_for_a_once_that_is_never_initialized_deadlocks() {
     assert_eq!(report.errors[0].kind, FailureKind::Deadlock);
 }
 
-/// Returns the outcomes of a wait concurrent with a panicking initializer and perhaps another one.
+/// Returns the outcomes of a wait that runs while an initializer panics. If `is_repeated`, a second
+/// initializer follows.
 fn wait_during_a_panic(force: bool, is_repeated: bool) -> BTreeSet<bool> {
     outcomes(move || {
         let once = Arc::new(Once::new());

@@ -426,7 +426,7 @@ impl Laws<'_> {
         }
         for (key, (outcome, _)) in &seen.traces {
             match self.expected.traces.get(key) {
-                None => return Err("an execution is not a trace of the program".to_owned()),
+                None => return Err("an execution belongs to no trace of the program".to_owned()),
                 Some(expected) if expected != outcome => {
                     return Err(format!("outcome {outcome:?} instead of {expected:?}"));
                 }

@@ -1,4 +1,5 @@
-//! Tests of the checker: abstract programs, their brute force, and the laws of every algorithm.
+//! Tests of the checker: abstract programs, the brute-force enumeration of their behaviour, and the
+//! laws of every algorithm.
 //!
 //! A [`Program`] is run in two ways. [`Machine`] splits a blocking operation into a request and a
 //! wait, as front-ends do (the *split semantics*). [`direct`] performs a blocking operation in one

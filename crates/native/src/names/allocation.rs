@@ -34,8 +34,8 @@ pub struct Content {
 const SOMEWHERE: u64 = 1 << 40;
 
 impl Images {
-    /// Returns the part of a block that has `size` bytes at an offset, or `None` if the type of the
-    /// block is unknown. `memory` reads the code of the process.
+    /// Returns the part of a block that begins at `offset` and has `size` bytes, or `None` if the
+    /// type of the block is unknown. `memory` reads the code of the process.
     pub fn in_block(
         &self,
         block: Block,

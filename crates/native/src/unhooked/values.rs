@@ -479,8 +479,8 @@ impl State {
     }
 }
 
-/// Marks a `Computed` term as the lower half of a value. For other terms, this number is an
-/// instruction code.
+/// The first field of a `Computed` term that is the lower half of a value. In other `Computed`
+/// terms, this field is an instruction code.
 const LOWER_HALF: u32 = u32::MAX;
 
 fn is_high(register: Register) -> bool {

@@ -74,7 +74,7 @@ impl SafeTrace {
 }
 
 impl Case {
-    /// Names a thread by its number.
+    /// Returns the name of the thread with this number.
     pub(super) fn thread_name(&self, thread: u32) -> String {
         let path = self.threads.get(thread as usize);
         match path.map_or("?", String::as_str) {

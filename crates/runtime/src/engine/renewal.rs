@@ -47,7 +47,7 @@ impl Engine {
         }
     }
 
-    /// Forgets the execution, whose threads have all ended or were abandoned.
+    /// Forgets the execution, whose threads have all ended or been abandoned.
     pub(crate) fn clear(&mut self) {
         Guests::forget_execution(self);
         let mut left = 0;

@@ -63,8 +63,8 @@ life! {
         /// The address of the code that is executed, or 0 if `location` is the place of the thread
         /// instead.
         pub(crate) code: usize,
-        /// Whether the thread is suspended where it never continues, so that its coroutine must be
-        /// restarted.
+        /// Whether the thread is suspended at a point from which it never continues, so that its
+        /// coroutine must be restarted.
         pub(crate) is_lost: bool,
         pub(crate) guests: ThreadGuestsLife,
     }

@@ -1,9 +1,9 @@
-//! Ids of addresses as values.
+//! Ids of values that are addresses.
 
 use crate::memory::arena;
 use explore::ValueId;
 
-/// Returns the id of an address as a value. In a model's arena, the id is a name that does not
+/// Returns the id of a value that is an address. In a model's arena, the id is a name that does not
 /// depend on the schedule. Elsewhere, the id is the address. Stacks are at the same addresses in
 /// every execution.
 #[inline]

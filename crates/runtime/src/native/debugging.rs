@@ -1,4 +1,4 @@
-//! Stops a debugger at failures of a native program that is run again.
+//! Stops the program in a debugger at failures of a native program that is run again.
 
 use crate::engine::Engine;
 use explore::Pending;
@@ -14,8 +14,8 @@ pub fn call_debugger_at_failures() {
     IS_DEBUGGED.store(true, Relaxed);
 }
 
-/// Stops the debugger, if there is one, at a failure. A failure of a thread calls this on the
-/// thread's stack.
+/// Stops the program in the debugger, if there is one, at a failure.  A failure of a thread calls
+/// this on the thread's stack.
 pub fn stop_for_debugger(message: &str) {
     if IS_DEBUGGED.load(Relaxed) {
         let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
@@ -25,8 +25,8 @@ pub fn stop_for_debugger(message: &str) {
 }
 
 impl Engine {
-    /// Stops the debugger, before the report, if the running thread has begun to wait and the
-    /// execution is in a deadlock.
+    /// Stops the program in the debugger before the report, if the running thread has begun to wait
+    /// and the execution is in a deadlock.
     #[inline]
     pub(crate) fn stop_at_deadlock(&self) {
         if IS_DEBUGGED.load(Relaxed) && self.is_deadlock() {

@@ -40,7 +40,7 @@ struct Place {
     object: ObjectId,
 }
 
-/// Waits at a word if the word has this value.
+/// Waits on a futex word if its value is `expected`.
 ///
 /// # Safety
 ///

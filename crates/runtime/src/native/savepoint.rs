@@ -119,8 +119,8 @@ struct Savepoint {
 
 struct SavedThread {
     fibre: SavedFibre,
-    /// The number of the thread's last run. While this number is the same, the rest is the same,
-    /// too.
+    /// The version of the thread's state. It changes when the thread is resumed, or when another
+    /// thread changes this state. While it is the same, the other fields are the same, too.
     run: u64,
     life: ThreadLife,
 }

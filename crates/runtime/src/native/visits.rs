@@ -199,8 +199,8 @@ impl Round {
         let comes_back_to = last.map(|last| visits[last].seen as usize);
         // Several states of a place are kept only for events in spin loops. Elsewhere, one state is
         // kept. At places without an event, it is the state at visit 1, 2, 4, …, so that a loop
-        // through several states is found (Brent, BIT 20, 1980). An event that is not in a known
-        // spin loop keeps its last state. There, `counts_round` finds a loop through several
+        // through several states is found (Brent, BIT 20, 1980). At an event that is not in a known
+        // spin loop, it is the last state. There, `counts_round` finds a loop through several
         // states.
         let has_room = place.is_spin && place.is_event && visits.len() < MOST_VISITS;
         let index = last.filter(|_| !has_room).unwrap_or(visits.len());

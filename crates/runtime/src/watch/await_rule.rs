@@ -72,8 +72,8 @@ impl Engine {
         }
     }
 
-    /// Records that the running thread's operation has had an effect. Operations that have an
-    /// effect only sometimes call this.
+    /// Records that the running thread's operation has had an effect. This is called by operations
+    /// that do not always have one.
     pub(crate) fn take_effect(&mut self) {
         self.thread().life.guests.round.take_effect();
     }

@@ -50,8 +50,8 @@ impl Engine {
         (!parts.is_empty()).then(|| Fingerprint::of((parts, waiting)))
     }
 
-    /// Returns the states, with mailboxes, of these threads and of the threads that wait for their
-    /// ends, directly or through other threads.
+    /// Returns a fingerprint of the states and mailboxes of these threads and of the threads that
+    /// wait for their ends, directly or through other threads, and of the routes of all networks.
     fn closure(&self, mut threads: BTreeSet<ThreadId>) -> Fingerprint {
         let mut number = 0;
         while number != threads.len() {

@@ -89,8 +89,8 @@ impl Engine {
                 length,
                 digest,
             } => {
-                // SAFETY: the program has read this memory, which stays until the execution is
-                // reset.
+                // SAFETY: the program has read this memory, which stays readable until the
+                // execution is reset.
                 let now = unsafe { crate::native::digest_at(address, length) };
                 now == digest
             }

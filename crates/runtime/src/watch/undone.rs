@@ -416,8 +416,8 @@ impl Engine {
     }
 }
 
-/// Checks whether operations of this kind belong to a lock, so that they are effects until the lock
-/// is released.
+/// Checks whether operations of this kind belong to a lock. Such an operation counts as an effect
+/// only until the lock is released.
 pub(crate) fn is_of_lock(kind: OpKind) -> bool {
     matches!(
         kind,

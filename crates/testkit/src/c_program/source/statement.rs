@@ -377,7 +377,8 @@ impl Source<'_> {
         self.line(depth, "}");
     }
 
-    /// Returns a line that acquires an object (by waiting, trying or a deadline) and opens a block.
+    /// Returns a line that acquires an object (by waiting, by trying, or by waiting with a
+    /// deadline) and opens a block.
     fn take(
         &self,
         thread: usize,
