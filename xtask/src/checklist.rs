@@ -20,9 +20,9 @@ const ALGORITHM: &str = "\
    other reductions: `is_exhaustive`, `is_optimal`, `compares_states`. From there the laws of
    testkit, the command, the attribute and the tests of the corpus know the algorithm.
 
-   A reduction that chooses threads in another order must run those that have yielded last (see
-   `Enabled` in search.rs). If the algorithm is too slow for some programs of the corpus, name it in
-   their `too_slow` (expect.toml).
+   A reduction that chooses threads in another order must run all others before a thread that
+   has yielded (see `Enabled` in search.rs). If the algorithm is too slow for some programs of the
+   corpus, name it in their `too_slow` (expect.toml).
 
 No other code changes. docs/book/src/algorithms.md needs pseudocode (begin with Depth-first search
 there) and the reason why the algorithm is right, and its lists need the name. CHANGELOG.md needs a

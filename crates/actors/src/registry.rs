@@ -88,7 +88,7 @@ impl System {
         let found = entry.map(|entry| {
             let pid = entry.downcast::<Pid<M>>().unwrap_or_else(|_| {
                 panic!(
-                    "the process {name:?} receives messages of another type than whereis requests"
+                    "the messages of the process {name:?} are not of the type that whereis requests"
                 )
             });
             (*pid).clone()

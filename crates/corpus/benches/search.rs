@@ -1,4 +1,5 @@
-//! Executions and events per second of every program from the papers, with every algorithm.
+//! Executions and events per second of programs from the papers, with the algorithms in
+//! `REDUCTIONS`.
 //!
 //! `cargo bench -p mazurka-corpus`. Add a name to select some: `-- parsimonious`.
 

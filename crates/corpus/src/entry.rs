@@ -28,8 +28,8 @@ pub struct Parameter {
     pub default: u32,
     /// The smallest meaningful value.
     pub min: u32,
-    /// The greatest value. A greater value would make the program overflow, and not only take
-    /// longer.
+    /// The greatest value. With a greater value, the program would not just take longer, but
+    /// overflow.
     pub max: u32,
 }
 

@@ -200,8 +200,8 @@ fn write(object: u32, value: u64) -> Task<Memory> {
     Task(Access::Write, object, effect, value)
 }
 
-/// y := y + 1; read x | x := 0; y := 2. x := 0 and the read commute, so the search finds only in
-/// the steps after them that the writes of y do not commute.
+/// y := y + 1; read x | x := 0; y := 2. x := 0 and the read commute, so only the
+/// steps after them show the search that the writes of y do not commute.
 #[test]
 fn a_race_after_steps_that_commute_is_found() {
     let add_to_y = Task(

@@ -92,8 +92,8 @@ pub(crate) fn overlaps(pages: &Range<usize>) -> bool {
     segments_in(pages).next().is_some()
 }
 
-/// Checks whether the pages overlap a segment of an image that has another protection than
-/// `access`, in a part that is not restored.
+/// Checks whether the pages overlap a segment of an image whose protection differs from `access`,
+/// in a part that is not restored.
 pub(crate) fn overlaps_constants(pages: &Range<usize>, access: libc::c_int) -> bool {
     let is_put_back = |segment: &Range<usize>| {
         let mut parts = PARTS.get().iter();

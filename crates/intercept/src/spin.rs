@@ -49,8 +49,8 @@ export! {
     placed fn pthread_spin_destroy(lock: *mut c_int) -> c_int {
         if is_inside() {
             let (code, _closed) = (code(), close());
-            // If this call is not ordered with the holder's uses of the lock, it also races with
-            // them.
+            // A destruction that is not ordered with the holder's uses of the lock is reported as a
+            // data race, too.
             if lock_at(lock, code).is_held() {
                 let message = "a spin lock is destroyed while a thread holds it".to_owned();
                 native::fail(code, FailureKind::Misuse, message);

@@ -392,8 +392,8 @@ unsafe fn relocations(image: &Image) -> Vec<(Relocation, Symbol, &'static CStr)>
     found
 }
 
-/// Instructions before the functions of some slots, which can be switched on and off: each slot,
-/// its function, and the address of the instructions.
+/// Instructions that run before the functions of some slots, and can be switched on and off. Holds
+/// each slot, its function, and the address of the instructions.
 pub(crate) struct Detours(Vec<(Slot, usize, usize)>);
 
 /// Size in bytes of the instructions for one slot.

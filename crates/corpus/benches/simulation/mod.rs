@@ -198,10 +198,11 @@ struct Simulation<'s> {
     longest: f64,
     /// Time that the leader needs per slice, in seconds.
     each: f64,
-    /// The time that the leader was busy since its last measurement, the number of results in this
-    /// time, and the time of that measurement.
+    /// The time for which the leader has been busy since its last measurement.
     busy: f64,
+    /// The number of results since the last measurement.
     taken: f64,
+    /// The time of the last measurement.
     beaten: f64,
     outcome: Outcome,
 }

@@ -57,7 +57,8 @@ impl Execution {
     /// Performs events of a file again, after the events of this execution. `edges` and
     /// `next_edges` are the edges of these events. Returns false if an event is impossible, if its
     /// object is not among the first `objects` (under sequential consistency), or if the data
-    /// computed for it differs from the data in the file. The caller compares the columns.
+    /// computed for it differs from the data in the file. The caller compares clocks,
+    /// edges, races and positions.
     pub(super) fn repeats(
         &mut self,
         events: &[Event],

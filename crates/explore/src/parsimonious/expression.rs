@@ -369,9 +369,9 @@ impl Expression {
         })
     }
 
-    /// Checks that the expression cannot block the event, and that the event changes nothing but R
-    /// in it, unless the event writes x. In this case no item is the event or conflicts with it.
-    /// The check is cheap, but has false negatives.
+    /// Returns true only if the expression cannot block the event, and the event changes nothing
+    /// but R in it, unless the event writes x. If the result is true, no item is the event or
+    /// conflicts with it. The check is cheap, but has false negatives.
     pub(super) fn is_indifferent_to(&self, event: &Candidate<'_>) -> bool {
         let summary = &self.rest.generated.summary;
         self.rest.inner.is_none()

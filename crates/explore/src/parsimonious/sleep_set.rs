@@ -98,8 +98,8 @@ impl SleepSet {
         Ok(Some(after))
     }
 
-    /// Checks whether a schedule is characterized as explored. `schedule` excludes the head. `head`
-    /// is the head if the head is a read.
+    /// Checks whether a schedule is characterized as explored. `schedule` does not
+    /// contain its head. If the head is a read, `head` is that read, and otherwise `None`.
     pub(super) fn blocks_schedule<'a>(
         &self,
         schedule: impl Iterator<Item = Candidate<'a>> + Clone,

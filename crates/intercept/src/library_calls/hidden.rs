@@ -105,7 +105,7 @@ pub(super) fn count_with(first: usize, second: usize) {
     }
 }
 
-/// Counts a change of this word's state also in every word that stands for this word in some calls.
+/// Counts a change of this word's state in each word in which `count_with` has said to count it.
 pub(super) fn count_change(word: usize) {
     for (first, _) in TIES.get().iter().filter(|(_, second)| *second == word) {
         let first = std::ptr::with_exposed_provenance_mut::<u64>(*first);

@@ -1,5 +1,5 @@
-//! The last library call of the program that was reported. It tells for whom a library allocates
-//! memory.
+//! The program's last library call that was reported. It shows whether a library allocates memory
+//! for the program or for itself.
 
 use crate::gate::{self, Own};
 use runtime::native::Frame;

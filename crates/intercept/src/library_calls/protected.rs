@@ -333,8 +333,9 @@ fn empties_stream(arguments: &Arguments) -> bool {
     !mode.is_null() && unsafe { *mode } == b'w' as c_char
 }
 
-/// Returns a number that rarely has the same remainder for the streams of different threads.
-/// (Fibonacci hashing: the heaps of threads are a power of two apart.)
+/// Returns a hash of a stream's address. The hashes of the streams of different threads rarely have
+/// the same remainder modulo `FILE_COUNT`, although the heaps of threads are a power of two apart
+/// (Fibonacci hashing).
 fn scattered(stream: usize) -> usize {
     stream.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
 }

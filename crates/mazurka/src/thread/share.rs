@@ -1,4 +1,4 @@
-//! Values of the library that two threads share, such as the result of a thread.
+//! Values of Mazurka's own that two threads share, such as the result of a thread.
 
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ pub(crate) enum Share<T> {
 }
 
 impl<T> Share<T> {
-    /// Creates a value that reports call `what`.
+    /// Shares a new value. Reports call it `what`.
     #[track_caller]
     pub(crate) fn new(value: T, what: &'static str) -> Share<T> {
         let value = Mutex::new(value);

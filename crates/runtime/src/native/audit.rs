@@ -37,8 +37,9 @@ const REPORTED: usize = 32;
 const MOST_REPORTED: usize = 8;
 
 /// Whether the program has called a library of the compiler or the system since the checker last
-/// returned to the program, in an audited execution. Their writes count as reported: those of the
-/// compiler change only objects that are passed to them, which code with hooks accesses, too.
+/// returned to the program, in an audited execution. The writes of such libraries count as
+/// reported. (The compiler's libraries change only objects that are passed to them, and code with
+/// hooks accesses these objects, too.)
 pub static HAS_CALLED_LIBRARY: AtomicBool = AtomicBool::new(false);
 
 /// The last call of such a library, if the checker has not been called since: the location of its

@@ -29,8 +29,8 @@ pub trait Memory: Sync {
     /// may have changed.
     fn has_unseen_writes(&self) -> bool;
 
-    /// Returns whether functions of the program may run on another stack than that of their thread.
-    /// That stack may be inside a local variable.
+    /// Returns whether functions of the program may run on a stack that is not their thread's. That
+    /// stack may be inside a local variable.
     fn switches_stacks(&self) -> bool;
 
     /// Passes the memory that may change to `visit`: the memory that threads share, except their

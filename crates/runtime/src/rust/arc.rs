@@ -63,7 +63,7 @@ impl<T> Arc<T> {
         Arc::of(Shared::new(value), Counter::new())
     }
 
-    /// Creates a value of the library with one owner. Reports call it `what`.
+    /// Creates a value that Mazurka itself uses, with one owner. Reports call it `what`.
     #[doc(hidden)]
     #[track_caller]
     pub fn new_named(value: T, what: &'static str) -> Arc<T> {
@@ -186,8 +186,8 @@ impl<T: ?Sized> Arc<T> {
 }
 
 impl<T: Clone> Arc<T> {
-    /// Returns the value. If there are other owners, replaces it with a clone first. Weak references
-    /// lose the value.
+    /// Returns the value. If there are other owners, replaces it with a clone first. If there are
+    /// only weak references besides, these lose the value.
     #[track_caller]
     pub fn make_mut(this: &mut Arc<T>) -> &mut T {
         match Arc::owners(this) {

@@ -36,8 +36,8 @@ pub(super) fn call(name: &str) -> Option<fn(&Arguments, &mut Reporter)> {
     }
 }
 
-/// Reports that a locale gives up its share of its data. Threads rarely make locales of their own,
-/// so only these are events.
+/// Reports that a locale gives up its share of its data. Only locales whose data is
+/// in the program's heap are events: threads rarely make such locales.
 fn leave_locale(arguments: &Arguments, _reporter: &mut Reporter) {
     let data = word(arguments.word(0));
     if heap::contains(data) {

@@ -1,4 +1,5 @@
-//! Streams of libstdc++ and their buffers, and the operands that are read from them and written to them.
+//! Streams of libstdc++ and their buffers, and the operands that are read from them and written to
+//! them.
 
 use super::super::Reporter;
 use super::super::entry::Arguments;
@@ -49,7 +50,7 @@ enum Operand {
     String(Layout),
 }
 
-/// Mangled classes of streams of libstdc++.
+/// Mangled names of the stream classes of libstdc++.
 const STREAMS: [&str; 11] = [
     "So",
     "Si",
@@ -64,7 +65,7 @@ const STREAMS: [&str; 11] = [
     "St7__cxx1118basic_stringstreamI",
 ];
 
-/// Mangled classes of the buffers of streams.
+/// Mangled names of the classes of stream buffers.
 const BUFFERS: [&str; 3] = [
     "St15basic_streambufI",
     "St13basic_filebufI",
