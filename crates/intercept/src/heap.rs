@@ -33,8 +33,6 @@ const FREED: u8 = 0x40;
 struct Header {
     size: u32,
     allocator: Allocator,
-    /// Whether a library counts the owners of the block.
-    is_shared: bool,
     /// The code that allocated the block.
     site: usize,
 }
@@ -426,7 +424,6 @@ unsafe fn give_out(start: usize, asked: Asked, site: usize) -> *mut c_void {
         ((start - HEADER) as *mut Header).write(Header {
             size: size as u32,
             allocator,
-            is_shared: last_call::shares_blocks(),
             site,
         });
         // The content must be the same in every execution.
@@ -483,11 +480,10 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
         let message = "the memory of a condition variable is freed while a thread waits for it";
         native::fail(code, FailureKind::Misuse, message.to_owned());
     }
-    if header.is_shared || last_call::shares_blocks() {
-        native::release_shared(address, size, code);
-    } else {
-        native::release(address, size, code);
+    if is_of_library(code) {
+        native::end_shares(address);
     }
+    native::release(address, size, code);
     for granule in 0..granules(size) {
         // SAFETY: the states of the block.
         unsafe { *state(address).add(granule) |= FREED };
@@ -501,12 +497,12 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
     }
 }
 
-/// Checks whether the address is in a library of the system or of a compiler. Threads are not
-/// switched within calls to these libraries.
-pub(crate) fn is_of_library(address: usize) -> bool {
+/// Checks whether the code is in a library of the system or of a compiler. Threads are not switched
+/// within calls to these libraries.
+fn is_of_library(code: usize) -> bool {
     static KNOWN: Own<Option<FxHashMap<usize, bool>>> = Own::new(None);
-    let known = KNOWN.get().get_or_insert_default().entry(address);
-    *known.or_insert_with(|| image::is_in_library(address))
+    let known = KNOWN.get().get_or_insert_default().entry(code);
+    *known.or_insert_with(|| image::is_in_library(code))
 }
 
 /// Records a read of this value if the value is the address of a block, perhaps with tags in its

@@ -370,6 +370,21 @@ fn is_in(address: usize, counts: fn(&libc::dl_phdr_info) -> bool) -> bool {
     is_found
 }
 
+/// Returns the memory of the loaded libraries of compilers.
+pub(crate) fn compiler_libraries() -> Vec<Range<usize>> {
+    let mut libraries = Vec::new();
+    for_each(|info| {
+        if is_of_compiler(info) {
+            let first = info.dlpi_phdr.expose_provenance();
+            // SAFETY: the loader provides the headers.
+            let memory =
+                unsafe { loaded(first, info.dlpi_phnum.into(), |_| info.dlpi_addr as usize) };
+            libraries.push(memory);
+        }
+    });
+    libraries
+}
+
 /// Calls `visit` for each image of the process.
 pub(crate) fn for_each<F: FnMut(&libc::dl_phdr_info)>(mut visit: F) {
     unsafe extern "C" fn callback<F: FnMut(&libc::dl_phdr_info)>(

@@ -95,8 +95,6 @@ pub(crate) struct Callee {
     name: String,
     /// Its effects as a function of the C++ standard library.
     effects: Option<cpp::Effects>,
-    /// Whether the library counts the owners of blocks that the function allocates or frees.
-    shares_blocks: bool,
     /// Whether a call counts as a change by the thread, because its effects are unknown. (The await
     /// rule stops a thread that repeats a spin loop and changes nothing.)
     counts_as_effect: bool,
@@ -124,7 +122,6 @@ impl Callee {
             },
             uses,
             effects: cpp::effects(name),
-            shares_blocks: cpp::shares_blocks(name),
             counts_as_effect,
             reports_state: is_ours || copies,
         }
@@ -409,11 +406,6 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
     if callee.counts_as_effect {
         HAS_CALLED_UNKNOWN.store(true, Relaxed);
     }
-    if gate::is_inside() || heap::is_constructing() {
-        let keeps_state = !callee.uses.is_empty();
-        // SAFETY: the frame is that of the call.
-        unsafe { last_call::record(arguments.frame(), keeps_state, callee.shares_blocks) };
-    }
     if !gate::is_inside() && !enforce::is_thread_enforced() {
         return false;
     }
@@ -437,6 +429,9 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
         // SAFETY: the frame is that of the call.
         unsafe { native::enter_library(arguments.frame()) };
     }
+    // After all events, during which other threads may call libraries.
+    // SAFETY: the frame is that of the call.
+    unsafe { last_call::record(arguments.frame(), !callee.uses.is_empty()) };
     for act in callee.acts {
         match act {
             Act::Reads(span) => reporter.reads(span(arguments)),

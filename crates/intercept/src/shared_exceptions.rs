@@ -80,16 +80,6 @@ pub(crate) fn shares_exceptions() -> bool {
     })
 }
 
-/// Reports that an owner gives up its share of data that the C++ library counts.
-///
-/// # Safety
-///
-/// The count must live until the caller has given up its share.
-pub(crate) unsafe fn leave_count(count: *mut c_uint) {
-    // SAFETY: as promised by the caller.
-    unsafe { mazurka_leaves_exception(count) };
-}
-
 /// Reports that an owner gives up its share of the exception.
 ///
 /// # Safety

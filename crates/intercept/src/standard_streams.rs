@@ -30,9 +30,13 @@ const ALL: [(&CStr, usize); 16] = [
 /// The addresses of the streams in the program.
 static KNOWN: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 
+/// The memory of the libraries of compilers.
+static LIBRARIES: Own<Vec<Range<usize>>> = Own::new(Vec::new());
+
 /// Finds the streams of the loaded libraries, before any execution: a lookup changes the dynamic
 /// linker's state, and a failing lookup allocates memory of the C library.
 pub(crate) fn find() {
+    *LIBRARIES.get() = image::compiler_libraries();
     let files = image::files();
     let is_loaded = |library: &str| {
         let mut names = files.iter().filter_map(|file| file.file_name()?.to_str());
@@ -51,6 +55,12 @@ pub(crate) fn find() {
             }
         }
     }
+}
+
+/// Checks whether the address is in a library of a compiler.
+pub(crate) fn is_of_library(address: usize) -> bool {
+    let mut libraries = LIBRARIES.get().iter();
+    libraries.any(|library| library.contains(&address))
 }
 
 /// Checks whether the address is in a standard stream.

@@ -337,6 +337,17 @@ fn the_result_of_a_thread_is_dropped_by_its_last_owner() {
         u64::from(joined.load(SeqCst))
     });
     assert_eq!(found, BTreeSet::from([0, 1, 2]));
+    // The result shares a value, whose last owner may be the thread, too.
+    let found = outcomes(|| {
+        let number = Arc::new(AtomicU32::new(0));
+        let order = Arc::new(Order(Arc::clone(&number), 0));
+        let given = Arc::clone(&order);
+        drop(thread::spawn(move || given));
+        drop(order);
+        thread::spawn(thread::yield_now).join().unwrap();
+        u64::from(number.load(SeqCst))
+    });
+    assert_eq!(found, BTreeSet::from([0, 1, 2]));
     let report = Checker::new().check(|| {
         let number = AtomicU32::new(0);
         thread::scope(|scope| {

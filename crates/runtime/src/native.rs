@@ -34,7 +34,7 @@ mod unrolling;
 mod visits;
 
 pub use crate::engine::coroutine::make_stacks_executable;
-pub use annotations::{acquire_at, expect_races, ignore, release_at};
+pub use annotations::{acquire_at, end_shares, expect_races, ignore, leave_share, release_at};
 pub use atomics::{compare_exchange, fence, load, modify, read_volatile, store};
 pub(crate) use audit::Audit;
 pub use audit::{HAS_CALLED_LIBRARY, call_program, enter_library, enter_program, leave_program};
@@ -65,7 +65,7 @@ pub use places::{Frame, HAS_CALLED_UNKNOWN};
 pub(crate) use plain::Written;
 pub use plain::{
     begin_allocation, change_pages, fill_block, read, read_within, record_call, release,
-    release_shared, take_effect, unmap, warn_of_volatile, write, write_volatile,
+    take_effect, unmap, warn_of_volatile, write, write_volatile,
 };
 pub(crate) use ranges::{Ranges, digest_at};
 pub use reuse::{allocate_again, free_for_others, record_address};

@@ -233,6 +233,13 @@ fn copies_of_exceptions_share_messages_without_races() {
     for (name, report) in reports(one, two, &ALL[..2]) {
         assert_eq!(report["verdict"], "verified", "{name}: {report}");
     }
+    // The message without a copy of the exception.
+    let one = "unique_lock lock(guard); if (!failure) return; const char *what = failure->what(); lock.unlock(); \
+         assert(what[0] == 'd')";
+    for (name, report) in reports(one, two, &ALL[..2]) {
+        let kind = &report["errors"][0]["kind"];
+        assert_eq!(kind, "use_after_free", "{name}: {report}");
+    }
 }
 
 #[test]

@@ -14,14 +14,13 @@ mod streams;
 use super::Reporter;
 use super::entry::Arguments;
 use crate::heap;
-pub(super) use counted::shares_blocks;
 use streams::StreamCall;
 
 #[derive(Clone, Copy)]
 pub(super) enum Effects {
     String(StringCall),
     Stream(StreamCall),
-    /// The effects on a number and its text, or on a path.
+    /// The effects on a number and its text, a path, or an object that shares data.
     Other(fn(&Arguments, &mut Reporter)),
     /// The effects on the nodes of a list or a tree.
     Nodes(fn(&Arguments, &mut Reporter)),

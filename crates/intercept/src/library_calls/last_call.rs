@@ -8,59 +8,43 @@ struct LastCall {
     frame: *const Frame,
     code: usize,
     keeps_state: bool,
-    shares_blocks: bool,
 }
 
 static LAST: Own<LastCall> = Own::new(LastCall {
     frame: std::ptr::null(),
     code: 0,
     keeps_state: true,
-    shares_blocks: false,
 });
 
 /// The maximum number of bytes of stack that a library function uses before it allocates memory.
 const DEPTH: usize = 1 << 15;
 
 /// Records a call. `keeps_state` says whether the function uses state of its library.
-/// `shares_blocks` says whether the library counts the owners of blocks that the function allocates
-/// or frees.
 ///
 /// # Safety
 ///
 /// The frame must be that of a call in progress.
-pub(super) unsafe fn record(frame: *const Frame, keeps_state: bool, shares_blocks: bool) {
+pub(super) unsafe fn record(frame: *const Frame, keeps_state: bool) {
     *LAST.get() = LastCall {
         frame,
         // SAFETY: as promised by the caller.
         code: unsafe { (*frame).code() },
         keeps_state,
-        shares_blocks,
     };
 }
 
 /// Forgets the last call, because an execution begins or continues from a savepoint. Its stack may
 /// still hold the return address of a call of an earlier execution.
 pub(crate) fn forget() {
-    let last = LAST.get();
-    last.keeps_state = true;
-    last.shares_blocks = false;
+    LAST.get().keeps_state = true;
 }
 
 /// Checks whether the running thread, in code of a library, allocates a block for the program. If
 /// the function keeps state, the block may belong to this state, which the library protects.
 pub(crate) fn allocates_for_program() -> bool {
-    !LAST.get().keeps_state && is_in_progress()
-}
-
-/// Checks whether a function runs that allocates and frees blocks whose owners its library counts.
-pub(crate) fn shares_blocks() -> bool {
-    LAST.get().shares_blocks && is_in_progress()
-}
-
-fn is_in_progress() -> bool {
     let last = LAST.get();
     let depth = last.frame.addr().wrapping_sub(gate::frame().addr());
     // SAFETY: the frame is close above the current one, so it is in the same stack. If the call has
     // returned, its return address was probably overwritten.
-    depth < DEPTH && unsafe { (*last.frame).code() } == last.code
+    !last.keeps_state && depth < DEPTH && unsafe { (*last.frame).code() } == last.code
 }

@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::engine::life::life;
 use crate::engine::perform::{perform_when, silently};
 use crate::rust::atomic::Value;
+use crate::watch::happens_before::Variable;
 use explore::{Access, OpKind, ThreadId};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -125,6 +126,31 @@ fn order(address: usize, code: usize, access: Access) {
             true => format!("{name}: happens before (annotation)"),
             false => format!("{name}: happens after (annotation)"),
         });
+    });
+}
+
+/// Records that the running thread gives up its share of the data at the address. A library counts
+/// the owners of the data in code without hooks, as by read-modify-writes that acquire and release.
+pub fn leave_share(address: usize) {
+    end_shares(address);
+    silently(|engine| {
+        if engine.is_ordering() {
+            let (thread, count) = (engine.running, Variable::Bytes(address, 1));
+            let clocks = &mut engine.guests.happens_before;
+            clocks.publish(thread, count, Ordering::Release);
+        }
+    });
+}
+
+/// Records that the running thread ends the life of the data at the address. All threads that have
+/// given up their shares did so before.
+pub fn end_shares(address: usize) {
+    silently(|engine| {
+        if engine.is_ordering() {
+            let (thread, count) = (engine.running, Variable::Bytes(address, 1));
+            let clocks = &mut engine.guests.happens_before;
+            clocks.load(thread, count, Ordering::Acquire);
+        }
     });
 }
 

@@ -249,13 +249,6 @@ pub fn release(address: usize, length: usize, code: usize) {
     });
 }
 
-/// Records that a library frees memory whose owners it counts. So all earlier accesses by owners are
-/// ordered before the free, although no hook sees the count.
-pub fn release_shared(address: usize, length: usize, code: usize) {
-    silently(|engine| engine.shadow_forget(address..address + length));
-    release(address, length, code);
-}
-
 /// Records that memory is unmapped. A later mapping there counts as other memory.
 pub fn unmap(address: usize, length: usize, code: usize) {
     silently(|engine| {

@@ -212,13 +212,6 @@ impl Engine {
         self.shadow(address, length, Kind::Release);
     }
 
-    /// Forgets all accesses to these granules.
-    pub(crate) fn shadow_forget(&mut self, memory: Range<usize>) {
-        for number in memory.start / GRANULE..memory.end.div_ceil(GRANULE) {
-            self.guests.native.shadow.granule(number).clear();
-        }
-    }
-
     /// Records that the lifetime of local variables in this memory has ended.
     pub(super) fn shadow_end(&mut self, memory: Range<usize>, how: Kind) {
         let within = memory.start / GRANULE..memory.end.div_ceil(GRANULE);

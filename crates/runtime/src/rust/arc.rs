@@ -63,11 +63,11 @@ impl<T> Arc<T> {
         Arc::of(Shared::new(value), Counter::new())
     }
 
-    /// Creates a value that Mazurka itself uses, with one owner. Reports call it `what`.
+    /// Creates a value that Mazurka itself uses, with one owner. Reports call it `what`. It may leak.
     #[doc(hidden)]
     #[track_caller]
     pub fn new_named(value: T, what: &'static str) -> Arc<T> {
-        Arc::of(Shared::new(value), Counter::named(what))
+        Arc::of(Shared::new(value), Counter::named(what, false))
     }
 
     /// Creates a pinned value with one owner.
@@ -85,6 +85,19 @@ impl<T> Arc<T> {
         F: FnOnce(&Weak<T>) -> T,
     {
         let counter = Counter::new();
+        outside!({
+            let value = Shared::new_cyclic(|weak| {
+                let value = {
+                    let weak = Weak::of(weak.clone(), Some(counter));
+                    make(&weak)
+                };
+                // The event ends when the value can be found.
+                enforce::begin(OpKind::ReadModifyWrite);
+                value
+            });
+            enforce::end();
+            Arc::of(value, counter)
+        });
         counter.await_value();
         let value = Shared::new_cyclic(|weak| make(&Weak::of(weak.clone(), Some(counter))));
         counter.begin();
@@ -194,16 +207,8 @@ impl<T: Clone> Arc<T> {
             Owners::One => {}
             Owners::Several => *this = Arc::new((**this).clone()),
             Owners::OneBesideWeak => {
-                let counter = Counter::new();
-                // SAFETY: the field is written before it is used again. Nothing in between unwinds.
-                let shared = unsafe { ManuallyDrop::take(&mut this.value) };
-                let (shared, is_moved) = match Shared::try_unwrap(shared) {
-                    Ok(value) => (Shared::new(value), true),
-                    Err(shared) => (shared, false),
-                };
-                this.value = ManuallyDrop::new(shared);
-                this.counter = counter;
-                if !is_moved {
+                this.counter = Counter::new();
+                if !this.take_from_weak() {
                     halt_in_tear_down()
                 }
             }
@@ -211,18 +216,34 @@ impl<T: Clone> Arc<T> {
         Shared::get_mut(&mut this.value).unwrap_or_else(|| halt_in_tear_down())
     }
 
+    /// Finds the owners. Outside of models, also takes the value from weak references.
     #[track_caller]
     fn owners(this: &mut Arc<T>) -> Owners {
         outside!(event(OpKind::ReadModifyWrite, || {
-            let has_weak = Shared::weak_count(&this.value) > 0;
-            match Shared::strong_count(&this.value) {
-                1 if has_weak => Owners::OneBesideWeak,
-                1 => Owners::One,
-                _ => Owners::Several,
+            let is_only = Shared::get_mut(&mut this.value).is_some() || this.take_from_weak();
+            if is_only {
+                Owners::One
+            } else {
+                Owners::Several
             }
         }));
         let Arc { value, counter } = this;
         counter.make_unique(|| Shared::weak_count(value) > 0)
+    }
+}
+
+impl<T> Arc<T> {
+    /// Moves the value to a place that weak references do not find. Returns whether this was its
+    /// only owner. Otherwise, does nothing.
+    fn take_from_weak(&mut self) -> bool {
+        // SAFETY: the field is written before it is used again. Nothing in between unwinds.
+        let shared = unsafe { ManuallyDrop::take(&mut self.value) };
+        let (shared, is_only) = match Shared::try_unwrap(shared) {
+            Ok(value) => (Shared::new(value), true),
+            Err(shared) => (shared, false),
+        };
+        self.value = ManuallyDrop::new(shared);
+        is_only
     }
 }
 

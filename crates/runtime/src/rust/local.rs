@@ -192,6 +192,12 @@ impl Locals {
         values.find_map(|local| local.value.take())
     }
 
+    /// Returns the values without destructors.
+    fn take_rest(&mut self) -> Vec<Local> {
+        let rest = |local: &mut Local| !local.needs_drop;
+        self.values.extract_if(.., rest).collect()
+    }
+
     /// Checks whether there is nothing to drop.
     pub(crate) fn is_empty(&self) -> bool {
         self.values.iter().all(|local| local.value.is_none())
@@ -232,8 +238,7 @@ pub(crate) fn drop_locals() {
     while let Some(value) = with_locals(Locals::take_next) {
         drop(value);
     }
-    // The values that are left have no destructors.
-    drop(with_locals(|locals| mem::take(&mut locals.values)));
+    drop(with_locals(Locals::take_rest));
 }
 
 impl fmt::Display for AccessError {

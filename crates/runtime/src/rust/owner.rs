@@ -12,6 +12,8 @@ pub(crate) struct Owned {
     /// The kind of the value, for users.
     what: &'static str,
     location: Place,
+    /// Whether it is a failure if the value is never dropped.
+    pub(crate) leaks: bool,
     /// The number of owners.
     pub(crate) shares: usize,
     /// The number of weak shares added since creation minus those removed. It is counted only where
@@ -72,6 +74,7 @@ impl Engine {
         let owned = || Owned {
             what,
             location,
+            leaks: true,
             shares: 1,
             weak_shares: 0,
             droppers: Droppers::None,
@@ -107,7 +110,11 @@ impl Engine {
         if !self.config.leaks_fail || self.guests.has_lost_statics || self.statics_own_values() {
             return None;
         }
-        let alive = self.guests.owned.iter().filter(|owned| owned.shares > 0);
+        let alive = self
+            .guests
+            .owned
+            .iter()
+            .filter(|owned| owned.shares > 0 && owned.leaks);
         let places = alive.map(|owned| (owned.what, self.shown_place(owned.location)));
         let mut places: Vec<_> = places.collect();
         places.sort();

@@ -4,7 +4,7 @@
 use super::super::Reporter;
 use super::super::entry::Arguments;
 use super::{Effect, Layout, STRINGS, member, word};
-use crate::{heap, standard_streams};
+use crate::standard_streams;
 
 /// A function of a stream.
 #[derive(Clone, Copy)]
@@ -199,10 +199,6 @@ impl StreamCall {
     /// Reports the accesses of the call.
     pub(super) fn report(self, arguments: &Arguments, reporter: &mut Reporter) {
         let object = arguments.word(self.argument);
-        let mut accesses = |span| match self.is_const {
-            true => reporter.reads(span),
-            false => reporter.writes(span),
-        };
         let base = match self.class {
             // The offset of the virtual base precedes the table of virtual functions.
             Class::Stream => Some(object.wrapping_add(word(word(object) - 24))),
@@ -210,7 +206,10 @@ impl StreamCall {
             Class::Buffer => None,
         };
         if let Some(base) = base.filter(|base| !standard_streams::contains(*base)) {
-            accesses((base, 8));
+            match self.is_const {
+                true => reporter.reads((base, 8)),
+                false => reporter.writes((base, 8)),
+            }
         }
         let buffer = match self.class {
             Class::Stream if self.uses_buffer => base.map(|base| word(base + BUFFER)),
@@ -218,8 +217,19 @@ impl StreamCall {
             Class::Buffer => Some(object),
         };
         // Standard streams usually have buffers of the library.
-        if let Some(buffer) = buffer.filter(|&buffer| buffer != 0 && !heap::is_of_library(buffer)) {
-            accesses((buffer + POINTERS.0, POINTERS.1));
+        let is_of_program =
+            |buffer: &usize| *buffer != 0 && !standard_streams::is_of_library(*buffer);
+        if let Some(buffer) = buffer.filter(is_of_program) {
+            let pointers = buffer + POINTERS.0;
+            // A buffer without memory has no pointers to change.
+            match (0..POINTERS.1)
+                .step_by(8)
+                .all(|at| word(pointers + at) == 0)
+            {
+                true => reporter.reads((pointers, POINTERS.1)),
+                false if self.is_const => reporter.reads((pointers, POINTERS.1)),
+                false => reporter.writes((pointers, POINTERS.1)),
+            }
         }
         let place = || arguments.word(1);
         match self.operand {

@@ -34,13 +34,14 @@ impl Counter {
     #[track_caller]
     #[inline]
     pub fn new() -> Counter {
-        Counter::named("Arc")
+        Counter::named("Arc", true)
     }
 
-    /// Creates the counter of a new value that reports call `what`.
+    /// Creates the counter of a new value that reports call `what`. `leaks` says whether it is a
+    /// failure if the value is never dropped.
     #[track_caller]
     #[inline]
-    pub fn named(what: &'static str) -> Counter {
+    pub fn named(what: &'static str, leaks: bool) -> Counter {
         outside!(Counter::outside());
         let location = Location::caller();
         silently(|engine| {
@@ -52,6 +53,7 @@ impl Counter {
             let weak = all || engine.names.is_coarse(object, Coarsening::Scanned);
             let owned = engine.guests.owned.get_mut(number);
             owned.counter = object;
+            owned.leaks = leaks;
             owned.events = CounterEvents {
                 drops: engine.names.is_coarse(object, Coarsening::Ordered),
                 counts,
@@ -152,6 +154,10 @@ impl Counter {
     /// Removes a share. The ends of all shares happen before the end of the last share.
     fn end_share(self, engine: &mut Engine) -> bool {
         let is_last = engine.give_up_share(self.number);
+        if !is_last {
+            // A destructor that gives up this share may have made another owner the last one.
+            engine.touches += 1;
+        }
         self.publish(engine);
         if is_last {
             self.acquire(engine);
