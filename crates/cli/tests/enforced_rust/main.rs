@@ -127,6 +127,11 @@ fn a_lost_update_is_prevented() {
 }
 
 #[test]
+fn the_last_owner_takes_a_value_in_time() {
+    bug_is_prevented("unique");
+}
+
+#[test]
 fn a_violation_of_atomicity_is_prevented() {
     bug_is_prevented("atomicity-violation");
 }

@@ -14,6 +14,7 @@ fn main() {
         "lost-update" => mazurka::program(|| repeated(loses_no_update)),
         "atomicity-violation" => mazurka::program(|| repeated(withdraws_no_more_than_there_is)),
         "order-violation" => mazurka::program(|| repeated(uses_what_is_made)),
+        "unique" => mazurka::program(|| repeated(takes_the_value_first)),
         "cells" => mazurka::program(cells),
         "late-writer" => mazurka::program(late_writer),
         "poison" => mazurka::program(poison),
@@ -88,6 +89,15 @@ fn uses_what_is_made() -> bool {
     let consumer = thread::spawn(move || shared.get() == Some(&7));
     producer.join().unwrap();
     consumer.join().unwrap()
+}
+
+/// The value is taken from the weak reference before the other thread looks for it.
+fn takes_the_value_first() -> bool {
+    let mut value = Arc::new_cyclic(|_| 1);
+    let weak = Arc::downgrade(&value);
+    let looking = thread::spawn(move || weak.upgrade().is_none());
+    *Arc::make_mut(&mut value) += 1;
+    looking.join().unwrap()
 }
 
 /// Each thread adds one to the cell that its input names.
