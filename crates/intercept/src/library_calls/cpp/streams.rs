@@ -221,13 +221,13 @@ impl StreamCall {
             |buffer: &usize| *buffer != 0 && !standard_streams::is_of_library(*buffer);
         if let Some(buffer) = buffer.filter(is_of_program) {
             let pointers = buffer + POINTERS.0;
-            // A buffer without memory has no pointers to change.
-            match (0..POINTERS.1)
-                .step_by(8)
-                .all(|at| word(pointers + at) == 0)
-            {
+            // A buffer of a class of the program may have no memory, so that no pointers change.
+            let is_of_class_of_program = !standard_streams::is_of_library(word(buffer));
+            let mut offsets = (0..POINTERS.1).step_by(8);
+            let has_no_memory =
+                is_of_class_of_program && offsets.all(|at| word(pointers + at) == 0);
+            match self.is_const || has_no_memory {
                 true => reporter.reads((pointers, POINTERS.1)),
-                false if self.is_const => reporter.reads((pointers, POINTERS.1)),
                 false => reporter.writes((pointers, POINTERS.1)),
             }
         }
