@@ -178,7 +178,7 @@ fn agrees(
     let (found_traces, all) = (found.traces.len(), optimal.traces.len());
     if found.traces != optimal.traces {
         return Err(format!(
-            "{found_traces} traces, other ones than the {all} of optimal"
+            "{found_traces} traces, which differ from the {all} of optimal"
         ));
     }
     let complete = found.executions - found.blocked;

@@ -26,7 +26,7 @@ pub enum Refusal {
         /// The safe trace.
         trace: PathBuf,
     },
-    /// The schedule is of another program than the explored one.
+    /// The schedule is of a program that differs from the explored one.
     #[error("this is a schedule of {other}, not of {program}")]
     ScheduleOfOther {
         /// The program.

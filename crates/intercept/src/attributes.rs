@@ -1,5 +1,5 @@
-//! Attributes of a thread in POSIX and Linux: name, stack, priority, processors. Priorities and
-//! processors have no influence on a check, but a thread reads the processors that were set.
+//! Attributes of a thread in POSIX and Linux: name, stack, priority, CPU affinity. Priorities and
+//! affinity have no influence on a check, but a thread reads the affinity that the program has set.
 
 use crate::gate::{close, code, is_inside};
 use crate::threads::{self, NAME};
@@ -205,7 +205,7 @@ fn permitted_processors(size: size_t) -> Option<Vec<u8>> {
     (result == 0).then_some(all)
 }
 
-/// Gets the processors that were set for a thread. Returns 0 or an error number.
+/// Reads the CPU affinity of a thread. Returns 0 or an error number.
 ///
 /// # Safety
 ///

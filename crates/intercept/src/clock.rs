@@ -1,8 +1,8 @@
 //! Time. Each thread has a clock, which begins with the execution. The clock advances by a tick at
 //! each reading, and by the time that the thread sleeps. After an acquire, the clock of the
 //! acquiring thread is at least as late as the clock of the releasing thread at the release. For
-//! this, objects, signals and atomic variables carry clocks. If reads may read old values, each write of an
-//! atomic variable carries its own clock.
+//! this, objects, signals and atomic variables store the clock of their last release. If reads may
+//! return old values, each write of an atomic variable stores its own clock.
 
 use crate::gate::{Own, close, frame, is_inside};
 use crate::{cancel, threads};
@@ -21,7 +21,7 @@ const TICK: u64 = 1_000;
 /// elsewhere.
 const LAST: u64 = i64::MAX as u64 - BEGINNING;
 
-/// What carries the clock of a releasing thread to acquiring threads.
+/// Stores the clock of a releasing thread for the threads that acquire.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Carrier {
     /// The object at this address.
@@ -40,7 +40,7 @@ static CARRIED: Own<Option<Carried>> = Own::new(None);
 /// Whether any clock has moved in any execution.
 static HAS_MOVED: Own<bool> = Own::new(false);
 
-/// Begins an execution: objects carry no clocks yet.
+/// Begins an execution: forgets the clocks that objects store.
 pub(crate) fn begin() {
     CARRIED.get().get_or_insert_default().clear();
 }

@@ -429,9 +429,11 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
         // SAFETY: the frame is that of the call.
         unsafe { native::enter_library(arguments.frame()) };
     }
-    // After all events, during which other threads may call libraries.
-    // SAFETY: the frame is that of the call.
-    unsafe { last_call::record(arguments.frame(), !callee.uses.is_empty()) };
+    if gate::is_inside() {
+        // After all events, during which other threads may call libraries.
+        // SAFETY: the frame is that of the call.
+        unsafe { last_call::record(arguments.frame(), !callee.uses.is_empty()) };
+    }
     for act in callee.acts {
         match act {
             Act::Reads(span) => reporter.reads(span(arguments)),

@@ -7,7 +7,7 @@ use std::backtrace::Backtrace;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-/// The message of the C library when it aborts: a length followed by a string.
+/// The message of the C library when it aborts the process: a length followed by a string.
 #[repr(C)]
 struct Message {
     length: c_uint,
@@ -39,7 +39,7 @@ pub(crate) fn aborted(is_runner: bool) -> ! {
     let thread = if is_runner { "" } else { " in another thread" };
     let message = message().unwrap_or_default();
     refuse_now(&format!(
-        "Mazurka's process failed: it aborts{thread}, outside of the program{message} (called by {}); if valgrind \
+        "Mazurka's process failed: it was aborted{thread}, outside of the program{message} (called by {}); if valgrind \
          finds no error in the program, this is a bug in mazurka",
         callers().join(", ")
     ));

@@ -220,11 +220,15 @@ fn workers_search_a_test_in_rust() {
         let lines = printed.lines().filter(|line| line.contains(" executions"));
         lines.map(str::to_owned).collect()
     };
-    let (succeeds, printed) = run(Some(&server.url()));
-    assert!(succeeds, "{printed}");
     let (_, alone) = run(None);
-    assert_eq!(counts(&printed), counts(&alone));
-    assert!(printed.contains(" jobs"), "{printed}");
+    // A search can end before the second worker waits for errands. It then reports one job.
+    let is_shared = (0..20).any(|_| {
+        let (succeeds, printed) = run(Some(&server.url()));
+        assert!(succeeds, "{printed}");
+        assert_eq!(counts(&printed), counts(&alone));
+        printed.contains(" jobs")
+    });
+    assert!(is_shared, "{}", server.said());
     let (succeeds, printed) = run(Some("nats://127.0.0.1:9"));
     assert!(!succeeds && printed.contains("cannot connect"), "{printed}");
 }

@@ -395,6 +395,6 @@ int main(void) {
     refused(
         "abort.c",
         source,
-        "Mazurka's process failed: it aborts in another thread, outside of the program",
+        "Mazurka's process failed: it was aborted in another thread, outside of the program",
     );
 }

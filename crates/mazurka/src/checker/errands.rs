@@ -190,7 +190,7 @@ fn early_end_by(words: &'static [AtomicU64]) -> Arc<dyn Fn() -> bool + Send + Sy
 }
 
 /// Returns the errand with a quarter of its executions, so that it is less likely to be lost again.
-/// The first slice of a search and other errands than slices are returned unchanged.
+/// The first slice of a search, and errands that are not slices, are returned unchanged.
 #[doc(hidden)]
 pub fn shorter(words: &[u8]) -> Vec<u8> {
     match postcard::from_bytes(words) {

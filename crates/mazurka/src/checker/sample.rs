@@ -56,7 +56,7 @@ impl Search {
                 before.clear();
             }
             let execution = strategy.execution();
-            // The strategy may repeat the common events in another order than before.
+            // The strategy may repeat the common events in a new order.
             let schedule = execution.schedule();
             let both = schedule.iter().zip(&before);
             let kept = both.take_while(|(step, other)| step == other).count();

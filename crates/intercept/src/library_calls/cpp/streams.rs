@@ -126,40 +126,25 @@ pub(super) fn call(name: &str) -> Option<StreamCall> {
 
 /// Returns the effect of a member with this mangled name on its operand.
 fn operand_of_member(name: &str) -> Operand {
-    let is_wide = ["streamIw", "bufIw"].iter().any(|part| name.contains(part));
-    let width = if is_wide { 4 } else { 1 };
+    let has_any = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    let width = if has_any(&["streamIw", "bufIw"]) {
+        4
+    } else {
+        1
+    };
     let written = |end: &str| name.split_once(end).and_then(|(_, kind)| size(kind));
     if let Some(size) = written("rsER").or_else(|| written("10_M_extractI")) {
         return Operand::Value(size);
     }
-    match () {
-        () if ["4readEP", "sgetnEP"]
-            .iter()
-            .any(|part| name.contains(part)) =>
-        {
-            Operand::Characters {
-                width,
-                is_written: true,
-            }
-        }
-        () if ["5writeEPK", "sputnEPK"]
-            .iter()
-            .any(|part| name.contains(part)) =>
-        {
-            Operand::Characters {
-                width,
-                is_written: false,
-            }
-        }
-        // How many characters the call writes is unknown beforehand. It counts as writing one
-        // character, although some calls write none, for example at the end of the stream.
-        () if ["3getER", "3getEP", "7getlineEP", "8readsomeEP"]
-            .iter()
-            .any(|part| name.contains(part)) =>
-        {
-            Operand::Value(width)
-        }
-        () => Operand::Nothing,
+    let is_written = has_any(&["4readEP", "sgetnEP"]);
+    if is_written || has_any(&["5writeEPK", "sputnEPK"]) {
+        return Operand::Characters { width, is_written };
+    }
+    // How many characters these calls write is unknown beforehand. They count as writing one
+    // character, although some calls write none, for example at the end of the stream.
+    match has_any(&["3getER", "3getEP", "7getlineEP", "8readsomeEP"]) {
+        true => Operand::Value(width),
+        false => Operand::Nothing,
     }
 }
 
