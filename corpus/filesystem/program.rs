@@ -53,7 +53,7 @@ impl Disk {
         }
     }
 
-    /// Assigns the block to the inode if it is free.
+    /// Assigns the block to the inode if the block is free. Returns whether it was free.
     fn take(&self, block: usize, inode: usize) -> bool {
         let _block = self.block_locks[block].lock().unwrap();
         let is_free = !self.busy[block].load(SeqCst);

@@ -1,8 +1,8 @@
 //! Selective receive: takes the first message in the mailbox that fits, with or without a timeout.
 //!
 //! The process goes through its mailbox from the first letter on. It waits for each letter that it
-//! has not observed yet. This wait is an event without an access. So the message that it receives
-//! depends only on the order in which letters arrive.
+//! has not observed yet. This wait is an event without an access. So the message that the process
+//! receives depends only on the order in which letters arrive.
 
 use crate::exit::Exit;
 use crate::inbox::{Content, Letter};

@@ -95,8 +95,8 @@ fn a_kill_may_come_before_or_after_each_operation() {
         });
         victim.kill();
     });
-    // A process finds a kill only at an operation. The victim has no operation after its last send,
-    // so it notes "done" whenever it has sent both numbers.
+    // A kill takes effect only at an operation of the victim. The victim has no operation after its
+    // last send, so it notes "done" whenever it has sent both numbers.
     let seen = [vec![], vec!["1"], vec!["1", "11", "done"]];
     assert_eq!(found.seen(), seen.into());
 }

@@ -272,7 +272,8 @@ fn an_operation_in_a_reaction_is_an_error() {
     assert!(message.contains("add it to the actions"), "{message}");
 }
 
-/// Returns the reason why the model has no state after its main thread has ended.
+/// Returns the reason why the model does not report its whole state after its main thread has
+/// ended, or `None` if it does.
 fn opaque(body: impl Fn() + 'static) -> Option<Opaque> {
     let mut model = Model::new(Config::default(), body);
     model.reset();

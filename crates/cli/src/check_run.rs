@@ -29,7 +29,7 @@ pub fn check_run(options: &CheckRunOptions) -> Done {
         println!("broken: {}", harmless(&shown(case, constraint)));
     }
     println!(
-        "constraints: {} of {} kept, {} not met, {} broken",
+        "constraints: {} of {} kept, {} not reached, {} broken",
         adherence.kept,
         case.constraints.len(),
         adherence.not_reached,

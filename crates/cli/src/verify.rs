@@ -329,8 +329,8 @@ impl Verification<'_> {
         Ok(exit_code(verdict))
     }
 
-    /// Returns the verdict: a bug if a bug is not prevented, otherwise whether everything is
-    /// verified.
+    /// Returns the verdict: a bug if any report has one, even if the constraints prevent it.
+    /// Otherwise the verdict says whether everything is verified.
     fn verdict(&self, reports: &[(usize, Report)], is_verified: bool) -> Verdict {
         let mut verdicts = reports.iter().map(|(_, report)| report.verdict);
         match (verdicts.any(|verdict| verdict == Verdict::Bug), is_verified) {

@@ -204,7 +204,8 @@ fn nothing_is_loaded_from_outside() {
     look(&page, 1400, async |browser| {
         let loaded = "performance.getEntriesByType('resource').length";
         assert_eq!(ask(browser, loaded).await?, 0);
-        // The policy blocks requests and injected scripts. The page itself has none.
+        // The policy blocks requests and injected scripts. The page itself makes no requests and
+        // injects no scripts, so the test does both.
         let blocked = "await fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'blocked')";
         assert_eq!(ask(browser, blocked).await?, "blocked");
         let injected = "(() => { const script = document.createElement('script'); script.textContent = 'window.ran = 1'; \

@@ -40,8 +40,8 @@ pub struct Plan {
     named: Vec<(Path, usize)>,
     /// The hashes of these paths, sorted, with their positions in `named`.
     hashed: Vec<(u64, usize)>,
-    /// The hashes of parents' paths, sorted, each with a number that is greater than those of all
-    /// children that the file names.
+    /// The hashes of the paths of all parents, sorted, each with the highest number of a child that
+    /// the file names, plus one.
     families: Vec<(u64, u32)>,
     threads: Vec<Stops>,
     /// Whether nothing is left to be enforced, alternatives included.

@@ -43,7 +43,7 @@ pub fn junit(report: &Report) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
-/// Returns the message that a list of test cases shows.
+/// Returns the short message of the test case, which viewers show in their lists of test cases.
 fn message(report: &Report) -> String {
     match report.errors.as_slice() {
         [] => {

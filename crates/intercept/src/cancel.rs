@@ -8,10 +8,9 @@
 //! for the request is not in the queue of the object: a cancelled thread consumes no signal and no
 //! permit.
 //!
-//! Handlers of `pthread_cleanup_push` are places to jump to in C (`__pthread_register_cancel`), and
-//! destructors in C++. `PTHREAD_CANCEL_ASYNCHRONOUS` and the cancellation points of input and
-//! output are not covered. In programs that do not call `pthread_cancel`, cancellation points do
-//! nothing.
+//! A handler of `pthread_cleanup_push` is a jump buffer (`__pthread_register_cancel`) in C, and a
+//! destructor in C++. `PTHREAD_CANCEL_ASYNCHRONOUS` and the cancellation points of input and output
+//! are not covered. In programs that do not call `pthread_cancel`, cancellation points do nothing.
 
 use crate::gate::{self, Own, close, code, frame, is_inside};
 use crate::tries::code_of;

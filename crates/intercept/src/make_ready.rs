@@ -129,7 +129,7 @@ unsafe fn observe_no_more(counts: *mut Counts) {
     }
 }
 
-/// `_Make_ready::_M_set`: registers the state for the end of the thread.
+/// `_Make_ready::_M_set`: registers the state, so that it is made ready when the thread ends.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn _ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv(
     element: *mut MakeReady,

@@ -1,5 +1,5 @@
-//! Mirrors `loom::lazy_static`: the type that loom's `lazy_static!` uses, and re-exports. Here
-//! [`lazy_static!`](crate::lazy_static!) uses `mazurka::sync::Lazy` instead.
+//! Mirrors `loom::lazy_static`: re-exported names, and the type that loom's `lazy_static!` uses.
+//! Here [`lazy_static!`](crate::lazy_static!) uses `mazurka::sync::Lazy` instead.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -42,7 +42,8 @@ pub struct Builder {
     pub preemption_bound: Option<usize>,
     /// The file in which the search is saved and from which it resumes (`LOOM_CHECKPOINT_FILE`).
     pub checkpoint_file: Option<PathBuf>,
-    /// Saves the search after this many executions and at the end (`LOOM_CHECKPOINT_INTERVAL`).
+    /// Saves the search at most once per this many executions, and at the end
+    /// (`LOOM_CHECKPOINT_INTERVAL`).
     pub checkpoint_interval: usize,
     /// Whether interleavings are explored only after the test calls [`explore`](crate::explore).
     pub expect_explicit_explore: bool,

@@ -34,7 +34,7 @@ loom::thread_local! {
     static OWN: Cell<u32> = Cell::new(7);
 }
 
-/// A static that is written as loom's `lazy_static!` expands it.
+/// A static written by hand, in the form that loom's `lazy_static!` generates.
 static BY_HAND: Lazy<Mutex<u32>> = Lazy {
     init: || Mutex::new(3),
     _p: PhantomData,

@@ -200,7 +200,7 @@ fn names() -> String {
 mod tests {
     use super::*;
 
-    /// Returns the calls for the options without spaces, or the error message.
+    /// Returns the calls for the options, with all spaces removed, or the error message.
     fn shown(options: &str) -> String {
         let tokens = options.parse().unwrap();
         match calls(tokens) {

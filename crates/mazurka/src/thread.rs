@@ -55,10 +55,7 @@ where
 /// Returns the current thread.
 #[track_caller]
 pub fn current() -> Thread {
-    Thread {
-        handle: runtime::Handle::current(),
-        name: OnceLock::new(),
-    }
+    Thread::of(runtime::Handle::current())
 }
 
 /// Waits for the current thread's token, which [`Thread::unpark`] makes available, and takes it.
@@ -126,10 +123,10 @@ pub struct ThreadId(u64);
 
 impl Thread {
     #[inline]
-    fn of(handle: runtime::Handle, name: Option<String>) -> Thread {
+    fn of(handle: runtime::Handle) -> Thread {
         Thread {
             handle,
-            name: OnceLock::from(name.map(Arc::from)),
+            name: OnceLock::new(),
         }
     }
 

@@ -299,7 +299,8 @@ impl Event {
     }
 }
 
-/// Two tasks, one of which may be polled spuriously, and an event for each.
+/// Two tasks that wait for one event, which happens twice, once for each task. The first task may
+/// be polled spuriously.
 fn two_waiters(cleans_up: bool, polls: u32) {
     let event = Arc::new(Event::default());
     let task = |polls| {

@@ -29,8 +29,8 @@ fn poll(is_there: impl Fn() -> bool) {
 }
 
 /// The number of simultaneous readers depends on the order of events that commute. An execution
-/// counts as halted if a reader came after the last round of the writer, because it might have
-/// changed something.
+/// counts as halted if a reader came after the last round of the writer, because that reader might
+/// have changed something.
 #[test]
 fn readers_that_poll_together_change_nothing() {
     let reports = reports(|| {

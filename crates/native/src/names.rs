@@ -70,7 +70,8 @@ pub struct Names {
 pub struct Frame {
     /// The qualified name without parameters: `queue::push`.
     pub function: Option<String>,
-    /// A normalized absolute path, unless the compiler was given another path.
+    /// A normalized path. It is absolute unless an option of the compiler (such as
+    /// `-ffile-prefix-map`) changed the directories in the debugging information.
     pub file: Option<String>,
     /// Counted from 1.
     pub line: Option<u32>,

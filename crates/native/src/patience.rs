@@ -6,7 +6,7 @@ use rustix::process::Pid;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// A measurement of the time that a process had to answer.
+/// A measurement of the time in which a process could have answered.
 #[derive(Debug)]
 pub struct Patience {
     process: Pid,

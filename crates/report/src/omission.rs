@@ -94,7 +94,7 @@ impl LeftOut {
     }
 }
 
-/// Formats the omission as a bound, followed by the option that accepts it.
+/// Formats the omission as a bound, followed by the option or environment variable that accepts it.
 impl Display for LeftOut {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         let LeftOut { kind, what } = self;

@@ -201,7 +201,8 @@ pub enum Answer {
     Brought,
 }
 
-/// The prefix of the name of a file that contains the order.
+/// If the value of [`ORDER`] begins with this prefix, the rest is the name of a file that contains
+/// the order.
 pub const ORDER_IN_FILE: &str = "@";
 
 impl Order {

@@ -23,7 +23,8 @@ pub enum Restart {
     PlainMemory,
     /// Threads share memory that the search has not watched so far.
     SharedMemory,
-    /// Atomic accesses may order accesses that would otherwise race, so they must be tracked.
+    /// Atomic accesses may order accesses that would otherwise race, so the orders that atomic
+    /// accesses establish must be tracked.
     AtomicOrder,
     /// More operations of an object depend on each other than the search assumed.
     CoarseObject,

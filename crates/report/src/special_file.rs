@@ -37,7 +37,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Checks whether the path is a name that the system gives to an open file, like `/dev/stdout`.
-/// Such a name must not be replaced.
+/// Such a name is a link that a new file must not replace.
 pub(crate) fn is_stream(path: &Path) -> bool {
     let is_link = path
         .symlink_metadata()

@@ -508,8 +508,9 @@ fn is_comparable(program: &Program) -> bool {
     !(is_named_too_early || may_panic && waits_for_ends)
 }
 
-/// Checks whether only some executions may show that an object needs a coarsening. Then the numbers
-/// of executions are not compared.
+/// Checks whether the program has operations that may require a coarsening. The machine coarsens
+/// from the start, but coroutines only once an execution shows the need. So the numbers of
+/// executions may differ and are not compared.
 fn is_coarsened_late(program: &Program) -> bool {
     program.does(&[
         Verb::TryRead,

@@ -17,7 +17,8 @@ const TRAPS: [(&str, Option<usize>); 23] = [
         "store x0 1 | load x0; load x1 | store x1 1 | load x1; load x0",
         None,
     ),
-    // An inherited expression is advanced over the events after its schedule.
+    // An inherited expression is advanced over the events of the new schedule that follow the
+    // inherited head.
     (
         "store x0 1 | store x1 1 | store x2 1 | load x1; load x2; load x0 | load x2; load x1; load x0",
         Some(60),

@@ -31,7 +31,8 @@ impl Hash for Window {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// The last states that were shown, and how the execution ended.
+/// The results of all maximal executions: for each, the last states that were shown, and how it
+/// ended.
 pub type Finals = BTreeSet<(BTreeMap<String, String>, Outcome)>;
 
 /// Reads the window at the end of each execution.

@@ -42,7 +42,7 @@ struct Shared {
     watch: Watch,
     address: SocketAddr,
     token: String,
-    /// The folder in which sources are searched.
+    /// The folder in which source files are looked up.
     folder: PathBuf,
 }
 

@@ -4,8 +4,8 @@ use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
 use std::fs;
 
-/// A structure is copied while other threads read the target and write the source. The argument is
-/// the forbidden outcome.
+/// A structure is copied while another thread reads the target and writes the source. The argument
+/// is the forbidden outcome.
 const AT_ONCE: &str = "
 #include <assert.h>
 #include <pthread.h>

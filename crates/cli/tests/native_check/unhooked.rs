@@ -1,5 +1,6 @@
 //! Accesses of every type and in every statement are seen, whether or not the compiler inserts a
-//! hook. By the C standard, each access races and each update can be lost.
+//! hook. Two threads perform the same operation, so by the C standard there is a data race, and
+//! each update can be lost.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;

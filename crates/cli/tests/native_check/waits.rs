@@ -486,7 +486,7 @@ const POLLS: [(&str, &str, &str, &str); 14] = [
         "for (int is = 0; !is;) { pthread_spin_lock(&spin); is = done; pthread_spin_unlock(&spin); }",
         "verified",
     ),
-    // Another lock is taken and released within.
+    // Another lock is taken and released while the lock is held.
     (
         "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
          static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;",

@@ -185,8 +185,9 @@ impl<T> Channel<T> {
         self.ends_receive(was_disconnected, |_| ())
     }
 
-    /// Checks whether all senders are gone. This check comes first: a later check could miss a
-    /// message that is sent before the last sender is dropped.
+    /// Checks whether all senders are gone. This check comes before the receiver looks for a
+    /// message. In the other order, it could report `Disconnected` although a message was sent
+    /// before the last sender was dropped.
     fn check_senders(&self) -> bool {
         begin(OpKind::ClosedCheck);
         let is_disconnected = self.with(|state| state.senders == 0);

@@ -14,7 +14,7 @@ pub struct Mutex {
     next: AtomicU32,
     /// The recursion count of a recursive mutex.
     count: AtomicU32,
-    /// The kernel's number of the thread that holds the mutex, or 0.
+    /// The kernel's thread ID (TID) of the thread that holds the mutex, or 0.
     owner: AtomicU32,
     unused: u32,
     /// The kind, at the place where the C library stores it.

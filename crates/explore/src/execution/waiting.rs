@@ -5,8 +5,9 @@
 use super::{EventId, Execution, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Units of time that a thread takes to start another thread, and that the new thread takes to
-/// begin. An event takes one unit (about ten nanoseconds), so this is about ten microseconds.
+/// Units of time that a thread takes to start another thread. The new thread takes the same time
+/// again to begin. An event takes one unit (about ten nanoseconds), so each of the two takes about
+/// ten microseconds.
 const START: u64 = 1000;
 
 /// Units of time from the last event of a thread until a thread that joins it observes its end.

@@ -96,7 +96,7 @@ impl GraphSearch {
         None
     }
 
-    /// Returns the search of the branches that the frame has left.
+    /// Returns the search of the frame's remaining branches.
     fn part_at(&self, position: usize) -> GraphSearch {
         let frame = &self.frames[position];
         // A later revisit may have removed events from the graph in which the frame was created.

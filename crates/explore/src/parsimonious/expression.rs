@@ -269,9 +269,9 @@ impl Expression {
             .any(|&(of, name)| of as usize == item && event.follows(name))
     }
 
-    /// Returns the first item of P that concerns the event, performed as `op`. The event is this
-    /// item, conflicts with it, or follows an executed event that does. Items that were removed do
-    /// not count.
+    /// Returns the first item of P that concerns the event, performed as `op`. This means that the
+    /// event is the item, conflicts with the item, or follows an executed event that conflicts with
+    /// the item. Items that were removed do not count.
     fn first_concerned(&self, event: &Candidate<'_>, op: Op) -> Option<(usize, Concern)> {
         let Generated { items, summary, .. } = &*self.rest.generated;
         if self.rest.conflicting.is_empty() && !summary.may_conflict(op) {

@@ -23,7 +23,7 @@ pub(super) struct Use {
     /// The word that represents the state.
     pub(super) word: usize,
     pub(super) how: How,
-    /// The descriptor by which the state is used, if it is a file.
+    /// The file descriptor through which the state is used, if there is one.
     pub(super) descriptor: Option<c_int>,
 }
 

@@ -194,7 +194,8 @@ impl Covered {
 /// the objects of that thread.
 type Object = (String, Option<(String, u32)>);
 
-/// The coverage by names, which can be merged from the parts of a search.
+/// The coverage of a search or of a part of it, with names instead of ids, so that the coverage of
+/// all parts can be added up.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(crate) struct Seen {
     executions: u64,

@@ -357,7 +357,8 @@ impl Division {
         }
     }
 
-    /// Saves the state of the search if it has changed enough and a checkpoint is set.
+    /// Saves the state of the search if a checkpoint is set and enough executions were counted
+    /// since the last save.
     ///
     /// # Errors
     /// Returns an error if the first save fails. The search then ends. If a later save fails, the

@@ -97,8 +97,8 @@ impl Once {
     }
 }
 
-/// Calls `initialize`, unless the initialization is complete or another thread does it. In the
-/// latter case, waits for that thread.
+/// Calls `initialize`, unless the initialization is complete. If another thread is initializing,
+/// first waits for that thread.
 #[track_caller]
 pub(super) fn call_once_force(once: &Born<runtime::Once>, initialize: impl FnOnce(&OnceState)) {
     let Entry::Initialize { after_failure } = once.enter() else {

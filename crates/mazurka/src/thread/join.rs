@@ -25,9 +25,9 @@ impl<T: 'static> JoinHandle<T> {
         T: Send,
     {
         let returned = Returned::new();
-        let handle = runtime::Handle::spawn(name.clone(), returned.filled_by(body))?;
+        let handle = runtime::Handle::spawn(name, returned.filled_by(body))?;
         Ok(JoinHandle {
-            thread: Thread::of(handle, name),
+            thread: Thread::of(handle),
             returned,
         })
     }
@@ -38,7 +38,7 @@ impl<T: 'static> JoinHandle<T> {
         let returned = Returned::new();
         let handle = runtime::Handle::spawn_local(None, returned.filled_by(body));
         JoinHandle {
-            thread: Thread::of(handle, None),
+            thread: Thread::of(handle),
             returned,
         }
     }

@@ -63,9 +63,9 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         body: impl FnOnce() -> T + Send + 'scope,
     ) -> io::Result<ScopedJoinHandle<'scope, T>> {
         let returned = Returned::new();
-        let handle = self.threads.start(name.clone(), returned.filled_by(body))?;
+        let handle = self.threads.start(name, returned.filled_by(body))?;
         Ok(ScopedJoinHandle {
-            thread: Thread::of(handle, name),
+            thread: Thread::of(handle),
             returned,
             scope: PhantomData,
         })

@@ -113,7 +113,8 @@ impl Function<'_> {
         let mut unreached = 1..self.starts.len();
         // The state where the function jumps through a table, and the blocks that may follow.
         let (mut jumped, mut seeded): (Option<State>, Vec<usize>) = (None, Vec::new());
-        // The frame pointer is set at the end of the prologue, which is in the first block.
+        // The prologue (`push rbp; mov rbp, rsp`) is in the first block, so the frame pointer is
+        // set in all other blocks.
         let has_frame_pointer = self.instructions.iter().take(4).any(|instruction| {
             instruction.mnemonic() == Mnemonic::Mov
                 && instruction.op0_register() == Register::RBP

@@ -190,7 +190,7 @@ impl Assembler {
         self.distance(self.announce)
     }
 
-    /// Appends the distance from its own end to an address.
+    /// Appends the distance to an address, measured from the end of the appended bytes.
     fn distance(&mut self, address: u64) -> Option<()> {
         let distance = address.wrapping_sub(self.end() + 4) as i64;
         self.bytes

@@ -3,59 +3,51 @@
 use crate::engine::Engine;
 use crate::engine::perform;
 use std::alloc::Layout;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
-/// Returns memory from the heap of the running thread, if code of a program under test runs.
+/// If code of a program under test runs, allocates memory from the heap of the running thread, and
+/// returns null if there is no memory. Otherwise returns `None`.
 #[inline]
-pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
+pub(crate) fn allocate(layout: Layout) -> Option<*mut u8> {
     let engine = perform::current()?;
     // SAFETY: the engine is alive while its threads run, and so is the heap of the running thread.
     // Nothing else uses the heap.
-    let arena = unsafe { (*(*engine.as_ptr()).guests.heap).arena(layout) };
-    let memory = match arena.allocate(layout) {
-        Some(memory) => Some(memory),
-        None => allocate_anew(engine, layout),
-    };
-    // SAFETY: the engine is alive while its threads run.
-    if unsafe { (*engine.as_ptr()).watch.compares } {
-        record_allocation(engine, memory, layout);
+    unsafe {
+        if !(*engine.as_ptr()).watch.compares
+            && let arena = (*(*engine.as_ptr()).guests.heap).arena(layout)
+            && let Some(memory) = arena.allocate(layout)
+        {
+            return Some(memory.as_ptr());
+        }
     }
-    memory
+    Some(allocate_anew(engine, layout))
 }
 
+/// Allocates memory that does not fit into the current window of its arena, or that is compared.
 #[cold]
 #[inline(never)]
-fn record_allocation(engine: NonNull<Engine>, memory: Option<NonNull<u8>>, layout: Layout) {
-    let Some(memory) = memory else {
-        return;
-    };
-    // Memory for the record comes from the system.
-    perform::enter_root();
-    // SAFETY: the engine is alive while its threads run, and nothing else uses it.
-    let engine_at_hand = unsafe { &mut *engine.as_ptr() };
-    let thread = engine_at_hand.running;
-    let address = memory.addr().get();
-    engine_at_hand
-        .guests
-        .hidden
-        .allocated(address, layout.size(), thread);
-    perform::leave(engine);
-}
-
-#[cold]
-#[inline(never)]
-fn allocate_anew(engine: NonNull<Engine>, layout: Layout) -> Option<NonNull<u8>> {
-    // Memory that the arena itself allocates comes from the system.
+fn allocate_anew(engine: NonNull<Engine>, layout: Layout) -> *mut u8 {
+    // Memory for the checker's own data comes from the system.
     perform::enter_root();
     // SAFETY: as in `allocate`.
-    let memory = unsafe {
-        let memory = (*(*engine.as_ptr()).guests.heap)
-            .arena(layout)
-            .allocate_anew(layout);
-        memory.or_else(|| (*engine.as_ptr()).allocate_large(layout))
-    };
+    let engine_at_hand = unsafe { &mut *engine.as_ptr() };
+    // SAFETY: as in `allocate`.
+    let arena = unsafe { (*engine_at_hand.guests.heap).arena(layout) };
+    let memory = arena
+        .allocate(layout)
+        .or_else(|| arena.allocate_anew(layout))
+        .or_else(|| engine_at_hand.allocate_large(layout));
+    if let Some(memory) = memory
+        && engine_at_hand.watch.compares
+    {
+        let (address, thread) = (memory.addr().get(), engine_at_hand.running);
+        engine_at_hand
+            .guests
+            .hidden
+            .allocated(address, layout.size(), thread);
+    }
     perform::leave(engine);
-    memory
+    memory.map_or(ptr::null_mut(), NonNull::as_ptr)
 }
 
 /// Extends an object in place, if possible.

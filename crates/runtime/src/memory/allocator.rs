@@ -26,7 +26,7 @@ unsafe impl GlobalAlloc for ModelAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match allocate::allocate(layout) {
-            Some(memory) => memory.as_ptr(),
+            Some(memory) => memory,
             // SAFETY: the caller upholds the contract of `alloc`.
             None => unsafe { System.alloc(layout) },
         }
@@ -48,9 +48,11 @@ unsafe impl GlobalAlloc for ModelAllocator {
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         match allocate::allocate(layout) {
             Some(memory) => {
-                // SAFETY: the memory has this size and belongs to the new object alone.
-                unsafe { ptr::write_bytes(memory.as_ptr(), 0, layout.size()) };
-                memory.as_ptr()
+                if !memory.is_null() {
+                    // SAFETY: the memory has this size and belongs to the new object alone.
+                    unsafe { ptr::write_bytes(memory, 0, layout.size()) };
+                }
+                memory
             }
             // SAFETY: the caller upholds the contract of `alloc_zeroed`.
             None => unsafe { System.alloc_zeroed(layout) },

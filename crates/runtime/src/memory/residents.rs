@@ -132,7 +132,8 @@ impl Residents {
         self.copies.iter().map(span)
     }
 
-    /// Discards the record of memory that was freed, if it is too large for the arenas.
+    /// Discards the record of the memory at this address, which is being freed. Only memory that is
+    /// too large for the arenas has such a record.
     pub(crate) fn remove_large(&mut self, address: usize) {
         self.large.retain(|large| large.start != address);
     }
@@ -289,8 +290,8 @@ impl Engine {
         object
     }
 
-    /// Allocates memory of the system for an object of the running thread that is too large for the
-    /// arenas.
+    /// Allocates an object that is too large for the arenas, in memory of the system. The object
+    /// belongs to the running thread.
     pub(crate) fn allocate_large(&mut self, layout: Layout) -> Option<NonNull<u8>> {
         // SAFETY: the layout is not empty, because an empty layout fits into every arena.
         let memory = NonNull::new(unsafe { alloc::System.alloc(layout) })?;

@@ -268,8 +268,8 @@ impl Engine {
     }
 }
 
-/// Records that a compiler library is about to do its one-time action at this address. Returns
-/// whether this is the first time in the execution.
+/// Records that a compiler's library is about to run the one-time initializer whose control
+/// variable is at this address. Returns whether this is the first time in the execution.
 pub fn begins_library_once(control: usize) -> bool {
     silently(|engine| {
         engine

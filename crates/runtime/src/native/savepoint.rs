@@ -78,7 +78,8 @@ pub(crate) struct Savepoints {
     count: usize,
     /// The steps of the current execution.
     path: Vec<Step>,
-    /// The number of runs of threads. A thread that has not run since a savepoint is unchanged.
+    /// The last version that was given to the state of a thread. A thread whose state has the same
+    /// version as in a savepoint is unchanged.
     runs: u64,
     /// The number of executions so far, by this model and the models of earlier slices.
     pub(crate) repeated: u64,
@@ -126,7 +127,7 @@ struct SavedThread {
 }
 
 impl Savepoints {
-    /// Counts a run of a thread, and returns its number.
+    /// Returns a new version for the state of a thread.
     #[inline(always)]
     pub(crate) fn next_run(&mut self) -> u64 {
         self.runs += 1;

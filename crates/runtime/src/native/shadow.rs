@@ -304,9 +304,9 @@ impl Engine {
         self.running == ThreadId::MAIN && self.guests.native.life.joined + 1 == self.started().len()
     }
 
-    /// Searches for the data races of a native program from the next execution on, with all
-    /// synchronization by atomic accesses. While executions are recorded or audited, all memory is
-    /// watched.
+    /// From the next execution on, searches for the data races of a native program and takes all
+    /// synchronization by atomic accesses into account. While executions are recorded or audited,
+    /// all memory is watched.
     pub(crate) fn watch_all_memory(&mut self) {
         self.watch.races |= self.guests.native.is_raced;
         self.guests.native.is_ordering = true;

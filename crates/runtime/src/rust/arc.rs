@@ -216,7 +216,8 @@ impl<T: Clone> Arc<T> {
         Shared::get_mut(&mut this.value).unwrap_or_else(|| halt_in_tear_down())
     }
 
-    /// Finds the owners. Outside of models, also takes the value from weak references.
+    /// Finds out whether the value has other owners. Outside of models, if it has only weak
+    /// references besides this owner, also moves it to a place that they do not find.
     #[track_caller]
     fn owners(this: &mut Arc<T>) -> Owners {
         outside!(event(OpKind::ReadModifyWrite, || {

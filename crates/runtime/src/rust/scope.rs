@@ -10,10 +10,14 @@ use crate::rust::pools::Wait;
 use crate::rust::thread::{Body, Handle, start};
 use explore::ThreadId;
 use objects::Thread;
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::io;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+
+/// A list of threads, which is short in nearly all programs.
+type Threads = SmallVec<[ThreadId; 16]>;
 
 /// Threads that may borrow everything that outlives `'scope`, as in `std::thread::scope`. The
 /// threads are started while [`scope`] runs for this value.
@@ -36,7 +40,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 #[derive(Default)]
 pub struct Scope<'scope> {
     /// The threads that are not joined, or `None` before and after [`scope`] runs.
-    threads: RefCell<Option<Vec<ThreadId>>>,
+    threads: RefCell<Option<Threads>>,
     /// The threads that are not joined, outside of models.
     #[cfg(feature = "enforce")]
     outside: outside::Threads,
@@ -53,12 +57,12 @@ unsafe impl Sync for Scope<'_> {}
 #[track_caller]
 pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) -> R {
     outside!(scope.outside.scope(body));
-    let before = scope.threads.replace(Some(Vec::new()));
+    let before = scope.threads.replace(Some(Threads::new()));
     assert!(before.is_none(), "a scope is opened inside itself");
     let result = catch_unwind(AssertUnwindSafe(body));
     let location = Location::caller();
     // Threads of the scope may start more threads.
-    let mut ended = Vec::new();
+    let mut ended = Threads::new();
     while let Some(thread) = scope.next_to_join() {
         await_scoped(thread, location);
         ended.push(thread);
@@ -152,7 +156,7 @@ impl<'scope> Scope<'scope> {
     /// Joins threads that have ended without a step for each join, the youngest first. Stops at the
     /// first thread for which this is not possible.
     #[track_caller]
-    fn join_ended(&self, ended: &mut Vec<ThreadId>) {
+    fn join_ended(&self, ended: &mut Threads) {
         let mut threads = self.threads.borrow_mut();
         let threads = threads.as_mut().expect("a scope that joins is open");
         silently(|engine| {
