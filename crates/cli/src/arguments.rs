@@ -192,6 +192,15 @@ pub struct CheckOptions {
     /// until no execution is left out
     #[arg(long, value_name = "N")]
     pub preemptions: Option<Preemptions>,
+    /// Reductions beyond traces. `symmetry` explores threads that run the same code with the same
+    /// arguments up to permutation
+    #[arg(
+        long,
+        value_name = "WHICH",
+        value_delimiter = ',',
+        default_value = "none"
+    )]
+    pub reductions: Vec<Reduction>,
     /// Seed for the algorithms random and pct
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -242,6 +251,15 @@ pub struct CheckOptions {
     /// Whether the explorer shows the result.
     #[arg(skip)]
     pub is_explored: bool,
+}
+
+/// A reduction of the search beyond one execution for each trace.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Reduction {
+    /// No reduction.
+    None,
+    /// Explore threads that run the same code with the same arguments up to permutation.
+    Symmetry,
 }
 
 /// Options of `verify`.

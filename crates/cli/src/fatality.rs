@@ -238,6 +238,7 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
         algorithm: order.algorithm.parse().unwrap_or_default(),
         memory: memory(order, trailed),
         weak_ordering: None,
+        symmetry: false,
         jobs: 1,
         elapsed_s: 0.0,
         compile_s: None,

@@ -1,6 +1,6 @@
 //! Checks a program in C or C++: builds it, starts its checking process and reads the answers.
 
-use crate::arguments::{CheckOptions, ReplayOptions};
+use crate::arguments::{CheckOptions, Reduction, ReplayOptions};
 use crate::cluster::{self, Server};
 use crate::crew;
 use crate::guard::{Guard, Received};
@@ -457,6 +457,7 @@ pub fn order(options: &CheckOptions, name: String) -> Result<Order, Refusal> {
         draws: options.draws(),
         time_limit: options.time_limit.map(|limit| limit.0),
         preemptions: options.preemptions,
+        symmetry: options.reductions.contains(&Reduction::Symmetry),
         seed: options.seed,
         conditions: options.conditions.all(),
         accept: options.accept.clone(),

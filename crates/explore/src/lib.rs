@@ -36,6 +36,7 @@ mod reduction;
 mod replay;
 mod search;
 mod strategy;
+mod symmetry;
 mod verification;
 
 pub use algorithm::{Algorithm, Options, UnknownAlgorithm, Unreadable};
@@ -57,6 +58,7 @@ pub use random::{Pct, RandomWalk};
 pub use replay::Replay;
 pub use search::{Enabled, Node, Reduction, Search, Sleeper};
 pub use strategy::{Decision, Ending, LEARNING, Part, Strategy};
+pub use symmetry::{Symmetric, Symmetry};
 pub use verification::Verification;
 
 use probe_runs::ProbeRuns;

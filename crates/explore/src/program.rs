@@ -47,6 +47,13 @@ pub trait Program {
         None
     }
 
+    /// Returns the twin that was started right before this thread, if there is one. Twins are
+    /// threads that can be exchanged: they run the same code with the same arguments, and no thread
+    /// tells them apart ([`Symmetric`](crate::Symmetric)).
+    fn twin(&self, _thread: ThreadId) -> Option<ThreadId> {
+        None
+    }
+
     /// Returns what the next step of an enabled thread depends on and can change, or `None` if this
     /// is unknown.
     fn footprint(&self, _thread: ThreadId) -> Option<Footprint> {

@@ -14,7 +14,7 @@ use std::ffi::CStr;
 /// function returns `ESRCH`.
 macro_rules! known {
     ($thread:expr) => {
-        match threads::index_of($thread) {
+        match threads::identified($thread) {
             Some(index) => index,
             None => return libc::ESRCH,
         }
@@ -159,6 +159,7 @@ export! {
             return real!(gettid(): fn() -> pid_t);
         }
         let _closed = close();
+        native::tell_apart(threads::own_index());
         number()
     }
 

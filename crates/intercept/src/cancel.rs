@@ -185,7 +185,7 @@ export! {
             return real!(pthread_cancel(thread): fn(pthread_t) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        let Some(index) = threads::index_of(thread) else {
+        let Some(index) = threads::identified(thread) else {
             return libc::ESRCH;
         };
         let Some(word) = word_of(index) else {

@@ -3,7 +3,7 @@
 
 use crate::gate::{close, code, is_inside};
 use crate::library_calls::by_number;
-use crate::{attributes, clock, heap, remapping};
+use crate::{attributes, clock, heap, remapping, threads};
 use libc::{c_int, c_long, timespec};
 use runtime::native::{self, Futex};
 
@@ -86,6 +86,7 @@ export! {
     ) -> c_long {
         if is_inside() && number == libc::SYS_gettid {
             let _closed = close();
+            native::tell_apart(threads::own_index());
             return attributes::number().into();
         }
         if remapping::CALLS.contains(&number) {

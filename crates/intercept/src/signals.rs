@@ -143,7 +143,7 @@ pub(crate) fn send_by_number(number: c_long, words: [c_long; 6]) -> Option<c_int
 /// Handles a signal that the program sends to the thread with this handle, which exists until the
 /// thread is joined.
 fn send_to_handle(thread: pthread_t, signal: c_int, by: &str) -> c_int {
-    let sent = send(|code| match crate::threads::index_of(thread) {
+    let sent = send(|code| match crate::threads::identified(thread) {
         Some(index) if index == runtime::current().index() => to_itself(signal, code),
         Some(_) if signal != 0 => to_thread(by, code),
         Some(_) => Sent::Nothing,

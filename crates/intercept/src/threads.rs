@@ -39,6 +39,13 @@ pub(crate) fn index_of(handle: pthread_t) -> Option<usize> {
     (handle.is_multiple_of(HANDLE) && index < count()).then_some(index)
 }
 
+/// Like [`index_of`], for a use of the handle that depends on which thread it is.
+pub(crate) fn identified(handle: pthread_t) -> Option<usize> {
+    let index = index_of(handle)?;
+    native::tell_apart(index);
+    Some(index)
+}
+
 /// Begins an execution, with the main thread.
 pub(crate) fn begin() {
     prepare(0, None, ptr::null_mut(), false);
@@ -71,6 +78,7 @@ unsafe fn create(
     if stack > 0 {
         runtime::ask_for_stack(stack);
     }
+    native::will_run(start.map_or(0, |start| start as usize), argument.addr());
     let handle = handle(child.index());
     // SAFETY: as promised by the caller.
     unsafe { give_reported(place, handle) };
@@ -181,6 +189,7 @@ fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
     }
     let joined = at(index);
     let (clock, result) = (joined.clock, joined.result);
+    native::read_result(thread, result.addr() as u64);
     let joiner = own();
     joiner.clock = joiner.clock.max(clock);
     Ok(result)
@@ -430,7 +439,8 @@ export! {
             return real!(pthread_self(): fn() -> pthread_t);
         }
         let _closed = close();
-        handle(runtime::current().index())
+        native::tell_apart(own_index());
+        handle(own_index())
     }
 
     placed fn thrd_create(thread: *mut pthread_t, start: Start, argument: *mut c_void) -> c_int {

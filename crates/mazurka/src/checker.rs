@@ -155,6 +155,38 @@ impl Checker {
         self
     }
 
+    /// Sets whether threads that run the same code with equal captures are explored up to
+    /// permutation (default `false`). Counts of executions are then smaller than numbers of traces.
+    /// If the program tells such threads apart, by their ids or because their parent does not join
+    /// all of them together, the search starts again without this reduction for them.
+    ///
+    /// The program must not depend on the order or the hashes of addresses of memory that these
+    /// threads allocate. Only searches by `parsimonious`, `optimal`, `source` and `sleep` under
+    /// sequential consistency, without a bound on preemptions, can be reduced.
+    ///
+    /// ```
+    /// use mazurka::sync::Arc;
+    /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    /// use mazurka::{Checker, thread};
+    ///
+    /// let program = || {
+    ///     let count = Arc::new(AtomicU32::new(0));
+    ///     thread::scope(|scope| {
+    ///         for _ in 0..5 {
+    ///             scope.spawn(|| {
+    ///                 count.fetch_add(1, SeqCst);
+    ///             });
+    ///         }
+    ///     });
+    /// };
+    /// assert_eq!(Checker::new().check(program).executions, 120);
+    /// assert_eq!(Checker::new().symmetry(true).check(program).executions, 1);
+    /// ```
+    pub fn symmetry(mut self, symmetry: bool) -> Checker {
+        self.settings.config.symmetry = symmetry;
+        self
+    }
+
     /// Sets the memory model (default [`MemoryModel::Auto`]). Under a weaker model than
     /// [`MemoryModel::Sc`], an atomic load may return an old value if the orderings of the accesses
     /// and fences allow this. The search then explores execution graphs. Only the default algorithm

@@ -2,7 +2,7 @@
 
 use mazurka::cell::{MutPtr, UnsafeCell};
 use mazurka::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use mazurka::sync::{Arc, Mutex};
+use mazurka::sync::{Arc, Mutex, mpsc};
 use mazurka::{Algorithm, Checker, FailureKind, MemoryModel, Report, Style, Verdict, thread};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
@@ -380,4 +380,46 @@ fn the_end_of_a_pointer_is_no_access_but_its_uses_are() {
     let report = check(false);
     assert_eq!(report.verdict, Verdict::Verified, "{report}");
     assert!(is_race(&check(true)));
+}
+
+#[test]
+fn a_receive_orders_the_send_that_waits_for_its_room() {
+    for bound in [0, 1] {
+        let report = Checker::new().check(move || {
+            let (sender, receiver) = mpsc::sync_channel(bound);
+            let shared = Published::new();
+            let other = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || {
+                    shared.write();
+                    receiver.recv().unwrap();
+                    receiver.iter().for_each(drop);
+                }
+            });
+            for number in 0..=bound {
+                sender.send(number).unwrap();
+            }
+            assert_eq!(shared.read(), 42);
+            drop(sender);
+            other.join().unwrap();
+        });
+        assert_eq!(report.verdict, Verdict::Verified, "{report}");
+        // A send that finds room is ordered after nothing.
+        let report = Checker::new().check(move || {
+            let (sender, receiver) = mpsc::sync_channel(bound + 1);
+            let shared = Published::new();
+            let other = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || {
+                    shared.write();
+                    receiver.iter().for_each(drop);
+                }
+            });
+            sender.send(1).unwrap();
+            shared.read();
+            drop(sender);
+            other.join().unwrap();
+        });
+        assert_eq!(report.errors[0].kind, FailureKind::DataRace, "{report}");
+    }
 }

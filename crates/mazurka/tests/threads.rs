@@ -6,6 +6,7 @@ use mazurka::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc, Barrier, Mutex, Once, OnceLock};
 use mazurka::{Checker, FailureKind, Style, Verdict, thread};
 use outcomes::{explored, outcomes};
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -408,4 +409,19 @@ fn a_spin_loop_may_ask_for_the_current_thread() {
         }
     });
     assert_eq!(report.verdict, Verdict::Verified, "{report}");
+}
+
+#[test]
+fn a_thread_local_value_is_set_without_its_initializer() {
+    mazurka::thread_local! {
+        static NUMBER: Cell<u32> = panic!("the initializer runs");
+        static LIST: RefCell<Vec<u32>> = panic!("the initializer runs");
+    }
+    mazurka::model(|| {
+        NUMBER.set(3);
+        LIST.set(vec![NUMBER.get()]);
+        assert_eq!(LIST.take(), [3]);
+        NUMBER.set(4);
+        assert_eq!(NUMBER.replace(5), 4);
+    });
 }

@@ -810,3 +810,75 @@ fn the_order_of_stores_is_shown() {
     assert!(text.contains("(already overwritten)"), "{text}");
     assert!(!text.contains("does not see"), "{text}");
 }
+
+/// An exclusive owner writes `5` through a reference, after another thread has written `1`.
+fn write_through_a_reference(
+    order: Ordering,
+    write: fn(&mut AtomicUsize),
+    check: fn(&AtomicUsize),
+) -> impl Fn() + Send + Sync + Clone {
+    move || {
+        let mut number = AtomicUsize::new(0);
+        let seen = thread::scope(|scope| {
+            scope.spawn(|| {
+                number.store(1, order);
+                number.fetch_add(1, order);
+            });
+            number.load(order)
+        });
+        write(&mut number);
+        check(&number);
+        thread::scope(|scope| {
+            scope.spawn(|| check(&number));
+            check(&number);
+        });
+        assert_eq!(number.fetch_add(seen, order), 5);
+        assert_eq!(number.load(order), 5 + seen);
+        assert_eq!(number.into_inner(), 5 + seen);
+    }
+}
+
+#[test]
+fn writes_by_an_exclusive_owner_are_seen() {
+    let writes: [fn(&mut AtomicUsize); 2] = [
+        |number| *number.get_mut() = 5,
+        |number| number.with_mut(|number| *number += 3),
+    ];
+    let checks: [fn(&AtomicUsize); 2] = [
+        |number| assert_eq!(number.load(Relaxed), 5),
+        |number| assert!(number.compare_exchange(5, 5, Relaxed, Relaxed).is_ok()),
+    ];
+    for write in writes {
+        for seen in checks {
+            for (memory, order) in [
+                (MemoryModel::Sc, SeqCst),
+                (MemoryModel::Tso, SeqCst),
+                (MemoryModel::Rc11, Relaxed),
+                (MemoryModel::Auto, Relaxed),
+            ] {
+                let program = write_through_a_reference(order, write, seen);
+                assert!(!is_found(memory, program), "{memory}");
+            }
+        }
+    }
+    // The value is not 1 after the write, in any execution.
+    let never: fn(&AtomicUsize) = |number| assert_ne!(number.load(Relaxed), 5);
+    for memory in [MemoryModel::Tso, MemoryModel::Rc11, MemoryModel::Auto] {
+        assert!(is_found(
+            memory,
+            write_through_a_reference(Relaxed, writes[0], never)
+        ));
+    }
+}
+
+#[test]
+fn accesses_by_address_are_not_explored() {
+    let report = check(MemoryModel::Rc11, || {
+        let number = AtomicUsize::new(0);
+        // SAFETY: no other thread has access.
+        unsafe { *number.as_ptr() = 1 };
+        number.load(Relaxed);
+    });
+    assert_eq!(report.verdict, Verdict::Bounded);
+    assert!(report.bounds[0].contains("as_ptr"), "{report}");
+}

@@ -46,6 +46,9 @@ pub struct Order {
     pub time_limit: Option<Duration>,
     /// The number of preemptions that an execution may have.
     pub preemptions: Option<Preemptions>,
+    /// Whether twins (threads that run the same code) are explored up to permutation.
+    #[serde(default)]
+    pub symmetry: bool,
     /// The seed for algorithms that choose at random.
     pub seed: Option<u64>,
     /// The conditions of the run. [`Verify`] overrides `is_enforceable`.

@@ -94,6 +94,10 @@ pub struct Report {
     /// other model, or the program cannot be checked under RC11.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weak_ordering: Option<String>,
+    /// Whether twins (threads that run the same code) were explored up to permutation, so that
+    /// there may be fewer executions than traces.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub symmetry: bool,
     /// The number of jobs.
     #[serde(default = "one")]
     pub jobs: usize,

@@ -223,6 +223,7 @@ impl Report {
         };
         let searched = match self.memory.is_weak() {
             true => "execution graphs".to_owned(),
+            false if self.symmetry => format!("{}, up to symmetry", self.algorithm),
             false => self.algorithm.to_string(),
         };
         lines.push(format!(
@@ -343,6 +344,7 @@ mod tests {
             algorithm: Algorithm::Parsimonious,
             memory: MemoryModel::Sc,
             weak_ordering: None,
+            symmetry: false,
             jobs: 1,
             elapsed_s: 0.2134,
             compile_s: None,

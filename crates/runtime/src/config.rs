@@ -35,6 +35,8 @@ pub struct Config {
     pub library: Option<&'static str>,
     /// The configuration of programs in machine code, or `None` for Rust programs.
     pub native: Option<Native>,
+    /// Whether to recognize twins, so that they can be explored up to permutation.
+    pub symmetry: bool,
     /// The optimizations of the search that are switched off.
     pub without: Vec<Shortcut>,
 }
@@ -52,6 +54,7 @@ impl Default for Config {
             patience: Duration::from_secs(5),
             library: None,
             native: None,
+            symmetry: false,
             without: Vec::new(),
         }
     }

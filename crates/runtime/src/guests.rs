@@ -39,7 +39,7 @@ use crate::watch::undone::History;
 use explore::{
     EventId, Execution, Fingerprint, Footprint, ObjectId, Outcome, Pending, Step, ThreadId,
 };
-use objects::ChannelWait;
+use objects::{ChannelWait, Sent};
 use report::{Goal, LeftOut, Shortcut};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -469,11 +469,11 @@ impl Guest for Guests {
         if engine.watch.races {
             match wait {
                 Wait::Unpark(thread) => engine.guests.happens_before.parked(thread),
-                Wait::Channel(_, ChannelWait::Send(_))
-                | Wait::Condvar(..)
-                | Wait::Letter(..)
-                | Wait::Network(..)
-                | Wait::Park(..) => {}
+                // The end of the receiver orders nothing.
+                Wait::Channel(channel, ChannelWait::Send(ticket))
+                    if engine.life.objects.channels.get(channel).sent(ticket)
+                        == Sent::Disconnected => {}
+                Wait::Condvar(..) | Wait::Letter(..) | Wait::Network(..) | Wait::Park(..) => {}
                 _ => engine.guests.happens_before.take_up(engine.running, edges),
             }
         }

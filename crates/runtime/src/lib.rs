@@ -93,7 +93,7 @@ pub use rust::sync;
 pub use rust::thread::{
     Handle, ask_for_stack, await_end, call_at, current, is_finished, is_in_model, is_over, join,
     name, panicking, panics_fail, park, park_here, park_here_for, park_timed, place, serve, spawn,
-    spawn_at, stand_at, unpark, upcoming_child,
+    spawn_at, stand_at, unpark, upcoming_child, will_run,
 };
 pub use trace::failure::Wanted;
 pub use trace::recorder::kind_of_object;

@@ -76,8 +76,8 @@ pub use source_map::SourceMap;
 pub(crate) use threads::EndOfThread;
 pub use threads::{
     clean_stack, end_for_others, end_thread, excuse, exit_program, fail, goal, is_alone,
-    join_ended, leave_out, living_other, own_stack, privately, refuse, return_from_main,
-    return_from_thread, spawn, warn,
+    join_ended, leave_out, living_other, own_stack, privately, read_result, refuse,
+    return_from_main, return_from_thread, spawn, tell_apart, warn, will_run,
 };
 
 pub use unrolling::{IS_BOUNDED, enter_function};

@@ -4,6 +4,7 @@ mod divided;
 mod final_states;
 mod graphs;
 mod preemptions;
+pub mod symmetry;
 mod verified_prefixes;
 
 use crate::direct;

@@ -12,7 +12,7 @@ use crate::entry::{self, Kind};
 use crate::phase::{self, Phase, phases};
 use crate::plan::Plan;
 use crate::program::{Action, Program, Sort, Verb};
-use crate::trace::Record;
+use crate::trace::{Key, Record};
 use effect::Event;
 use explore::{
     Access, EventId, Fingerprint, Footprint, Interrupt, Op, OpKind, Outcome, Pending, Performed,
@@ -125,6 +125,45 @@ impl Machine {
     /// Returns the events performed so far.
     pub(crate) fn records(&self) -> &[Record] {
         &self.records
+    }
+
+    /// Returns the key of the orbit of the trace: the smallest key of the traces that arise from it
+    /// by exchanging twins.
+    pub(crate) fn orbit(&self) -> Key {
+        let mut groups: Vec<Vec<ThreadId>> = Vec::new();
+        for (index, twin) in self.plan.twins.iter().enumerate() {
+            let thread = ThreadId::from_index(index);
+            let group = groups
+                .iter_mut()
+                .find(|group| group.last() == twin.as_ref());
+            match group {
+                Some(group) => group.push(thread),
+                None => groups.push(vec![thread]),
+            }
+        }
+        let renamed = |names: &Vec<ThreadId>| {
+            let mut records = self.records.clone();
+            for record in &mut records {
+                record.step.thread = names[record.step.thread.index()];
+            }
+            Key::of(&records)
+        };
+        let mut all = vec![(0..self.threads.len()).map(ThreadId::from_index).collect()];
+        for group in &groups {
+            let with_group = |names: Vec<ThreadId>| {
+                let permuted = permutations(group).into_iter();
+                permuted.map(move |permuted| {
+                    let mut names = names.clone();
+                    for (thread, name) in group.iter().zip(permuted) {
+                        names[thread.index()] = name;
+                    }
+                    names
+                })
+            };
+            all = all.into_iter().flat_map(with_group).collect();
+        }
+        let keys = all.iter().map(renamed);
+        keys.min().expect("there is the trace itself")
     }
 
     /// Returns the event performed last.
@@ -313,6 +352,23 @@ impl Machine {
     }
 }
 
+fn permutations(threads: &[ThreadId]) -> Vec<Vec<ThreadId>> {
+    let Some((&first, rest)) = threads.split_first() else {
+        return vec![Vec::new()];
+    };
+    let with_first = |rest: Vec<ThreadId>| {
+        (0..=rest.len()).map(move |at| {
+            let mut all = rest.clone();
+            all.insert(at, first);
+            all
+        })
+    };
+    permutations(rest)
+        .into_iter()
+        .flat_map(with_first)
+        .collect()
+}
+
 /// Returns the variable that an operation accesses.
 fn variable_of(op: Op) -> Option<usize> {
     let is_variable = matches!(
@@ -430,6 +486,10 @@ impl explore::Program for Machine {
 
     fn outcome(&self) -> Outcome {
         Outcome::of(&self.pending, |_| false)
+    }
+
+    fn twin(&self, thread: ThreadId) -> Option<ThreadId> {
+        self.plan.twins[thread.index()]
     }
 
     fn fingerprint(&self) -> Option<Fingerprint> {

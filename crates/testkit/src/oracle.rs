@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct Oracle {
     /// The outcome of each maximal trace.
     pub traces: BTreeMap<Key, Outcome>,
+    /// The outcome of each orbit of maximal traces, if orbits are asked for. Otherwise empty.
+    pub orbits: BTreeMap<Key, Outcome>,
+    has_orbits: bool,
     /// Number of maximal interleavings, counting each choice.
     pub interleavings: u64,
     /// Number of events of the longest execution.
@@ -50,6 +53,17 @@ impl Oracle {
     pub fn new(program: &Program, limit: usize) -> Result<Oracle, Refusal> {
         let mut oracle = Oracle {
             limit,
+            ..Oracle::default()
+        };
+        oracle.interleavings = oracle.visit(&Machine::new(program), &mut Schedule::new())?;
+        Ok(oracle)
+    }
+
+    /// Like [`new`](Oracle::new), but also finds the orbits of traces under exchanges of twins.
+    pub fn with_orbits(program: &Program, limit: usize) -> Result<Oracle, Refusal> {
+        let mut oracle = Oracle {
+            limit,
+            has_orbits: true,
             ..Oracle::default()
         };
         oracle.interleavings = oracle.visit(&Machine::new(program), &mut Schedule::new())?;
@@ -92,6 +106,9 @@ impl Oracle {
                 self.finals_that_prefer_readers.insert(end.clone());
             }
             self.traces.insert(key.clone(), machine.outcome());
+            if self.has_orbits {
+                self.orbits.insert(machine.orbit(), machine.outcome());
+            }
         }
         let pending = machine.pending().to_vec();
         self.prefixes.insert(

@@ -4,7 +4,7 @@
 use crate::code::Code;
 use crate::entry::Kind;
 use crate::program::{Program, Sort, Statement, Verb};
-use explore::ObjectId;
+use explore::{ObjectId, ThreadId};
 use objects::{Capacity, Object};
 
 /// A program prepared for execution.
@@ -15,6 +15,9 @@ pub(crate) struct Plan {
     pub(crate) is_root: Vec<bool>,
     /// For each thread, whether its end is polled.
     pub(crate) is_polled: Vec<bool>,
+    /// For each thread, the last thread before it with the same statements, if threads do not refer
+    /// to each other.
+    pub(crate) twins: Vec<Option<ThreadId>>,
     pub(crate) variables: usize,
     pub(crate) mutexes: usize,
     /// For each reader-writer lock, whether it is tried.
@@ -87,6 +90,7 @@ impl Plan {
             is_polled: threads
                 .map(|thread| !program.users(&[Verb::Ended], thread).is_empty())
                 .collect(),
+            twins: twins(program),
             variables: program.count(Sort::Variable),
             mutexes: program.count(Sort::Mutex),
             rwlocks: (0..program.count(Sort::RwLock))
@@ -123,6 +127,19 @@ impl Plan {
             .expect("all sorts are listed");
         ObjectId(first + parts * number as u32)
     }
+}
+
+fn twins(program: &Program) -> Vec<Option<ThreadId>> {
+    let actions = program.actions();
+    let names_threads = actions
+        .iter()
+        .any(|(_, action)| action.verb.signature().sorts.contains(&Sort::Thread));
+    let twin = |(number, body): (usize, &Vec<Statement>)| {
+        let earlier = program.threads[..number].iter();
+        let twin = earlier.rev().position(|other| other == body)?;
+        (!names_threads).then(|| ThreadId::from_index(number - 1 - twin))
+    };
+    program.threads.iter().enumerate().map(twin).collect()
 }
 
 fn barrier(program: &Program, number: usize) -> BarrierPlan {

@@ -3,7 +3,7 @@
 
 use explore::Algorithm;
 use std::time::{SystemTime, UNIX_EPOCH};
-use testkit::law::{Effort, check};
+use testkit::law::{Effort, check, symmetry};
 use testkit::random::Random;
 use testkit::suite::SUITES;
 use testkit::{Oracle, Program};
@@ -137,15 +137,72 @@ fn programs_that_once_broke_a_law_keep_them_all() {
     }
 }
 
-#[test]
-fn random_programs_keep_all_laws() {
-    let seed = match std::env::var("MAZURKA_SEED") {
+fn seed() -> u64 {
+    match std::env::var("MAZURKA_SEED") {
         Ok(seed) => seed.parse().expect("MAZURKA_SEED is a number"),
         Err(_) => {
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
             now.expect("the clock is past 1970").as_nanos() as u64
         }
+    }
+}
+
+/// Programs of REDUCE's kind: the numbers of traces and of orbits are known by hand.
+#[test]
+fn symmetry_leaves_one_trace_of_each_orbit() {
+    let increment = "r0 = load x0; store x0 r0";
+    let critical = "lock m0; unlock m0";
+    for (thread, threads, traces, orbits) in [
+        ("add x0 1", 4, 24, 1),
+        ("add x0 1; add x0 1", 3, 90, 15),
+        (critical, 4, 24, 1),
+        ("lock m0; unlock m0; lock m0; unlock m0", 3, 90, 15),
+        (increment, 3, 36, 6),
+        (increment, 4, 576, 24),
+        ("load x0", 4, 1, 1),
+    ] {
+        let program: Program = vec![thread; threads].join(" | ").parse().expect(thread);
+        let found = symmetry::check(&program, 1_000_000);
+        assert_eq!(found, Ok(Some((traces, orbits))), "{program}");
+    }
+}
+
+#[test]
+fn searches_up_to_symmetry_find_all_orbits_of_random_programs() {
+    let seed = seed();
+    let (states, programs) = match cfg!(debug_assertions) {
+        true => (300, 20),
+        false => (5_000, 60),
     };
+    let mut reduced = 0;
+    for suite in SUITES {
+        for number in 0..programs {
+            let mut random = Random::new(seed.wrapping_add(number));
+            let mut program = suite.program(&mut random);
+            let twins = 1 + random.below(2) as usize;
+            program.threads.truncate(4 - twins);
+            let twin = program.threads[0].clone();
+            program.threads.extend(vec![twin; twins]);
+            random.shuffle(&mut program.threads);
+            if !program.is_sound() {
+                continue;
+            }
+            match symmetry::check(&program, states) {
+                Ok(Some((traces, orbits))) => reduced += traces - orbits,
+                Ok(None) => {}
+                Err(what) => panic!(
+                    "MAZURKA_SEED={seed}, suite {}\n{program}\n{what}",
+                    suite.name
+                ),
+            }
+        }
+    }
+    assert!(reduced > 100, "MAZURKA_SEED={seed}: {reduced}");
+}
+
+#[test]
+fn random_programs_keep_all_laws() {
+    let seed = seed();
     let (effort, programs) = match cfg!(debug_assertions) {
         true => (
             Effort {

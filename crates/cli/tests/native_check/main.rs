@@ -48,6 +48,7 @@ mod stack_sizes;
 mod stacks;
 mod state;
 mod std_lock;
+mod symmetry;
 mod thread_ends;
 mod times;
 mod toolchain;

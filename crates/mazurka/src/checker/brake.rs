@@ -165,6 +165,10 @@ impl Program for Braked<'_> {
         self.model.outcome()
     }
 
+    fn twin(&self, thread: ThreadId) -> Option<ThreadId> {
+        self.model.twin(thread)
+    }
+
     fn fingerprint(&self) -> Option<Fingerprint> {
         self.model.fingerprint()
     }

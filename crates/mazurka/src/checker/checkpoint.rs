@@ -34,6 +34,7 @@ pub(crate) struct Task {
     keeps_going: bool,
     leaks_fail: bool,
     explores: bool,
+    symmetry: bool,
     suppressions: Vec<Suppression>,
 }
 
@@ -73,6 +74,7 @@ impl Task {
             keeps_going: settings.keeps_going,
             leaks_fail: settings.config.leaks_fail,
             explores: settings.config.explores,
+            symmetry: settings.config.symmetry,
             suppressions: settings.suppressions.clone(),
         }
     }
@@ -87,6 +89,7 @@ impl Task {
             keeps_going,
             leaks_fail,
             explores,
+            symmetry,
             suppressions,
         } = self;
         let suppressions: Vec<String> = suppressions.iter().map(ToString::to_string).collect();
@@ -115,6 +118,7 @@ impl Task {
                 "start of the exploration",
                 either(*explores, "the first operation", "explore()"),
             ),
+            ("symmetry reduction", either(*symmetry, "on", "off")),
             (
                 "list of suppressed findings",
                 match suppressions.as_slice() {
@@ -311,7 +315,7 @@ mod tests {
         });
         assert_eq!(
             (checkpoint_file::MAGIC.last(), state.len(), searches),
-            (Some(&b'T'), 82, [57, 58, 58, 58, 63, 69, 63, 69]),
+            (Some(&b'U'), 85, [57, 58, 58, 58, 63, 69, 63, 69]),
             "the format has changed: raise the version in MAGIC, and write both here"
         );
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// The last character is the version of the format and of the payload. Every change to either
 /// requires the next character.
-pub(super) const MAGIC: [u8; 8] = *b"MZK-CHKT";
+pub(super) const MAGIC: [u8; 8] = *b"MZK-CHKU";
 /// The message for a checkpoint with another format.
 pub(super) const OTHER_VERSION: &str = "it was written by another version";
 

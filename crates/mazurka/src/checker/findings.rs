@@ -54,7 +54,7 @@ impl Search {
         if verdict == Verdict::Verified {
             match self.tally.executions {
                 0 => warnings.push(NEVER_COMPLETE.to_owned()),
-                _ if self.settings.is_weak() => {}
+                _ if self.settings.is_weak() || self.settings.uses_symmetry() => {}
                 _ => warnings.extend(seen.warnings(self.tally.runs())),
             }
         }
@@ -93,6 +93,7 @@ impl Search {
             tree: None,
             algorithm: self.settings.algorithm,
             memory: self.settings.memory(),
+            symmetry: self.settings.uses_symmetry(),
             weak_ordering: self
                 .model
                 .names()

@@ -11,6 +11,7 @@ impl Checker {
             .of_command()
             .name(&order.name)
             .keep_going(order.keep_going)
+            .symmetry(order.symmetry)
             .explain(order.explains)
             .draw(order.draws);
         checker.settings.max_executions = order.max_executions;
@@ -51,6 +52,7 @@ impl Checker {
             max_executions: settings.max_executions,
             time_limit: settings.time_limit,
             preemptions: settings.options.preemptions,
+            symmetry: settings.config.symmetry,
             seed: settings.seed_is_set.then_some(settings.options.seed),
             ..Order::default()
         }

@@ -18,7 +18,7 @@ use super::unhinted_spin::Spin;
 use super::{CheckError, Checker};
 use explore::{
     Bound, Execution, Halt, Interrupt, MemoryModel, Observer, Outcome, Pending, Program, Replay,
-    Schedule, Step, Strategy,
+    Schedule, Step, Strategy, Symmetric, Symmetry,
 };
 use report::{FailureKind, Limit, Report, Restart, Sighted, Trail};
 use runtime::Model;
@@ -30,6 +30,7 @@ pub(super) struct Search {
     pub(super) settings: Settings,
     pub(super) observer: Box<dyn Observer>,
     pub(super) model: Model,
+    pub(super) symmetry: Symmetry,
     pub(super) strategy: Box<dyn Strategy>,
     pub(super) tally: Tally,
     /// Number of executions in earlier parts of the search.
@@ -166,6 +167,7 @@ impl Search {
             settings,
             observer,
             model,
+            symmetry: Symmetry::default(),
             strategy,
             tally: Tally::default(),
             earlier: 0,
@@ -285,7 +287,13 @@ impl Search {
         if is_compared {
             program.model.begin_comparing();
         }
-        let result = explore::explore(&mut program, &mut self.strategy, &mut ended);
+        let result = match self.settings.uses_symmetry() {
+            true => {
+                let mut program = Symmetric::new(&mut program, &mut self.symmetry);
+                explore::explore(&mut program, &mut self.strategy, &mut ended)
+            }
+            false => explore::explore(&mut program, &mut self.strategy, &mut ended),
+        };
         let (kept, is_sampled) = (program.kept.unwrap_or(0), program.is_sampled);
         self.model.end_sampling();
         self.model.end_comparing();
@@ -318,7 +326,8 @@ impl Search {
         if self.first.is_none() && outcome.is_maximal() {
             self.first = Some((self.strategy.execution().clone(), outcome));
         }
-        if self.needs_weaker_memory() {
+        let uses_symmetry = self.settings.uses_symmetry();
+        if self.needs_weaker_memory() || uses_symmetry && self.model.tells_twins_apart(outcome) {
             self.broken_off(Interrupt::Coarsened)?;
             return Ok(Next::BegunAnew);
         }

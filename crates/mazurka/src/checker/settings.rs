@@ -157,6 +157,11 @@ impl Settings {
         self.memory().is_weak()
     }
 
+    /// Checks whether twins are explored up to permutation.
+    pub fn uses_symmetry(&self) -> bool {
+        self.config.symmetry && !self.is_weak()
+    }
+
     /// Returns the options of the strategy.
     pub fn options(&self) -> Options {
         Options {

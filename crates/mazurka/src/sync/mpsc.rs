@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -74,6 +75,18 @@ pub struct Receiver<T> {
     /// Makes the receiver `!Sync`: only one thread at a time uses it.
     not_shared: PhantomData<Cell<()>>,
 }
+
+/// Makes both traits hold for each end of a channel, as in `std`.
+macro_rules! unwind_safe {
+    ($($End:ident),*) => {
+        $(
+            impl<T> UnwindSafe for $End<T> {}
+            impl<T> RefUnwindSafe for $End<T> {}
+        )*
+    };
+}
+
+unwind_safe!(Sender, SyncSender, Receiver);
 
 /// Implements `named` and `shown`, for each end of a channel.
 macro_rules! shown_in_traces {

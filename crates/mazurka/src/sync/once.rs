@@ -2,7 +2,9 @@
 
 use super::constructor::{constructor, named};
 use runtime::{Born, Entry, Placed};
+use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomData;
 
 /// Like `std::sync::Once`: the first thread to arrive initializes, and the others wait for it.
 ///
@@ -33,6 +35,8 @@ pub struct Once(Placed<Born<runtime::Once>>);
 #[derive(Debug)]
 pub struct OnceState {
     is_poisoned: bool,
+    /// Makes the state `!Sync`, as in `std`.
+    not_shared: PhantomData<Cell<()>>,
 }
 
 impl OnceState {
@@ -106,6 +110,7 @@ pub(super) fn call_once_force(once: &Born<runtime::Once>, initialize: impl FnOnc
     };
     let fails = Fails(once);
     initialize(&OnceState {
+        not_shared: PhantomData,
         is_poisoned: after_failure,
     });
     std::mem::forget(fails);

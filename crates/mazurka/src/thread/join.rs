@@ -24,6 +24,7 @@ impl<T: 'static> JoinHandle<T> {
     where
         T: Send,
     {
+        runtime::will_run(&body);
         let returned = Returned::new();
         let handle = runtime::Handle::spawn(name, returned.filled_by(body))?;
         Ok(JoinHandle {
@@ -35,6 +36,7 @@ impl<T: 'static> JoinHandle<T> {
     /// Starts a thread with a closure that is not `Send`.
     #[track_caller]
     pub(super) fn spawn_local(body: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
+        runtime::will_run(&body);
         let returned = Returned::new();
         let handle = runtime::Handle::spawn_local(None, returned.filled_by(body));
         JoinHandle {

@@ -62,6 +62,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         name: Option<String>,
         body: impl FnOnce() -> T + Send + 'scope,
     ) -> io::Result<ScopedJoinHandle<'scope, T>> {
+        runtime::will_run(&body);
         let returned = Returned::new();
         let handle = self.threads.start(name, returned.filled_by(body))?;
         Ok(ScopedJoinHandle {

@@ -144,6 +144,9 @@ impl Engine {
             self.widen_stack(child, stack);
         }
         self.start_thread(child, job(child), name, location);
+        if self.config.symmetry {
+            self.find_twin(child);
+        }
         child
     }
 

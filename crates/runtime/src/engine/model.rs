@@ -69,6 +69,12 @@ impl Model {
         &mut self.engine_mut().names
     }
 
+    /// Checks at the end of an execution whether it shows that twins must not be exchanged. Then
+    /// the search must start again ([`Interrupt::Coarsened`]).
+    pub fn tells_twins_apart(&mut self, outcome: Outcome) -> bool {
+        self.engine_mut().tells_twins_apart(outcome)
+    }
+
     pub(crate) fn pointer(&self) -> NonNull<Engine> {
         self.engine
     }
@@ -144,6 +150,10 @@ impl Program for Model {
 
     fn outcome(&self) -> Outcome {
         Guests::outcome(self.engine())
+    }
+
+    fn twin(&self, thread: ThreadId) -> Option<ThreadId> {
+        self.engine().twin(thread)
     }
 
     fn fingerprint(&self) -> Option<Fingerprint> {

@@ -52,6 +52,11 @@ pub struct Names {
     registered: BTreeSet<ObjectId>,
     /// Objects with [`Coarsening::Scanned`], such as tables over which a thread iterates.
     scanned: BTreeSet<ObjectId>,
+    /// Objects with [`Coarsening::Distinguished`]: ends of threads that look like twins and are
+    /// not.
+    distinguished: BTreeSet<ObjectId>,
+    /// Twins that their parent has joined together, each by the end of the first of them.
+    joined_together: BTreeSet<ObjectId>,
     /// Objects that are parts of another object, by that object and a key.
     parts: BTreeMap<(ObjectId, u64), ObjectId>,
     /// For each merged object, the object with a smaller id into which it was merged (and which may
@@ -120,6 +125,8 @@ impl Default for Names {
             shared: BTreeSet::new(),
             registered: BTreeSet::new(),
             scanned: BTreeSet::new(),
+            distinguished: BTreeSet::new(),
+            joined_together: BTreeSet::new(),
             parts: BTreeMap::new(),
             merged: BTreeMap::new(),
             residents: BTreeMap::new(),
@@ -152,6 +159,7 @@ impl Names {
     pub fn coarsenings(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (&self.shared, &self.registered, &self.scanned).hash(&mut hasher);
+        self.distinguished.hash(&mut hasher);
         (&self.tried, &self.ordered, &self.polled, &self.merged).hash(&mut hasher);
         hasher.finish()
     }
@@ -181,7 +189,8 @@ impl Names {
         let coarse = [&self.tried, &self.ordered, &self.polled];
         let coarse = coarse
             .into_iter()
-            .chain([&self.shared, &self.registered, &self.scanned]);
+            .chain([&self.shared, &self.registered, &self.scanned])
+            .chain([&self.distinguished, &self.joined_together]);
         (1..=MOST_THREADS).contains(&self.threads.len())
             && self.objects <= MOST_OBJECTS
             && self.threads.iter().enumerate().all(is_thread)
@@ -415,6 +424,7 @@ impl Names {
             Coarsening::Shared => &self.shared,
             Coarsening::Registered => &self.registered,
             Coarsening::Scanned => &self.scanned,
+            Coarsening::Distinguished => &self.distinguished,
         };
         !known.is_empty() && known.contains(&object)
     }
@@ -428,8 +438,20 @@ impl Names {
             Coarsening::Shared => &mut self.shared,
             Coarsening::Registered => &mut self.registered,
             Coarsening::Scanned => &mut self.scanned,
+            Coarsening::Distinguished => &mut self.distinguished,
         };
         known.insert(object);
+    }
+
+    /// Records that a parent has joined all twins of a group without an event in between. `end` is
+    /// the end of the first of them.
+    pub(crate) fn join_together(&mut self, end: ObjectId) {
+        self.joined_together.insert(end);
+    }
+
+    /// Returns whether a parent has joined these twins together in some execution.
+    pub(crate) fn are_joined_together(&self, end: ObjectId) -> bool {
+        self.joined_together.contains(&end)
     }
 
     /// Returns whether data races are searched for.

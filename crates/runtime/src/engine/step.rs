@@ -69,6 +69,9 @@ impl Engine {
             self.life.pending[id.index()] = Pending::Finished;
             return;
         }
+        if self.config.symmetry {
+            self.end_twin(id, panic.is_some());
+        }
         match panic {
             Some(_) => self.life.objects.ends[id.index()].panic(),
             None => self.threads[id.index()].caught_panic = None,

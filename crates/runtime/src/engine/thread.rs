@@ -1,6 +1,7 @@
 //! The engine's data about a thread.
 
 use crate::engine::coroutine::{Fibre, Suspender};
+use crate::engine::kin::Kin;
 use crate::engine::life::{Life, life};
 use crate::engine::place::Place;
 use crate::guests::{ThreadGuests, ThreadGuestsLife, Wait};
@@ -66,6 +67,8 @@ life! {
         /// Whether the thread is suspended at a point from which it never continues, so that its
         /// coroutine must be restarted.
         pub(crate) is_lost: bool,
+        /// What is known about twins, if the search asks for them.
+        pub(super) kin: Option<Box<Kin>>,
         pub(crate) guests: ThreadGuestsLife,
     }
 }

@@ -120,6 +120,9 @@ impl Engine {
         for index in 0..self.threads[joined].life.edges.len() {
             self.comes_after(self.threads[joined].life.edges[index]);
         }
+        if self.config.symmetry {
+            self.join_twin(thread);
+        }
         Guests::join(self, thread);
     }
 

@@ -1,5 +1,6 @@
 //! Threads of native programs, and how they end.
 
+use crate::engine::kin::Code;
 use crate::engine::perform::{self, commuting};
 use crate::engine::{Engine, Job};
 use crate::trace::Shown;
@@ -26,6 +27,34 @@ pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
         engine.record_thread(child, |name| format!("starts {name}"));
         child
     })
+}
+
+/// Says which function the next thread runs that the current thread starts, and with which
+/// argument, so that the search can recognize twins.
+pub fn will_run(function: usize, argument: usize) {
+    perform::silently(|engine| {
+        if engine.config.symmetry {
+            engine.will_run(Code::call(function, argument));
+        }
+    });
+}
+
+/// Records that the program uses the identity of the thread with this number.
+pub fn tell_apart(thread: usize) {
+    perform::silently(|engine| {
+        if engine.config.symmetry {
+            engine.tell_apart(ThreadId::from_index(thread));
+        }
+    });
+}
+
+/// Records that the program reads this result of a thread that it has joined.
+pub fn read_result(thread: ThreadId, result: u64) {
+    perform::silently(|engine| {
+        if engine.config.symmetry {
+            engine.read_result(thread, result);
+        }
+    });
 }
 
 /// Joins a thread that has ended, if the join is not a separate step. Returns whether the thread

@@ -9,7 +9,7 @@ pub use real::Real;
 
 use crate::engine::Engine;
 use crate::engine::dependence::DependsOn;
-use crate::engine::perform::{clean_after_first_use, perform_ordered, silently, visible};
+use crate::engine::perform::{clean_after_first_use, current, perform_ordered, silently, visible};
 use crate::engine::place::Place;
 use crate::memory::value_id;
 use crate::rust::outside::outside;
@@ -350,11 +350,22 @@ impl<V: Value> Atomic<V> {
     /// Returns the address of the current execution's value. Accesses through it are not recorded.
     pub fn as_ptr(&self) -> *mut V {
         outside!(self.value.get());
+        silently(|engine| {
+            if engine.is_weak() {
+                engine.leave_out_stale_values("accesses to an atomic variable by `as_ptr`");
+            }
+        });
         self.here().value.get()
     }
 
     /// Returns the value, to which the caller has exclusive access.
     pub fn get_mut(&mut self) -> &mut V {
+        // Under a weak memory model, later reads would not see a write through the reference. All
+        // earlier accesses happen before it, so later accesses may use a new object, which begins
+        // with the value that the caller leaves.
+        if current().is_some() && silently(|engine| engine.is_weak()) {
+            self.settle_as(ObjectId::NONE);
+        }
         self.value.get_mut()
     }
 }

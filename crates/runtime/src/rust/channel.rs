@@ -229,6 +229,19 @@ impl<T> Channel<T> {
         Some(ticket)
     }
 
+    fn request_receive(&self, engine: &mut Engine) -> Ticket {
+        let event = engine.event();
+        self.makes_room(engine);
+        self.order(engine).receive_request(event)
+    }
+
+    /// Records that the current event may make room for a send.
+    fn makes_room(&self, engine: &mut Engine) {
+        if self.capacity != Capacity::Unbounded {
+            engine.may_grant(engine.event());
+        }
+    }
+
     fn left_message(&self, engine: &mut Engine) {
         engine.may_grant(engine.event());
     }
@@ -247,10 +260,7 @@ impl<T> Channel<T> {
         outside!(self.real().receive().map_err(ReceiveError::of));
         let location = Location::caller();
         let request = Order::receive_request_form(self.capacity, self.is_tried).on(self.object);
-        let ticket = perform(request, location, |engine| {
-            let event = engine.event();
-            self.order(engine).receive_request(event)
-        });
+        let ticket = perform(request, location, |engine| self.request_receive(engine));
         let wait = Wait::Channel(self.number, ChannelWait::Receive(ticket));
         perform::wait(Order::RECEIVE_WAIT.on(self.object), wait, location, |_| ());
         let received = silently(|engine| self.order(engine).received(ticket));
@@ -301,6 +311,7 @@ impl<T> Channel<T> {
         let op = Order::RENDEZVOUS_TRY_RECEIVE.on(self.object);
         let received = perform(op, at, |engine| {
             let event = engine.event();
+            self.makes_room(engine);
             let order = self.order(engine);
             let received = order.try_receive(event, was_disconnected);
             self.record_receive_result(engine, None, received);
@@ -316,10 +327,7 @@ impl<T> Channel<T> {
     #[inline(never)]
     fn receive_by_try(&self, was_disconnected: bool, location: Place) -> Result<T, ReceiveError> {
         let place = Order::receive_try_place(self.capacity).on(self.object);
-        let ticket = perform(place, location, |engine| {
-            let event = engine.event();
-            self.order(engine).receive_request(event)
-        });
+        let ticket = perform(place, location, |engine| self.request_receive(engine));
         let result = Order::receive_try_result(self.capacity).on(self.object);
         let received = perform(result, location, |engine| {
             let order = self.order(engine);

@@ -80,6 +80,17 @@ impl<T: 'static> LocalKey<T> {
         Ok(access(unsafe { &*value }))
     }
 
+    /// Makes `value` the value of the current thread. Returns it if the thread has or had a value.
+    #[track_caller]
+    fn begin_with(&'static self, value: T) -> Option<T> {
+        if self.find().is_some() {
+            return Some(value);
+        }
+        let value = Box::new(value);
+        with_locals(|locals| locals.add::<T>(self.address(), value));
+        None
+    }
+
     #[track_caller]
     fn find(&'static self) -> Option<Result<*const T, AccessError>> {
         let key = self.address();
@@ -100,10 +111,13 @@ impl<T: 'static> LocalKey<T> {
 }
 
 impl<T: 'static> LocalKey<Cell<T>> {
-    /// Writes the thread's own value.
+    /// Writes the thread's own value. If it does not exist yet, it is created without the
+    /// initializer.
     #[track_caller]
     pub fn set(&'static self, value: T) {
-        self.with(|cell| cell.set(value));
+        if let Some(value) = self.begin_with(Cell::new(value)) {
+            self.with(|cell| cell.set(value.into_inner()));
+        }
     }
 
     /// Returns a copy of the thread's own value.
@@ -150,10 +164,13 @@ impl<T: 'static> LocalKey<RefCell<T>> {
         self.with(|cell| access(&mut cell.borrow_mut()))
     }
 
-    /// Writes the thread's own value.
+    /// Writes the thread's own value. If it does not exist yet, it is created without the
+    /// initializer.
     #[track_caller]
     pub fn set(&'static self, value: T) {
-        self.with(|cell| *cell.borrow_mut() = value);
+        if let Some(value) = self.begin_with(RefCell::new(value)) {
+            self.with(|cell| *cell.borrow_mut() = value.into_inner());
+        }
     }
 
     /// Returns the thread's own value and leaves the default.

@@ -6,6 +6,7 @@ pub(crate) mod system;
 
 pub use handle::{Handle, park_here, park_here_for};
 
+use crate::engine::kin::Code;
 use crate::engine::panic_count;
 use crate::engine::perform::{self, commuting, perform, silently};
 use crate::engine::{Engine, Job, Panic};
@@ -30,6 +31,20 @@ pub fn spawn(name: Option<String>, body: impl FnOnce() + 'static) -> ThreadId {
 pub fn ask_for_stack(bytes: usize) {
     outside!(system::ask_for_stack(bytes));
     silently(|engine| engine.thread().life.stack_of_child = bytes);
+}
+
+/// Says what the next thread runs that the current thread starts, so that the search can recognize
+/// twins. Threads whose results may differ have no twins.
+#[inline]
+pub fn will_run<T, F: FnOnce() -> T>(body: &F) {
+    outside!(());
+    if size_of::<T>() == 0 && !std::mem::needs_drop::<T>() {
+        silently(|engine| {
+            if engine.config.symmetry {
+                engine.will_run(Code::of(body));
+            }
+        });
+    }
 }
 
 /// The code that a thread runs.
@@ -131,6 +146,9 @@ pub fn is_finished(thread: ThreadId) -> bool {
     let end = silently(|engine| {
         let end = engine.names.end(thread);
         engine.coarsen_object(end, Coarsening::Polled);
+        if engine.config.symmetry {
+            engine.tell_apart(thread);
+        }
         end
     });
     perform(Thread::IS_FINISHED.on(end), Location::caller(), |engine| {
@@ -286,7 +304,12 @@ fn request_token(location: &'static Location<'static>) -> (ThreadId, ObjectId, O
 #[inline(never)]
 #[track_caller]
 pub fn unpark(thread: ThreadId) {
-    let token = silently(|engine| engine.names.park(thread));
+    let token = silently(|engine| {
+        if engine.config.symmetry {
+            engine.tell_apart(thread);
+        }
+        engine.names.park(thread)
+    });
     perform(Park::UNPARK.on(token), Location::caller(), |engine| {
         let event = engine.event();
         let park = &mut engine.life.objects.parks[thread.index()];

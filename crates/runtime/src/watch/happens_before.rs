@@ -1,8 +1,7 @@
 //! Happens-before of C11 and C++20, for data races (FastTrack, Flanagan and Freund, PLDI 2009).
 //!
 //! This relation has separate vector clocks, with fewer edges than the clocks of the exploration:
-//! relaxed accesses, failed tries, requests and the capacity of channels create no synchronization
-//! edges here.
+//! relaxed accesses, failed tries and requests create no synchronization edges here.
 //!
 //! 1. A release store heads a release sequence. Read-modify-writes continue it. Later stores of the
 //!    same thread continue it, too, in C and in C++ before C++20 (`continues`). Any other store
@@ -13,8 +12,9 @@
 //!    earlier relaxed loads acquires. A sequentially consistent fence is both.
 //! 3. Objects: an event with synchronization edges to later events (unlock, send, arrival at a
 //!    barrier, completion of a once, release of a permit) stores its clock, and the wait that it
-//!    grants joins that clock. The same holds for the drop of the last sender: the standard library
-//!    does not promise an edge there, but all implementations provide it.
+//!    grants joins that clock. The same holds for the drop of the last sender, and for a receive
+//!    that makes room for a waiting send. The standard library does not promise these edges. Its
+//!    implementation provides them where threads wait.
 
 use explore::{EventId, MemoryModel, ObjectId, ThreadId};
 use rustc_hash::FxHashMap;

@@ -11,13 +11,14 @@ use super::{Created, Names, UnknownThread};
 use explore::{ObjectId, ThreadId};
 use objects::Coarsening;
 
-const WORDS: [(Coarsening, &str); 6] = [
+const WORDS: [(Coarsening, &str); 7] = [
     (Coarsening::Tried, "tried"),
     (Coarsening::Ordered, "ordered"),
     (Coarsening::Polled, "polled"),
     (Coarsening::Shared, "shared"),
     (Coarsening::Registered, "registered"),
     (Coarsening::Scanned, "scanned"),
+    (Coarsening::Distinguished, "distinguished"),
 ];
 
 const MERGED: &str = "merged";

@@ -4,6 +4,7 @@
 #[cfg(feature = "enforce")]
 use super::system::SystemThread;
 use crate::engine::Panic;
+use crate::engine::perform::silently;
 use crate::rust::outside::outside;
 use explore::ThreadId;
 use std::io;
@@ -110,7 +111,16 @@ impl Handle {
     #[inline]
     pub fn number(&self) -> u64 {
         match self {
-            Handle::Model(thread) => thread.index() as u64,
+            Handle::Model(thread) => {
+                if crate::is_in_model() {
+                    silently(|engine| {
+                        if engine.config.symmetry {
+                            engine.tell_apart(*thread);
+                        }
+                    });
+                }
+                thread.index() as u64
+            }
             #[cfg(feature = "enforce")]
             Handle::System(thread) => thread.number(),
         }

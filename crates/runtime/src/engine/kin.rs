@@ -1,0 +1,105 @@
+//! The data about twins ([`twins`](super::twins)): what the children of a thread run, and which of
+//! them run the same.
+
+use explore::{EventId, ThreadId};
+use std::arch::asm;
+use std::ptr;
+
+/// The code of a thread, with its captures.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Code {
+    /// The address of a table of functions that identifies the code, or that of the function in a
+    /// native program. Code of one type may have several tables. Then twins are not recognized.
+    table: usize,
+    /// The bytes of the captures. If the captures have padding, its bytes may differ. Then twins
+    /// are not recognized.
+    captures: Vec<u8>,
+    may_have_padding: bool,
+}
+
+/// Code that a thread can run. Nothing calls the function. It makes the tables of functions differ
+/// between types with different code.
+trait Run {
+    #[expect(dead_code, reason = "only its address counts")]
+    fn run(self: Box<Self>);
+}
+
+impl<T, F: FnOnce() -> T> Run for F {
+    fn run(self: Box<Self>) {
+        (*self)();
+    }
+}
+
+impl Code {
+    pub(crate) fn of<T, F: FnOnce() -> T>(body: &F) -> Code {
+        let pointer: *const (dyn Run + '_) = body;
+        // SAFETY: a wide pointer consists of the address and the table of functions.
+        let [address, table] =
+            unsafe { std::mem::transmute::<*const (dyn Run + '_), [usize; 2]>(pointer) };
+        debug_assert_eq!(address, ptr::from_ref(body).addr());
+        let mut captures = vec![0_u8; size_of::<F>()];
+        // SAFETY: both places have the size of the value and do not overlap. The assembly does
+        // nothing, but the compiler must assume that it initializes the bytes, also those of
+        // padding.
+        unsafe {
+            let start = captures.as_mut_ptr();
+            ptr::copy_nonoverlapping(ptr::from_ref(body).cast(), start, size_of::<F>());
+            asm!("/* {} */", in(reg) start, options(nostack, preserves_flags));
+        }
+        Code {
+            table,
+            captures,
+            may_have_padding: size_of::<F>() > align_of::<F>(),
+        }
+    }
+
+    /// Checks whether two codes, which are not equal, may be equal in another execution.
+    pub(super) fn may_be(&self, other: &Code) -> bool {
+        self.may_have_padding && self.table == other.table
+    }
+
+    /// Returns the code of a call of a function of a native program.
+    pub(crate) fn call(function: usize, argument: usize) -> Code {
+        Code {
+            table: function,
+            captures: argument.to_ne_bytes().to_vec(),
+            may_have_padding: false,
+        }
+    }
+}
+
+/// What a thread knows about its twins and those of its children.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Kin {
+    /// The code of the next child, if it may have twins.
+    pub(super) code_of_child: Option<Code>,
+    /// The groups of children with the same code.
+    pub(super) groups: Vec<Group>,
+    /// The thread's own group, among the groups of its parent.
+    pub(super) group: Option<usize>,
+    pub(super) twin: Option<ThreadId>,
+    /// Whether the thread joins all its children that it has not joined, and does nothing else.
+    pub(super) joins_all: bool,
+}
+
+/// Children that their parent started with the same code, and no event in between.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) code: Code,
+    pub(super) members: Vec<ThreadId>,
+    /// The last event of the parent when it started the members.
+    pub(super) after: Option<EventId>,
+    /// The number of members that the parent has joined, and its last event at that time.
+    pub(super) joined: usize,
+    pub(super) joined_after: Option<EventId>,
+    /// The result of the members whose results the program has read.
+    pub(super) result: Option<u64>,
+    /// Whether threads that start later are no twins of the members.
+    pub(super) is_closed: bool,
+}
+
+impl Group {
+    pub(super) fn is_partly_joined(&self) -> bool {
+        self.members.len() > 1 && (1..self.members.len()).contains(&self.joined)
+    }
+}
