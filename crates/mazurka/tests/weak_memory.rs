@@ -870,15 +870,3 @@ fn writes_by_an_exclusive_owner_are_seen() {
         ));
     }
 }
-
-#[test]
-fn accesses_by_address_are_not_explored() {
-    let report = check(MemoryModel::Rc11, || {
-        let number = AtomicUsize::new(0);
-        // SAFETY: no other thread has access.
-        unsafe { *number.as_ptr() = 1 };
-        number.load(Relaxed);
-    });
-    assert_eq!(report.verdict, Verdict::Bounded);
-    assert!(report.bounds[0].contains("as_ptr"), "{report}");
-}

@@ -350,11 +350,6 @@ impl<V: Value> Atomic<V> {
     /// Returns the address of the current execution's value. Accesses through it are not recorded.
     pub fn as_ptr(&self) -> *mut V {
         outside!(self.value.get());
-        silently(|engine| {
-            if engine.is_weak() {
-                engine.leave_out_stale_values("accesses to an atomic variable by `as_ptr`");
-            }
-        });
         self.here().value.get()
     }
 
@@ -363,11 +358,18 @@ impl<V: Value> Atomic<V> {
         // Under a weak memory model, later reads would not see a write through the reference. All
         // earlier accesses happen before it, so later accesses may use a new object, which begins
         // with the value that the caller leaves.
-        if current().is_some() && silently(|engine| engine.is_weak()) {
+        if is_weak() {
             self.settle_as(ObjectId::NONE);
         }
         self.value.get_mut()
     }
+}
+
+/// Checks whether the caller runs in a model with a weak memory model.
+// Not inlined, because frames of code without optimizations are large.
+#[inline(never)]
+fn is_weak() -> bool {
+    current().is_some() && silently(|engine| engine.is_weak())
 }
 
 impl<V: Value> Settle for Atomic<V> {

@@ -36,6 +36,7 @@ pub fn ask_for_stack(bytes: usize) {
 /// Says what the next thread runs that the current thread starts, so that the search can recognize
 /// twins. Threads whose results may differ have no twins.
 #[inline]
+#[track_caller]
 pub fn will_run<T, F: FnOnce() -> T>(body: &F) {
     outside!(());
     if size_of::<T>() == 0 && !std::mem::needs_drop::<T>() {
