@@ -281,9 +281,11 @@ pub(crate) fn index_of_number(number: pid_t) -> Option<usize> {
     let index = index.and_then(|index| usize::try_from(index).ok());
     // SAFETY: the call has no conditions.
     let main = || (number == unsafe { libc::getpid() }).then_some(0);
-    index
+    let index = index
         .filter(|&index| index < crate::threads::count())
-        .or_else(main)
+        .or_else(main)?;
+    native::tell_apart(index);
+    Some(index)
 }
 
 /// Thread id of the main thread. It is the same in every process, because addresses and branches

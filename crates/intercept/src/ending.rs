@@ -78,6 +78,7 @@ pub(crate) fn outlive_others(code: usize) {
         return;
     }
     native::end_for_others();
+    native::outlive_twins();
     while let Some(thread) = native::living_other() {
         // The value is not used, and a failure of the thread has been reported.
         drop(native::at(code, || runtime::join(thread)));

@@ -61,6 +61,7 @@ mod condvar;
 mod copies;
 mod dead_values;
 mod destructors;
+mod early_locks;
 mod ending;
 mod enforced;
 mod futex;

@@ -33,7 +33,7 @@ use explore::OpKind;
 use formatted::{Printing, Scanning};
 use libc::{c_int, c_void};
 use protected::{How, Use, Uses};
-use runtime::native::{self, Frame, HAS_CALLED_UNKNOWN};
+use runtime::native::{self, CHANGES_SYSTEM, Frame, HAS_CALLED_UNKNOWN};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -375,6 +375,7 @@ fn perform(Use { word, how, .. }: Use, frame: *const Frame) {
                 native::take_effect();
                 if word == hidden::word_of_system() {
                     open_files::change();
+                    CHANGES_SYSTEM.store(true, Relaxed);
                 }
             }
         }

@@ -4,6 +4,7 @@
 //! library keeps them.
 
 use crate::clock;
+use crate::early_locks;
 use crate::ending::{THRD_BUSY, THRD_ERROR, THRD_TIMEDOUT};
 use crate::gate::{self, close, code, is_inside};
 use crate::heap;
@@ -299,7 +300,7 @@ export! {
 
     compared fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int {
         if !is_inside() {
-            return real!(pthread_mutex_lock(mutex): fn(*mut pthread_mutex_t) -> c_int);
+            return early_locks::took(real!(pthread_mutex_lock(mutex): fn(*mut pthread_mutex_t) -> c_int));
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program passed the mutex.
@@ -308,7 +309,7 @@ export! {
 
     compared fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int {
         if !is_inside() {
-            return real!(pthread_mutex_trylock(mutex): fn(*mut pthread_mutex_t) -> c_int);
+            return early_locks::took(real!(pthread_mutex_trylock(mutex): fn(*mut pthread_mutex_t) -> c_int));
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program passed the mutex.
@@ -317,7 +318,7 @@ export! {
 
     compared fn pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int {
         if !is_inside() {
-            return real!(pthread_mutex_timedlock(mutex, until): fn(*mut pthread_mutex_t, *const timespec) -> c_int);
+            return early_locks::took(real!(pthread_mutex_timedlock(mutex, until): fn(*mut pthread_mutex_t, *const timespec) -> c_int));
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program passed the mutex and the time.
@@ -326,8 +327,8 @@ export! {
 
     compared fn pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec) -> c_int {
         if !is_inside() {
-            return real!(pthread_mutex_clocklock(mutex, clock, until):
-                fn(*mut pthread_mutex_t, clockid_t, *const timespec) -> c_int);
+            return early_locks::took(real!(pthread_mutex_clocklock(mutex, clock, until):
+                fn(*mut pthread_mutex_t, clockid_t, *const timespec) -> c_int));
         }
         let (frame, _closed) = (gate::frame(), close());
         if !clock::can_wait_by(clock) {
@@ -339,7 +340,7 @@ export! {
 
     placed fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int {
         if !is_inside() {
-            return real!(pthread_mutex_unlock(mutex): fn(*mut pthread_mutex_t) -> c_int);
+            return early_locks::released(real!(pthread_mutex_unlock(mutex): fn(*mut pthread_mutex_t) -> c_int));
         }
         let (code, _closed) = (code(), close());
         // SAFETY: the program passed the mutex.
@@ -379,7 +380,7 @@ export! {
 
     compared fn mtx_lock(mutex: *mut pthread_mutex_t) -> c_int {
         if !is_inside() {
-            return real!(mtx_lock(mutex): fn(*mut pthread_mutex_t) -> c_int);
+            return early_locks::took(real!(mtx_lock(mutex): fn(*mut pthread_mutex_t) -> c_int));
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program passed the mutex.
@@ -391,7 +392,7 @@ export! {
 
     compared fn mtx_trylock(mutex: *mut pthread_mutex_t) -> c_int {
         if !is_inside() {
-            return real!(mtx_trylock(mutex): fn(*mut pthread_mutex_t) -> c_int);
+            return early_locks::took(real!(mtx_trylock(mutex): fn(*mut pthread_mutex_t) -> c_int));
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program passed the mutex.
@@ -403,7 +404,7 @@ export! {
 
     compared fn mtx_timedlock(mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int {
         if !is_inside() {
-            return real!(mtx_timedlock(mutex, until): fn(*mut pthread_mutex_t, *const timespec) -> c_int);
+            return early_locks::took(real!(mtx_timedlock(mutex, until): fn(*mut pthread_mutex_t, *const timespec) -> c_int));
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program passed the mutex and the time.
@@ -416,7 +417,7 @@ export! {
 
     placed fn mtx_unlock(mutex: *mut pthread_mutex_t) -> c_int {
         if !is_inside() {
-            return real!(mtx_unlock(mutex): fn(*mut pthread_mutex_t) -> c_int);
+            return early_locks::released(real!(mtx_unlock(mutex): fn(*mut pthread_mutex_t) -> c_int));
         }
         let (code, _closed) = (code(), close());
         // SAFETY: the program passed the mutex.

@@ -73,12 +73,20 @@ export! {
     }
 }
 
+/// The content of a control variable after the C library has run the initializer, which it does
+/// only before `main`.
+const DONE_BEFORE_MAIN: c_int = 2;
+
 /// Runs the initializer, or waits for the thread that runs it. Does neither if the initialization
 /// is done. If an exception or the end of the thread unwinds the initializer, the next caller runs
 /// it again.
 fn once(control: usize, code: usize, initialize: extern "C-unwind" fn()) {
     if image::is_compilers(control) {
         return library_once(control, initialize);
+    }
+    // SAFETY: the program passed the control variable.
+    if unsafe { *(control as *const c_int) } == DONE_BEFORE_MAIN {
+        return;
     }
     let once = native::once_at(control, code);
     if let Entry::Initialize { .. } = at(code, || once.enter()) {

@@ -9,6 +9,7 @@
 use crate::gate::Own;
 use crate::system_calls;
 use libc::{c_char, c_int, stat};
+use runtime::native::CHANGES_SYSTEM;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -29,6 +30,7 @@ static ARE_CHANGED: AtomicBool = AtomicBool::new(true);
 /// of an execution), so the names are never copied.
 pub(crate) fn begin() {
     OPEN.get().clear();
+    CHANGES_SYSTEM.store(false, Relaxed);
     change();
 }
 

@@ -1,6 +1,7 @@
 //! Reader-writer locks of POSIX.
 
 use crate::clock;
+use crate::early_locks;
 use crate::gate::{self, Own, close, code, is_inside};
 use crate::lifetime::RWLOCK;
 use crate::tries::{code_of, tries_to_lock, wait_for_lock};
@@ -82,7 +83,7 @@ macro_rules! rwlocks {
             $(
                 $kind fn $name(lock: *mut pthread_rwlock_t $(, $argument: $type)*) -> c_int {
                     if !is_inside() {
-                        return real!($name(lock $(, $argument)*): fn(*mut pthread_rwlock_t $(, $type)*) -> c_int);
+                        return early_locks::took(real!($name(lock $(, $argument)*): fn(*mut pthread_rwlock_t $(, $type)*) -> c_int));
                     }
                     let ($frame, _closed) = (gate::frame(), close());
                     // SAFETY: the program passed the time, if there is one.
@@ -174,7 +175,7 @@ export! {
 
     placed fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int {
         if !is_inside() {
-            return real!(pthread_rwlock_unlock(lock): fn(*mut pthread_rwlock_t) -> c_int);
+            return early_locks::released(real!(pthread_rwlock_unlock(lock): fn(*mut pthread_rwlock_t) -> c_int));
         }
         let (code, _closed) = (code(), close());
         let thread = runtime::current().index();

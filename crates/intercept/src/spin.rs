@@ -1,6 +1,7 @@
 //! Spin locks of POSIX.
 
 use crate::clock;
+use crate::early_locks;
 use crate::gate::{self, close, code, is_inside};
 use crate::heap;
 use crate::lifetime::check_first;
@@ -67,7 +68,7 @@ export! {
 
     compared fn pthread_spin_lock(lock: *mut c_int) -> c_int {
         if !is_inside() {
-            return real!(pthread_spin_lock(lock): fn(*mut c_int) -> c_int);
+            return early_locks::took(real!(pthread_spin_lock(lock): fn(*mut c_int) -> c_int));
         }
         let (frame, _closed) = (gate::frame(), close());
         let address = lock.addr();
@@ -79,7 +80,7 @@ export! {
 
     compared fn pthread_spin_trylock(lock: *mut c_int) -> c_int {
         if !is_inside() {
-            return real!(pthread_spin_trylock(lock): fn(*mut c_int) -> c_int);
+            return early_locks::took(real!(pthread_spin_trylock(lock): fn(*mut c_int) -> c_int));
         }
         let (frame, _closed) = (gate::frame(), close());
         let address = lock.addr();
@@ -96,7 +97,7 @@ export! {
 
     placed fn pthread_spin_unlock(lock: *mut c_int) -> c_int {
         if !is_inside() {
-            return real!(pthread_spin_unlock(lock): fn(*mut c_int) -> c_int);
+            return early_locks::released(real!(pthread_spin_unlock(lock): fn(*mut c_int) -> c_int));
         }
         let (code, _closed) = (code(), close());
         clock::release(lock.addr());

@@ -3,14 +3,16 @@
 
 use crate::gate::Own;
 use crate::{heap, mappings, own_memory, system_calls};
-use libc::{c_int, c_void, mode_t, rlimit, stack_t};
+use libc::{c_int, c_void, mode_t, off_t, rlimit, stack_t};
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The state at the beginning of the program's `main`.
 struct State {
     /// Descriptors in ascending order, and copies of the first three.
     descriptors: Vec<c_int>,
+    opened: Vec<Opened>,
     standard: [c_int; 3],
     /// Descriptor of the working directory.
     folder: c_int,
@@ -20,6 +22,16 @@ struct State {
     signal_stack: stack_t,
     end_of_data: usize,
     mappings: Vec<Range<usize>>,
+}
+
+/// A descriptor that a constructor of the program has opened.
+struct Opened {
+    descriptor: c_int,
+    /// A copy, because the program may close the descriptor.
+    copy: c_int,
+    /// The offset in the file, or -1 if it has none.
+    offset: off_t,
+    flags: c_int,
 }
 
 static STATE: Own<Option<State>> = Own::new(None);
@@ -60,9 +72,52 @@ pub(crate) fn begin(is_confined: impl FnOnce() -> bool) {
     }
     if let Some(state) = STATE.get() {
         state.put_back();
-    } else if !is_confined() {
+    } else if !is_confined() || !IS_BEGUN.swap(true, Relaxed) && has_opened() {
         *STATE.get() = Some(State::now());
     }
+}
+
+/// Whether an execution has begun.
+static IS_BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// Checks whether constructors of the program have opened descriptors.
+fn has_opened() -> bool {
+    descriptors().into_iter().any(is_opened)
+}
+
+/// Checks whether the descriptor belongs to the program, and is not a standard descriptor. The
+/// checker's own descriptors are closed by `exec`.
+fn is_opened(descriptor: c_int) -> bool {
+    // SAFETY: the call only queries a number.
+    descriptor > 2 && unsafe { libc::fcntl(descriptor, libc::F_GETFD) } & libc::FD_CLOEXEC == 0
+}
+
+/// Returns the open descriptors, in ascending order.
+fn descriptors() -> Vec<c_int> {
+    let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let mut descriptors: Vec<c_int> = names.collect();
+    // SAFETY: the call only queries a number. The descriptor of the listing is already closed.
+    descriptors.retain(|&descriptor| unsafe { libc::fcntl(descriptor, libc::F_GETFD) } >= 0);
+    descriptors.sort_unstable();
+    descriptors
+}
+
+/// Returns the descriptors that constructors of the program have opened.
+fn opened(descriptors: &[c_int]) -> Vec<Opened> {
+    let opened = descriptors
+        .iter()
+        .filter(|&&descriptor| is_opened(descriptor));
+    // SAFETY: the calls query numbers, and copy a descriptor.
+    let opened = opened.map(|&descriptor| unsafe {
+        Opened {
+            descriptor,
+            copy: libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, COPIES),
+            offset: libc::lseek(descriptor, 0, libc::SEEK_CUR),
+            flags: libc::fcntl(descriptor, libc::F_GETFL),
+        }
+    });
+    opened.collect()
 }
 
 impl State {
@@ -89,15 +144,12 @@ impl State {
             libc::sigaltstack(std::ptr::null(), signal_stack.as_mut_ptr());
             end_of_data = system_calls::call(libc::SYS_brk, [0; 6]) as usize;
         }
-        let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
-        let names = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-        let mut descriptors: Vec<c_int> = names.collect();
-        // SAFETY: the call only queries a number. The descriptor of the listing is already closed.
-        descriptors.retain(|&descriptor| unsafe { libc::fcntl(descriptor, libc::F_GETFD) } >= 0);
-        descriptors.sort_unstable();
+        let opened = opened(&descriptors());
+        let descriptors = descriptors();
         *SHOWN.get() = mappings::shown();
         State {
             descriptors,
+            opened,
             standard,
             folder,
             mask,
@@ -125,6 +177,18 @@ impl State {
             }
             for (descriptor, &copy) in self.standard.iter().enumerate() {
                 libc::dup2(copy, descriptor as c_int);
+            }
+            for opened in &self.opened {
+                // If the program has closed the descriptor, the checker may use the number now.
+                let now = libc::fcntl(opened.descriptor, libc::F_GETFD);
+                if opened.copy < 0 || now >= 0 && now & libc::FD_CLOEXEC != 0 {
+                    continue;
+                }
+                libc::dup2(opened.copy, opened.descriptor);
+                if opened.offset >= 0 {
+                    libc::lseek(opened.descriptor, opened.offset, libc::SEEK_SET);
+                }
+                libc::fcntl(opened.descriptor, libc::F_SETFL, opened.flags);
             }
             libc::fchdir(self.folder);
             libc::umask(self.mask);

@@ -78,7 +78,13 @@ unsafe fn create(
     if stack > 0 {
         runtime::ask_for_stack(stack);
     }
-    native::will_run(start.map_or(0, |start| start as usize), argument.addr());
+    let name = at(child.index()).name;
+    let given = [argument.addr() as u64, stack as u64, blocked, own().clock];
+    let name = name
+        .chunks(8)
+        .map(|part| part.iter().fold(0, |word, &byte| word << 8 | byte as u64));
+    let given: Vec<u64> = given.into_iter().chain(name).collect();
+    native::will_run(start.map_or(0, |start| start as usize), &given);
     let handle = handle(child.index());
     // SAFETY: as promised by the caller.
     unsafe { give_reported(place, handle) };
@@ -189,7 +195,7 @@ fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
     }
     let joined = at(index);
     let (clock, result) = (joined.clock, joined.result);
-    native::read_result(thread, result.addr() as u64);
+    native::read_result(thread, (result.addr() as u64).wrapping_add(clock << 1));
     let joiner = own();
     joiner.clock = joiner.clock.max(clock);
     Ok(result)
@@ -201,6 +207,7 @@ fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
 fn joinable(thread: pthread_t, code: usize) -> Result<usize, c_int> {
     let index = index_of(thread).ok_or(libc::ESRCH)?;
     if index == runtime::current().index() {
+        native::tell_apart(index);
         return Err(libc::EDEADLK);
     }
     let joined = at(index);

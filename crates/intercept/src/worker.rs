@@ -6,9 +6,10 @@ use crate::savepoint::ProgramMemory;
 use crate::source_map::{self, Names};
 use crate::start::Program;
 use crate::{
-    audit, block_numbers, blocks, clock, copies, dead_values, ending, gate, heap, image, input,
-    inputs, leaks, mappings, open_files, pages, reached, remapping, rwlock, savepoint,
-    standard_streams, stream_locks, system_state, threads, unhooked, unknown_calls, watch,
+    audit, block_numbers, blocks, clock, copies, dead_values, early_locks, ending, gate, heap,
+    image, input, inputs, leaks, mappings, open_files, pages, reached, remapping, rwlock,
+    savepoint, standard_streams, stream_locks, system_state, threads, unhooked, unknown_calls,
+    watch,
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -41,6 +42,7 @@ pub(crate) fn refuse(reason: &str) -> ! {
 
 /// Carries out the order.
 pub(crate) fn work(program: Program) -> i32 {
+    early_locks::refuse_held();
     let order = std::env::var(ORDER).unwrap_or_default();
     let order = match Order::read(&order) {
         Ok(order) => order,

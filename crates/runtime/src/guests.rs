@@ -45,6 +45,7 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::{self, NonNull};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The data of the guests about the current execution, and about all executions.
 pub(crate) struct Guests {
@@ -365,6 +366,10 @@ impl Guest for Guests {
     fn can_unwind(engine: &Engine) -> bool {
         let is_native = engine.config.native.is_some();
         !is_native && engine.watch.states && engine.opaque().is_none()
+    }
+
+    fn has_changed_system(_: &Engine) -> bool {
+        native::CHANGES_SYSTEM.load(Relaxed)
     }
 
     fn abandon_all(engine: &mut Engine) {

@@ -73,10 +73,11 @@ pub use savepoint::Memory;
 pub(crate) use savepoint::Savepoints;
 pub(crate) use shadow::Shadow;
 pub use source_map::SourceMap;
+pub use threads::CHANGES_SYSTEM;
 pub(crate) use threads::EndOfThread;
 pub use threads::{
     clean_stack, end_for_others, end_thread, excuse, exit_program, fail, goal, is_alone,
-    join_ended, leave_out, living_other, own_stack, privately, read_result, refuse,
+    join_ended, leave_out, living_other, outlive_twins, own_stack, privately, read_result, refuse,
     return_from_main, return_from_thread, spawn, tell_apart, warn, will_run,
 };
 

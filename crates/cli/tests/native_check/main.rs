@@ -6,6 +6,7 @@ mod aliases;
 mod allocators;
 mod annotations;
 mod audit;
+mod before_main;
 mod cancellation;
 mod cluster;
 mod copies;

@@ -326,8 +326,7 @@ impl Search {
         if self.first.is_none() && outcome.is_maximal() {
             self.first = Some((self.strategy.execution().clone(), outcome));
         }
-        let uses_symmetry = self.settings.uses_symmetry();
-        if self.needs_weaker_memory() || uses_symmetry && self.model.tells_twins_apart(outcome) {
+        if self.needs_weaker_memory() || self.tells_twins_apart() {
             self.broken_off(Interrupt::Coarsened)?;
             return Ok(Next::BegunAnew);
         }
@@ -342,6 +341,11 @@ impl Search {
             self.halt = Some(Limit::Observer);
         }
         Ok(Next::Ended(outcome))
+    }
+
+    /// Checks whether the last execution shows that threads must not be exchanged.
+    fn tells_twins_apart(&mut self) -> bool {
+        self.settings.uses_symmetry() && !self.is_done_with_bugs() && self.model.tells_twins_apart()
     }
 
     /// Checks whether the last execution shows that the memory model must be weaker. If the search

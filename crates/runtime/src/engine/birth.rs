@@ -145,7 +145,7 @@ impl Engine {
         }
         self.start_thread(child, job(child), name, location);
         if self.config.symmetry {
-            self.find_twin(child);
+            self.find_twin(child, stack);
         }
         child
     }

@@ -47,6 +47,9 @@ pub(crate) trait Guest: Sized {
     /// Forgets all other data of an execution that is over. Its threads left `left` bytes in use.
     fn clear(engine: &mut Engine, left: usize);
 
+    /// Checks whether the execution has changed state of the system that outlives it.
+    fn has_changed_system(engine: &Engine) -> bool;
+
     /// Prepares for an execution that begins, either at its start or at a savepoint.
     fn prepare(engine: &mut Engine);
 

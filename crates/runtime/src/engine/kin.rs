@@ -49,7 +49,7 @@ impl Code {
         Code {
             table,
             captures,
-            may_have_padding: size_of::<F>() > align_of::<F>(),
+            may_have_padding: size_of::<F>() > 1,
         }
     }
 
@@ -58,11 +58,12 @@ impl Code {
         self.may_have_padding && self.table == other.table
     }
 
-    /// Returns the code of a call of a function of a native program.
-    pub(crate) fn call(function: usize, argument: usize) -> Code {
+    /// Returns the code of a call of a function of a native program. `given` is the argument, and
+    /// whatever else the thread gets from its parent.
+    pub(crate) fn call(function: usize, given: &[u64]) -> Code {
         Code {
             table: function,
-            captures: argument.to_ne_bytes().to_vec(),
+            captures: given.iter().flat_map(|word| word.to_ne_bytes()).collect(),
             may_have_padding: false,
         }
     }
@@ -80,6 +81,8 @@ pub(crate) struct Kin {
     pub(super) twin: Option<ThreadId>,
     /// Whether the thread joins all its children that it has not joined, and does nothing else.
     pub(super) joins_all: bool,
+    /// Whether the thread has ended and only waits for other threads.
+    pub(super) is_over: bool,
 }
 
 /// Children that their parent started with the same code, and no event in between.

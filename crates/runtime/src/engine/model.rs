@@ -71,8 +71,8 @@ impl Model {
 
     /// Checks at the end of an execution whether it shows that twins must not be exchanged. Then
     /// the search must start again ([`Interrupt::Coarsened`]).
-    pub fn tells_twins_apart(&mut self, outcome: Outcome) -> bool {
-        self.engine_mut().tells_twins_apart(outcome)
+    pub fn tells_twins_apart(&mut self) -> bool {
+        self.engine_mut().tells_twins_apart()
     }
 
     pub(crate) fn pointer(&self) -> NonNull<Engine> {

@@ -73,6 +73,9 @@ impl Model {
 impl Model {
     /// Abandons all remaining threads. The memory of a native program is restored as a whole later.
     fn abandon(&mut self) {
+        if self.engine().is_coarsened() && Guests::has_changed_system(self.engine()) {
+            self.run_to_end();
+        }
         let engine = self.pointer();
         Guests::abandon_all(self.engine_mut());
         for index in 0..self.engine().started().len() {
@@ -82,6 +85,31 @@ impl Model {
                 self.engine_mut().life.pending[thread.index()] = Pending::Finished;
             }
         }
+    }
+}
+
+impl Model {
+    /// Runs the rest of an execution that was broken off, because the program may undo at its end
+    /// what it has changed in the system. Otherwise the next execution would find it changed. What
+    /// this shows about the program does not count.
+    fn run_to_end(&mut self) {
+        let coarsened = self.engine_mut().life.coarsened.take();
+        let most = self.engine().config.conditions.max_events;
+        let mut last = 0;
+        for _ in 0..most {
+            let pending = &self.engine().life.pending;
+            let mut next = (1..=pending.len()).map(|step| (last + step) % pending.len());
+            let Some(thread) = next.find(|&thread| pending[thread].enabled().is_some()) else {
+                break;
+            };
+            last = thread;
+            match self.advance(Step::of(ThreadId::from_index(thread))) {
+                Ok(()) => {}
+                Err(Interrupt::Coarsened) => self.engine_mut().life.coarsened = None,
+                Err(_) => break,
+            }
+        }
+        self.engine_mut().life.coarsened = coarsened;
     }
 }
 

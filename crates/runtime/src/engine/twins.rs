@@ -1,14 +1,15 @@
-//! Recognizes *twins*: threads that their parent starts with the same code and equal captures,
+//! Recognizes *twins*: threads that their parent starts with the same code and equal captures, and
 //! without an event in between. A search may explore them up to permutation ([`explore::Symmetric`])
 //! until the program tells them apart: it uses the identity of a twin, or its parent does not join
 //! all of them together. Then they no longer count as twins ([`Coarsening::Distinguished`]), and the
 //! search starts again.
 
 use crate::engine::Engine;
+use crate::engine::guest::Guest;
 use crate::engine::kin::{Code, Group};
 use crate::engine::names::Names;
-use crate::guests::Wait;
-use explore::{Outcome, Pending, ThreadId};
+use crate::guests::{Guests, Wait};
+use explore::{Pending, ThreadId};
 use objects::Coarsening;
 
 impl Engine {
@@ -27,10 +28,12 @@ impl Engine {
         }
     }
 
-    /// Finds the twin of a thread that the running thread has just started.
+    /// Finds the twin of a thread that the running thread has just started with this stack size, or
+    /// with the usual one if it is 0.
     #[cold]
-    pub(crate) fn find_twin(&mut self, child: ThreadId) {
+    pub(crate) fn find_twin(&mut self, child: ThreadId, stack: usize) {
         self.tell_apart(self.running);
+        self.check_joins(self.running, |_, group| group.is_partly_joined());
         let is_named = self.threads[child.index()].life.name.is_some();
         let parent = &mut self.threads[self.running.index()].life;
         let after = parent.last;
@@ -40,7 +43,7 @@ impl Engine {
         let Some(code) = kin.code_of_child.take() else {
             return;
         };
-        if is_named || self.late.is_some() {
+        if is_named || stack > 0 || self.late.is_some() {
             return;
         }
         let names = &self.names;
@@ -107,25 +110,62 @@ impl Engine {
         }
     }
 
-    /// Records that the running thread joins a thread.
+    /// Joins a thread that may have twins. Other threads count as joined at once. Twins count as
+    /// joined when all of them are: until then, the parent must not access what they have written.
     #[cold]
     pub(crate) fn join_twin(&mut self, thread: ThreadId) {
         let running = self.running;
         let last = self.threads[running.index()].life.last;
         let is_parent = self.names.parent(thread) == running;
-        let Some(group) = self.group(thread) else {
-            return;
-        };
-        let is_together = group.joined == 0 || group.joined_after == last;
-        group.joined += 1;
-        group.joined_after = last;
-        let (first, are_all) = (group.members[0], group.joined == group.members.len());
-        if !is_parent || !is_together {
-            self.tell_apart(thread);
-        } else if are_all {
-            let end = self.names.end(first);
-            self.names.join_together(end);
+        let is_over = self.has_outlived();
+        let mut now = vec![thread];
+        if let Some(group) = self.group(thread)
+            && !is_over
+        {
+            let is_together = group.joined == 0 || group.joined_after == last;
+            group.joined += 1;
+            group.joined_after = last;
+            let are_all = group.joined == group.members.len();
+            let (first, is_first_event) = (group.members[0], group.after.is_none());
+            if !is_parent || !is_together {
+                self.tell_apart(thread);
+            } else if are_all {
+                now.clone_from(&group.members);
+                if is_first_event && last.is_none() {
+                    let end = self.names.end(first);
+                    self.names.join_together(end);
+                }
+            } else {
+                now.clear();
+            }
         }
+        for thread in now {
+            Guests::join(self, thread);
+        }
+    }
+
+    /// Checks whether the running thread has ended and only waits for the other threads.
+    fn has_outlived(&self) -> bool {
+        let kin = &self.threads[self.running.index()].life.kin;
+        kin.as_ref().is_some_and(|kin| kin.is_over)
+    }
+
+    /// Records that the running thread has ended, and only waits for other threads from now on.
+    pub(crate) fn outlive_twins(&mut self) {
+        if let Some(kin) = &mut self.thread().life.kin {
+            kin.is_over = true;
+        }
+    }
+
+    /// Checks whether two accesses may only seem to race, because one of the threads has joined
+    /// some twins and not yet the others. Then it tells them apart.
+    #[cold]
+    pub(crate) fn tells_apart_by_race(&mut self, threads: [ThreadId; 2]) -> bool {
+        let mut tells_apart = false;
+        for thread in threads {
+            tells_apart |= self.check_joins(thread, |_, group| group.is_partly_joined());
+        }
+        tells_apart
     }
 
     /// Records that the program reads the result of a thread.
@@ -147,41 +187,43 @@ impl Engine {
         self.check_joins(thread, |_, group| group.is_partly_joined());
     }
 
-    /// Tells apart the children in the groups for which `is_wrong` holds.
-    fn check_joins(&mut self, parent: ThreadId, is_wrong: impl Fn(&Names, &Group) -> bool) {
+    /// Tells apart the children in the groups for which `is_wrong` holds. Returns whether there are
+    /// any.
+    fn check_joins(&mut self, parent: ThreadId, is_wrong: impl Fn(&Names, &Group) -> bool) -> bool {
         let Some(kin) = &self.threads[parent.index()].life.kin else {
-            return;
+            return false;
         };
         let wrong = kin.groups.iter();
         let wrong = wrong.filter(|group| is_wrong(&self.names, group));
         let wrong: Vec<ThreadId> = wrong.map(|group| group.members[0]).collect();
-        for first in wrong {
+        for &first in &wrong {
             self.tell_apart(first);
         }
+        !wrong.is_empty()
     }
 
-    /// Checks at the end of an execution whether its threads have told twins apart. If a thread
-    /// waits for a twin for ever, it is unknown whether it would have joined the others, too, unless
-    /// it joins all its children, or has joined all of these twins in another execution. (This
-    /// assumes that plain memory which a twin has written does not decide about it.)
-    pub(crate) fn tells_twins_apart(&mut self, outcome: Outcome) -> bool {
-        if outcome == Outcome::Failed {
-            return false;
-        }
+    /// Checks at the end of an execution whether its threads have told twins apart: a parent has
+    /// joined only some of them. If it waits for one of the others for ever, it is unknown whether
+    /// it would have joined them all, unless it joins all its children, or it has joined these twins
+    /// together in another execution and had performed no event before. (This assumes that plain
+    /// memory does not decide about it.)
+    pub(crate) fn tells_twins_apart(&mut self) -> bool {
         for parent in self.life.started.clone() {
             let life = &self.threads[parent.index()].life;
             let last = life.last;
             let joins_all = life.kin.as_ref().is_some_and(|kin| kin.joins_all);
-            let waits = match (&self.life.pending[parent.index()], life.wait) {
-                (Pending::Waiting(_), Some(Wait::Join(thread))) if !joins_all => Some(thread),
+            let waits_for = match (&self.life.pending[parent.index()], life.wait) {
+                (Pending::Waiting(_), Some(Wait::Join(thread))) => Some(thread),
                 _ => None,
             };
             self.check_joins(parent, |names, group| {
-                let waits = waits.is_some_and(|thread| group.members.contains(&thread));
-                let has_gone_on = group.is_partly_joined() && group.joined_after != last;
-                let may_go_on = group.joined + 1 < group.members.len()
-                    && !names.are_joined_together(names.end(group.members[0]));
-                has_gone_on || waits && may_go_on
+                let waits = waits_for.is_some_and(|thread| group.members.contains(&thread));
+                if !waits || group.joined > 0 && group.joined_after != last {
+                    return group.is_partly_joined();
+                }
+                let is_known =
+                    last.is_none() && names.are_joined_together(names.end(group.members[0]));
+                !joins_all && !is_known && group.joined + 1 < group.members.len()
             });
         }
         self.is_coarsened()

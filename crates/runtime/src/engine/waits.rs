@@ -120,10 +120,10 @@ impl Engine {
         for index in 0..self.threads[joined].life.edges.len() {
             self.comes_after(self.threads[joined].life.edges[index]);
         }
-        if self.config.symmetry {
-            self.join_twin(thread);
+        match self.config.symmetry {
+            true => self.join_twin(thread),
+            false => Guests::join(self, thread),
         }
-        Guests::join(self, thread);
     }
 
     /// Adds a synchronization edge that starts at `event`. If waits are events, the edge leads to

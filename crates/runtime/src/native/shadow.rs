@@ -503,6 +503,10 @@ impl Engine {
         let Some(native) = self.config.native else {
             return;
         };
+        let threads = [earlier, later].map(|touch| touch.epoch.thread);
+        if self.config.symmetry && self.tells_apart_by_race(threads) {
+            return;
+        }
         let both = earlier.bytes & later.bytes;
         let address = number * GRANULE + both.trailing_zeros() as usize;
         let kinds = [earlier.kind, later.kind];

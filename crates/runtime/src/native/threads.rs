@@ -8,6 +8,10 @@ use explore::{Halt, Pending, Request, ThreadId};
 use objects::Thread;
 use report::{FailureKind, LeftOut, Omission};
 use std::panic::{Location, resume_unwind};
+use std::sync::atomic::AtomicBool;
+
+/// Whether the current execution has changed state of the system, such as files, that outlives it.
+pub static CHANGES_SYSTEM: AtomicBool = AtomicBool::new(false);
 
 /// The payload that unwinds a thread that ends before its function returns.
 pub(crate) struct EndOfThread;
@@ -29,12 +33,12 @@ pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
     })
 }
 
-/// Says which function the next thread runs that the current thread starts, and with which
-/// argument, so that the search can recognize twins.
-pub fn will_run(function: usize, argument: usize) {
+/// Says which function the next thread runs that the current thread starts, and what it is given,
+/// so that the search can recognize twins.
+pub fn will_run(function: usize, given: &[u64]) {
     perform::silently(|engine| {
         if engine.config.symmetry {
-            engine.will_run(Code::call(function, argument));
+            engine.will_run(Code::call(function, given));
         }
     });
 }
@@ -46,6 +50,11 @@ pub fn tell_apart(thread: usize) {
             engine.tell_apart(ThreadId::from_index(thread));
         }
     });
+}
+
+/// Records that the current thread has ended, and only waits for other threads from now on.
+pub fn outlive_twins() {
+    perform::silently(Engine::outlive_twins);
 }
 
 /// Records that the program reads this result of a thread that it has joined.

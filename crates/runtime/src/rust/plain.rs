@@ -406,7 +406,8 @@ impl Engine {
     /// Reports two unordered accesses. The report is the same for both orders of the accesses.
     #[cold]
     fn race(&mut self, earlier: Touch, later: Touch) {
-        if self.is_tearing_down {
+        let threads = [earlier, later].map(|touch| touch.epoch.thread);
+        if self.is_tearing_down || self.config.symmetry && self.tells_apart_by_race(threads) {
             return;
         }
         let mut accesses = [earlier, later].map(
