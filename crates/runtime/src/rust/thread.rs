@@ -38,8 +38,7 @@ pub fn ask_for_stack(bytes: usize) {
 #[inline]
 #[track_caller]
 pub fn will_run<T, F: FnOnce() -> T>(body: &F) {
-    outside!(());
-    if size_of::<T>() == 0 && !std::mem::needs_drop::<T>() {
+    if is_in_model() && size_of::<T>() == 0 && !std::mem::needs_drop::<T>() {
         silently(|engine| {
             if engine.config.symmetry {
                 engine.will_run(Code::of(body));
