@@ -1,7 +1,7 @@
 //! The start of the program. A program with an order of the command `mazurka` in its environment is
 //! checked, or runs under a safe trace (is *enforced*).
 
-use crate::{arguments, enforced, gate, heap, input, malloc, own_memory, worker};
+use crate::{arguments, enforced, gate, heap, input, malloc, own_memory, system_state, worker};
 use libc::{c_char, c_int, c_ulong, c_void};
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -114,6 +114,7 @@ fn prepare() -> Result<(), String> {
         return Err("cannot reserve addresses for the checker's own memory".to_owned());
     }
     malloc::set_apart();
+    system_state::start();
     input::replace().map_err(|error| format!("cannot redirect the program's input: {error}"))
 }
 

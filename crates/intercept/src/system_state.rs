@@ -85,11 +85,20 @@ fn has_opened() -> bool {
     descriptors().into_iter().any(is_opened)
 }
 
-/// Checks whether the descriptor belongs to the program, and is not a standard descriptor. The
-/// checker's own descriptors are closed by `exec`.
+/// The descriptors with which the process has started.
+static INHERITED: Own<Vec<c_int>> = Own::new(Vec::new());
+
+/// Records the descriptors with which the process has started, before constructors run.
+pub(crate) fn start() {
+    *INHERITED.get() = descriptors();
+}
+
+/// Checks whether a constructor of the program has opened the descriptor. The checker's own
+/// descriptors are closed by `exec`.
 fn is_opened(descriptor: c_int) -> bool {
     // SAFETY: the call only queries a number.
-    descriptor > 2 && unsafe { libc::fcntl(descriptor, libc::F_GETFD) } & libc::FD_CLOEXEC == 0
+    let is_kept = unsafe { libc::fcntl(descriptor, libc::F_GETFD) } & libc::FD_CLOEXEC == 0;
+    is_kept && !INHERITED.get().contains(&descriptor)
 }
 
 /// Returns the open descriptors, in ascending order.

@@ -78,12 +78,13 @@ unsafe fn create(
     if stack > 0 {
         runtime::ask_for_stack(stack);
     }
-    let name = at(child.index()).name;
-    let given = [argument.addr() as u64, stack as u64, blocked, own().clock];
-    let name = name
-        .chunks(8)
-        .map(|part| part.iter().fold(0, |word, &byte| word << 8 | byte as u64));
-    let given: Vec<u64> = given.into_iter().chain(name).collect();
+    let name = own().name;
+    let part = |from: usize| {
+        let bytes = name[from..].iter().take(8);
+        bytes.fold(0, |word, &byte| word << 8 | byte as u64)
+    };
+    let (argument, clock) = (argument.addr() as u64, own().clock);
+    let given = [argument, stack as u64, blocked, clock, part(0), part(8)];
     native::will_run(start.map_or(0, |start| start as usize), &given);
     let handle = handle(child.index());
     // SAFETY: as promised by the caller.

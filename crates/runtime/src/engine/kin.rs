@@ -102,6 +102,11 @@ pub(super) struct Group {
 }
 
 impl Group {
+    /// Checks whether there are twins that are not joined.
+    pub(super) fn is_open(&self) -> bool {
+        self.members.len() > 1 && self.joined < self.members.len()
+    }
+
     pub(super) fn is_partly_joined(&self) -> bool {
         self.members.len() > 1 && (1..self.members.len()).contains(&self.joined)
     }

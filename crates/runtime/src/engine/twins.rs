@@ -19,12 +19,24 @@ impl Engine {
         kin.get_or_insert_default().code_of_child = Some(code);
     }
 
-    /// Sets whether the running thread joins all its children that it has not joined, and does
-    /// nothing else.
+    /// Records that the running thread joins these threads and does nothing else. If they are not
+    /// all of its children that have twins and are not joined, this says nothing about twins.
     #[inline]
-    pub(crate) fn joins_all(&mut self, joins_all: bool) {
+    pub(crate) fn begin_joining(&mut self, threads: &[ThreadId]) {
         if let Some(kin) = &mut self.thread().life.kin {
-            kin.joins_all = joins_all;
+            let mut open = kin.groups.iter().filter(|group| group.is_open());
+            kin.joins_all = open.all(|group| {
+                let mut members = group.members.iter();
+                group.joined == 0 && members.all(|member| threads.contains(member))
+            });
+        }
+    }
+
+    /// Records that the running thread has joined the threads.
+    #[inline]
+    pub(crate) fn end_joining(&mut self) {
+        if let Some(kin) = &mut self.thread().life.kin {
+            kin.joins_all = false;
         }
     }
 

@@ -61,7 +61,7 @@ pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) 
     assert!(before.is_none(), "a scope is opened inside itself");
     let result = catch_unwind(AssertUnwindSafe(body));
     let location = Location::caller();
-    silently(|engine| engine.joins_all(true));
+    silently(|engine| engine.begin_joining(scope.threads.borrow().as_deref().unwrap_or_default()));
     // Threads of the scope may start more threads.
     let mut ended = Threads::new();
     while let Some(thread) = scope.next_to_join() {
@@ -72,7 +72,7 @@ pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) 
     // Panics are checked when all threads have ended, so that the result does not depend on the
     // order of the joins.
     let has_panicked = silently(|engine| {
-        engine.joins_all(false);
+        engine.end_joining();
         let panics = ended
             .iter()
             .map(|thread| engine.threads[thread.index()].panic.take());
