@@ -192,8 +192,8 @@ pub struct CheckOptions {
     /// until no execution is left out
     #[arg(long, value_name = "N")]
     pub preemptions: Option<Preemptions>,
-    /// Reductions beyond traces. `symmetry` explores threads that run the same code with the same
-    /// arguments up to permutation
+    /// Reductions to less than one execution per trace. `symmetry` explores threads that run the
+    /// same code with the same arguments up to permutation
     #[arg(
         long,
         value_name = "WHICH",
@@ -253,7 +253,7 @@ pub struct CheckOptions {
     pub is_explored: bool,
 }
 
-/// A reduction of the search beyond one execution for each trace.
+/// A reduction of the search to less than one execution for each trace.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Reduction {
     /// No reduction.

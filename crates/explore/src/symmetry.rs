@@ -3,17 +3,18 @@
 //!
 //! Exchanging twins turns an execution into another one. All executions that arise from each other
 //! in this way form an *orbit*, and one execution of each orbit is enough. The *history* of a
-//! thread tells its events apart: a read by its object and the write that it reads from, an event
-//! without an access by its kind and object, both also by their alternative, while a write differs
-//! from every other event. As long as the history of a thread equals that of its predecessor among
-//! the twins, its j-th event comes after the j-th event of the predecessor, by a synchronization
-//! edge. If that event chose an alternative, the thread may only choose the same or an earlier one.
-//! Both are determined by the events before. Of each orbit, this leaves the executions in which the
-//! twins are sorted by the first difference of their histories: by the order of the conflicting
-//! events there, or by the alternatives. These executions are one trace.
+//! thread has an entry for each of its events. The entry of a read is its object and the write that
+//! it reads from. The entry of an event without an access is its kind and object. Both also contain
+//! the alternative. The entry of a write differs from all other entries. As long as the history of
+//! a thread equals that of its predecessor among the twins, its j-th event comes after the j-th
+//! event of the predecessor, by a synchronization edge. If that event chose an alternative, the
+//! thread may only choose the same or an earlier one. The edge and this restriction depend only on
+//! earlier events. Of each orbit, this leaves the executions in which the twins are sorted by the
+//! first difference of their histories: by the order of the conflicting events there, or by the
+//! alternatives. These executions are one trace.
 //!
-//! The algorithms need no change: they see the edge, and a thread that must let its predecessor go
-//! first as waiting. The program decides which threads are twins ([`Program::twin`]).
+//! The algorithms need no change: they see the edge, and a thread seems to wait as long as it must
+//! let its predecessor go first. The program decides which threads are twins ([`Program::twin`]).
 
 use crate::execution::{
     Access, EventId, Execution, ObjectId, Op, OpKind, Performed, Step, ThreadId,
@@ -60,7 +61,7 @@ struct Past {
     event: EventId,
 }
 
-/// An event but for its choice, as far as it can equal an event of a twin.
+/// The part of an event, apart from its choice, that is compared with the event of a twin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Entry {
     Read(ObjectId, Option<EventId>),

@@ -431,8 +431,8 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
         unsafe { native::enter_library(arguments.frame()) };
     }
     if gate::is_inside() {
-        // After all events, during which other threads may call libraries.
-        // SAFETY: the frame is that of the call.
+        // Recorded only after the events of this call, because other threads may call libraries
+        // during these events. SAFETY: the frame is that of the call.
         unsafe { last_call::record(arguments.frame(), !callee.uses.is_empty()) };
     }
     for act in callee.acts {

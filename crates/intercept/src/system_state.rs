@@ -94,7 +94,7 @@ pub(crate) fn start() {
 }
 
 /// Checks whether a constructor of the program has opened the descriptor. The checker's own
-/// descriptors are closed by `exec`.
+/// descriptors have the flag `FD_CLOEXEC`.
 fn is_opened(descriptor: c_int) -> bool {
     // SAFETY: the call only queries a number.
     let is_kept = unsafe { libc::fcntl(descriptor, libc::F_GETFD) } & libc::FD_CLOEXEC == 0;

@@ -39,7 +39,7 @@ pub(crate) fn index_of(handle: pthread_t) -> Option<usize> {
     (handle.is_multiple_of(HANDLE) && index < count()).then_some(index)
 }
 
-/// Like [`index_of`], for a use of the handle that depends on which thread it is.
+/// Like [`index_of`], but also records that the program uses the identity of the thread.
 pub(crate) fn identified(handle: pthread_t) -> Option<usize> {
     let index = index_of(handle)?;
     native::tell_apart(index);

@@ -811,7 +811,8 @@ fn the_order_of_stores_is_shown() {
     assert!(!text.contains("does not see"), "{text}");
 }
 
-/// An exclusive owner writes `5` through a reference, after another thread has written `1`.
+/// An exclusive owner changes the value to `5` through a reference, after another thread has
+/// written `1` and `2`.
 fn write_through_a_reference(
     order: Ordering,
     write: fn(&mut AtomicUsize),
@@ -861,7 +862,7 @@ fn writes_by_an_exclusive_owner_are_seen() {
             }
         }
     }
-    // The value is not 1 after the write, in any execution.
+    // The value is 5 after the write, so the assertion of `never` fails.
     let never: fn(&AtomicUsize) = |number| assert_ne!(number.load(Relaxed), 5);
     for memory in [MemoryModel::Tso, MemoryModel::Rc11, MemoryModel::Auto] {
         assert!(is_found(

@@ -25,7 +25,7 @@ pub enum Coarsening {
     /// A thread iterates over a table from the first to the last key, or reads the number of weak
     /// shares of an `Arc`.
     Scanned,
-    /// The program tells threads apart that run the same code. The object is the end of the first
+    /// The program tells apart threads that run the same code. The object is the end of the first
     /// of these threads.
     Distinguished,
 }

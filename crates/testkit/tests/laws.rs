@@ -147,7 +147,7 @@ fn seed() -> u64 {
     }
 }
 
-/// Programs of REDUCE's kind: the numbers of traces and of orbits are known by hand.
+/// Programs of identical threads. The numbers of traces and of orbits were computed by hand.
 #[test]
 fn symmetry_leaves_one_trace_of_each_orbit() {
     let increment = "r0 = load x0; store x0 r0";

@@ -1,5 +1,5 @@
-//! What constructors have done before `main` is there in every execution, and so is what a program
-//! undoes at its end.
+//! What constructors have done before `main` is there in every execution. What a program changes in
+//! the system and undoes at its end does not disturb later executions.
 
 use crate::refusals::refused;
 use crate::toolchain::{Toolchain, check};

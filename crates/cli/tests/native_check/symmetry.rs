@@ -129,7 +129,7 @@ const FIRST_COMES_FIRST: &str = "{ if (x++ == 0) y = 1; else z = 1; return 0; }"
 /// Programs with a bug that occurs only if the second of two twins comes first, or the twins differ
 /// in another way: further globals, the body of the twins, the body of `main`, the kind of the bug.
 const TOLD_APART: [[&str; 4]; 19] = [
-    // The parent starts a thread, and by that lets it go on, before it has joined both twins.
+    // The parent starts a thread before it has joined both twins, so this thread can run earlier.
     [
         "static void *reads(void *a) { int Y = y, Z = z; assert(Y || !Z); return 0; }",
         FIRST_COMES_FIRST,
@@ -242,7 +242,7 @@ const TOLD_APART: [[&str; 4]; 19] = [
         "C(0); C(1); J(0); int q = p; J(1); return q > 5;",
         "data_race",
     ],
-    // Random numbers and numbers of threads.
+    // Random numbers and thread IDs.
     [
         "",
         "{ unsigned char c; int r = x++; getrandom(&c, 1, 0); if (r == 0) y = c; else z = c; return 0; }",

@@ -8,8 +8,8 @@ use std::ptr;
 /// The code of a thread, with its captures.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Code {
-    /// The address of a table of functions that identifies the code, or that of the function in a
-    /// native program. Code of one type may have several tables. Then twins are not recognized.
+    /// The address of a vtable that identifies the code, or in a native program the address of the
+    /// function. One type may have several vtables. Then twins are not recognized.
     table: usize,
     /// The bytes of the captures. If the captures have padding, its bytes may differ. Then twins
     /// are not recognized.
@@ -17,8 +17,8 @@ pub(crate) struct Code {
     may_have_padding: bool,
 }
 
-/// Code that a thread can run. Nothing calls the function. It makes the tables of functions differ
-/// between types with different code.
+/// Code that a thread can run. `run` is never called. It only makes the vtables of types with
+/// different code differ.
 trait Run {
     #[expect(dead_code, reason = "only its address counts")]
     fn run(self: Box<Self>);
@@ -79,9 +79,11 @@ pub(crate) struct Kin {
     /// The thread's own group, among the groups of its parent.
     pub(super) group: Option<usize>,
     pub(super) twin: Option<ThreadId>,
-    /// Whether the thread joins all its children that it has not joined, and does nothing else.
+    /// Whether the thread is joining all twins that it has not joined yet, and meanwhile does
+    /// nothing else.
     pub(super) joins_all: bool,
-    /// Whether the thread has ended and only waits for other threads.
+    /// Whether the thread is the main thread, has ended, and waits for the other threads before it
+    /// runs the exit handlers.
     pub(super) is_over: bool,
 }
 

@@ -89,9 +89,9 @@ impl Model {
 }
 
 impl Model {
-    /// Runs the rest of an execution that was broken off, because the program may undo at its end
-    /// what it has changed in the system. Otherwise the next execution would find it changed. What
-    /// this shows about the program does not count.
+    /// Runs the rest of an execution that was broken off. At its end the program may undo its
+    /// changes to the system, which the next execution would otherwise find. What this run shows
+    /// about the program does not count.
     fn run_to_end(&mut self) {
         let coarsened = self.engine_mut().life.coarsened.take();
         let most = self.engine().config.conditions.max_events;

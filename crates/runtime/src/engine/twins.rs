@@ -19,8 +19,9 @@ impl Engine {
         kin.get_or_insert_default().code_of_child = Some(code);
     }
 
-    /// Records that the running thread joins these threads and does nothing else. If they are not
-    /// all of its children that have twins and are not joined, this says nothing about twins.
+    /// Records that the running thread joins these threads and does nothing else. This says
+    /// something about twins only if the threads include all twins that are not joined, and no
+    /// group is partly joined.
     #[inline]
     pub(crate) fn begin_joining(&mut self, threads: &[ThreadId]) {
         if let Some(kin) = &mut self.thread().life.kin {
@@ -122,8 +123,9 @@ impl Engine {
         }
     }
 
-    /// Joins a thread that may have twins. Other threads count as joined at once. Twins count as
-    /// joined when all of them are: until then, the parent must not access what they have written.
+    /// Joins a thread that may have twins. A thread without twins counts as joined immediately.
+    /// Twins count as joined only when the parent has joined all of them: until then, the parent
+    /// must not access what they have written.
     #[cold]
     pub(crate) fn join_twin(&mut self, thread: ThreadId) {
         let running = self.running;
@@ -162,7 +164,8 @@ impl Engine {
         kin.as_ref().is_some_and(|kin| kin.is_over)
     }
 
-    /// Records that the running thread has ended, and only waits for other threads from now on.
+    /// Records that the running thread, which is the main thread, has ended, and from now on only
+    /// waits for the other threads before it runs the exit handlers.
     pub(crate) fn outlive_twins(&mut self) {
         if let Some(kin) = &mut self.thread().life.kin {
             kin.is_over = true;
@@ -170,7 +173,7 @@ impl Engine {
     }
 
     /// Checks whether two accesses may only seem to race, because one of the threads has joined
-    /// some twins and not yet the others. Then it tells them apart.
+    /// some twins and not yet the others. If so, these twins are told apart.
     #[cold]
     pub(crate) fn tells_apart_by_race(&mut self, threads: [ThreadId; 2]) -> bool {
         let mut tells_apart = false;
@@ -214,11 +217,12 @@ impl Engine {
         !wrong.is_empty()
     }
 
-    /// Checks at the end of an execution whether its threads have told twins apart: a parent has
-    /// joined only some of them. If it waits for one of the others for ever, it is unknown whether
-    /// it would have joined them all, unless it joins all its children, or it has joined these twins
-    /// together in another execution and had performed no event before. (This assumes that plain
-    /// memory does not decide about it.)
+    /// Checks at the end of an execution whether a parent has told twins apart by joining only some
+    /// of them. If the parent waits forever for a twin, it is unknown whether it would have joined
+    /// the others, so the twins count as told apart. There are three exceptions: no other twin is
+    /// left to join; the parent is joining all of its twins (`joins_all`); or it has performed no
+    /// event, and in another execution joined these twins together before its first event. (The
+    /// last exception assumes that plain memory does not decide which threads are joined.)
     pub(crate) fn tells_twins_apart(&mut self) -> bool {
         for parent in self.life.started.clone() {
             let life = &self.threads[parent.index()].life;

@@ -23,7 +23,8 @@ pub(crate) fn allocate(layout: Layout) -> Option<*mut u8> {
     Some(allocate_anew(engine, layout))
 }
 
-/// Allocates memory that does not fit into the current window of its arena, or that is compared.
+/// Allocates memory that does not fit into the current window of its arena, or any memory while
+/// memory is compared (`Watch::compares`).
 #[cold]
 #[inline(never)]
 fn allocate_anew(engine: NonNull<Engine>, layout: Layout) -> *mut u8 {

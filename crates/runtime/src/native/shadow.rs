@@ -304,9 +304,9 @@ impl Engine {
         self.running == ThreadId::MAIN && self.guests.native.life.joined + 1 == self.started().len()
     }
 
-    /// From the next execution on, searches for the data races of a native program and takes all
-    /// synchronization by atomic accesses into account. While executions are recorded or audited,
-    /// all memory is watched.
+    /// Prepares for executions that are recorded or audited, in which all memory is watched: they
+    /// search for the data races of a native program, and take all synchronization by atomic
+    /// accesses into account.
     pub(crate) fn watch_all_memory(&mut self) {
         self.watch.races |= self.guests.native.is_raced;
         self.guests.native.is_ordering = true;

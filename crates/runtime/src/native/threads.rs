@@ -33,8 +33,8 @@ pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
     })
 }
 
-/// Says which function the next thread runs that the current thread starts, and what it is given,
-/// so that the search can recognize twins.
+/// Records the function that the next child of the current thread runs, and what the child is
+/// given, so that the search can recognize twins.
 pub fn will_run(function: usize, given: &[u64]) {
     perform::silently(|engine| {
         if engine.config.symmetry {
@@ -52,7 +52,8 @@ pub fn tell_apart(thread: usize) {
     });
 }
 
-/// Records that the current thread has ended, and only waits for other threads from now on.
+/// Records that the current thread, which is the main thread, has ended, and from now on only waits
+/// for the other threads before it runs the exit handlers.
 pub fn outlive_twins() {
     perform::silently(Engine::outlive_twins);
 }

@@ -80,7 +80,8 @@ impl<T: 'static> LocalKey<T> {
         Ok(access(unsafe { &*value }))
     }
 
-    /// Makes `value` the value of the current thread. Returns it if the thread has or had a value.
+    /// Makes `value` the value of the current thread, unless the thread has or had one already. In
+    /// that case returns `value`.
     #[track_caller]
     fn begin_with(&'static self, value: T) -> Option<T> {
         if self.find().is_some() {

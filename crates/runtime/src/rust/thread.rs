@@ -33,8 +33,8 @@ pub fn ask_for_stack(bytes: usize) {
     silently(|engine| engine.thread().life.stack_of_child = bytes);
 }
 
-/// Says what the next thread runs that the current thread starts, so that the search can recognize
-/// twins. Threads whose results may differ have no twins.
+/// Records what the next child of the current thread runs, so that the search can recognize twins.
+/// Threads whose results may differ have no twins.
 #[inline]
 #[track_caller]
 pub fn will_run<T, F: FnOnce() -> T>(body: &F) {
