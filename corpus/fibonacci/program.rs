@@ -1,5 +1,5 @@
 //! fibonacci(N): the N-th Fibonacci number (Albert et al., CAV 2017). A task starts two tasks of
-//! new objects. They add their numbers to the object of the first task, in any order.
+//! new objects. They add their numbers to the object of the task that started them, in any order.
 
 use crate::entry::{Entry, Parameter};
 use actors::object::{Calls, Next, Object, Task};

@@ -7,11 +7,11 @@
 //! it reads from. The entry of an event without an access is its kind and object. Both also contain
 //! the alternative. The entry of a write differs from all other entries. As long as the history of
 //! a thread equals that of its predecessor among the twins, its j-th event comes after the j-th
-//! event of the predecessor, by a synchronization edge. If that event chose an alternative, the
-//! thread may only choose the same or an earlier one. The edge and this restriction depend only on
-//! earlier events. Of each orbit, this leaves the executions in which the twins are sorted by the
-//! first difference of their histories: by the order of the conflicting events there, or by the
-//! alternatives. These executions are one trace.
+//! event of the predecessor, by a synchronization edge. If both events have no access or read the
+//! same write, the thread may only choose the alternative of that event or an earlier one. The edge
+//! and this restriction depend only on earlier events. Of each orbit, this leaves the executions in
+//! which the twins are sorted by the first difference of their histories: by the order of the
+//! conflicting events there, or by the alternatives. These executions are one trace.
 //!
 //! The algorithms need no change: they see the edge, and a thread seems to wait as long as it must
 //! let its predecessor go first. The program decides which threads are twins ([`Program::twin`]).
@@ -125,8 +125,10 @@ impl Symmetry {
                 continue;
             };
             if let Some(first) = self.before_next(thread) {
-                request.alternatives = request.alternatives.min(first.choice + 1);
-                self.pending[index] = Pending::Enabled(request);
+                if first.entry != Entry::Unique && first.entry == self.entry(request.op) {
+                    request.alternatives = request.alternatives.min(first.choice + 1);
+                    self.pending[index] = Pending::Enabled(request);
+                }
             } else if let Pending::Enabled(_) | Pending::Waiting(_) = pending[predecessor.index()] {
                 self.pending[index] = Pending::Waiting(request);
             }
@@ -146,14 +148,20 @@ impl Symmetry {
         Some(first.event)
     }
 
+    /// Returns the entry of an event with this operation that would be next.
+    fn entry(&self, op: Op) -> Entry {
+        let last_write = || self.writes.get(op.object.index()).copied().flatten();
+        match op.access {
+            Access::None => Entry::Free(op.kind, op.object),
+            Access::Read => Entry::Read(op.object, last_write()),
+            Access::Write => Entry::Unique,
+        }
+    }
+
     /// Appends an event to the history of its thread.
     fn push(&mut self, Step { thread, choice, .. }: Step, op: Op) {
         let object = op.object.index();
-        let entry = match op.access {
-            Access::None => Entry::Free(op.kind, op.object),
-            Access::Read => Entry::Read(op.object, self.writes.get(object).copied().flatten()),
-            Access::Write => Entry::Unique,
-        };
+        let entry = self.entry(op);
         let event = EventId::at(self.events);
         self.events += 1;
         if op.access == Access::Write {

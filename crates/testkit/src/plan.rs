@@ -131,9 +131,11 @@ impl Plan {
 
 fn twins(program: &Program) -> Vec<Option<ThreadId>> {
     let actions = program.actions();
-    let names_threads = actions
-        .iter()
-        .any(|(_, action)| action.verb.signature().sorts.contains(&Sort::Thread));
+    let names_threads = actions.iter().any(|(_, action)| {
+        // A thread parks at an object of its own.
+        matches!(action.verb, Verb::Park | Verb::TimedPark)
+            || action.verb.signature().sorts.contains(&Sort::Thread)
+    });
     let twin = |(number, body): (usize, &Vec<Statement>)| {
         let earlier = program.threads[..number].iter();
         let twin = earlier.rev().position(|other| other == body)?;

@@ -168,6 +168,22 @@ fn symmetry_leaves_one_trace_of_each_orbit() {
 }
 
 #[test]
+fn writes_of_twins_choose_freely() {
+    // The second signal may wake either waiter, although the first one wakes nobody.
+    let waits = "lock m0; wait c0 m0; unlock m0";
+    for program in [
+        format!("signal c0 | signal c0 | {waits} | {waits}; store x0 1"),
+        format!("signal c0; store x0 1 | {waits} | signal c0; store x0 1 | {waits}; load x0"),
+        "r0 = weak x0 0 1; store x1 r0 | r0 = weak x0 0 1; store x1 r0 | store x0 2; store x0 0"
+            .to_owned(),
+    ] {
+        let program: Program = program.parse().expect("it is a program");
+        let found = symmetry::check(&program, 1_000_000);
+        assert!(matches!(found, Ok(Some(_))), "{program}\n{found:?}");
+    }
+}
+
+#[test]
 fn searches_up_to_symmetry_find_all_orbits_of_random_programs() {
     let seed = seed();
     let (states, programs) = match cfg!(debug_assertions) {

@@ -1,5 +1,5 @@
-//! What constructors have done before `main` is there in every execution. What a program changes in
-//! the system and undoes at its end does not disturb later executions.
+//! Constructors run before `main`. Their effects are present in every execution. If a program
+//! changes the system and undoes the change at its end, later executions are not disturbed.
 
 use crate::refusals::refused;
 use crate::toolchain::{Toolchain, check};

@@ -129,7 +129,8 @@ const FIRST_COMES_FIRST: &str = "{ if (x++ == 0) y = 1; else z = 1; return 0; }"
 /// Programs with a bug that occurs only if the second of two twins comes first, or the twins differ
 /// in another way: further globals, the body of the twins, the body of `main`, the kind of the bug.
 const TOLD_APART: [[&str; 4]; 19] = [
-    // The parent starts a thread before it has joined both twins, so this thread can run earlier.
+    // The parent starts a thread when it has joined only one twin, so this thread can run before
+    // the other twin has ended.
     [
         "static void *reads(void *a) { int Y = y, Z = z; assert(Y || !Z); return 0; }",
         FIRST_COMES_FIRST,
