@@ -11,10 +11,10 @@
 //! 2. Fences: a release fence makes later relaxed stores releases, and an acquire fence makes
 //!    earlier relaxed loads acquires. A sequentially consistent fence is both.
 //! 3. Objects: an event with synchronization edges to later events (unlock, send, arrival at a
-//! barrier, completion of a once, release of a permit) stores its clock, and the wait that it
-//! grants joins that clock. The same holds for the drop of the last sender, and for a receive that
-//! makes room for a waiting send. The standard library does not promise these last two kinds of
-//! edges. Its implementation provides them where threads wait.
+//!    barrier, completion of a once, release of a permit) stores its clock, and the wait that it
+//!    grants joins that clock. The same holds for the drop of the last sender, and for a receive
+//!    that makes room for a waiting send. The standard library does not promise these last two
+//!    kinds of edges. Its implementation provides them where threads wait.
 
 use explore::{EventId, MemoryModel, ObjectId, ThreadId};
 use rustc_hash::FxHashMap;
