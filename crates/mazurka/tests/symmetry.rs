@@ -153,7 +153,8 @@ fn barriers_queues_and_spin_locks_are_reduced() {
     };
     let (plain, reduced) = (check(false, spin), check(true, spin));
     assert_eq!(reduced.verdict, Verdict::Verified);
-    assert_eq!((plain.executions, reduced.executions), (36, 6));
+    // All threads have different histories, so each orbit has six traces.
+    assert_eq!(plain.executions, 6 * reduced.executions);
 }
 
 /// Collects the results of all executions, with and without the reduction.
