@@ -94,6 +94,9 @@ pub(super) struct Group {
     pub(super) members: Vec<ThreadId>,
     /// The last event of the parent when it started the members.
     pub(super) after: Option<EventId>,
+    /// The number of operations of the parent by then, except for its starts of threads. A wait is
+    /// such an operation, and not always an event.
+    pub(super) others: u32,
     /// The number of members that the parent has joined, and its last event at that time.
     pub(super) joined: usize,
     pub(super) joined_after: Option<EventId>,

@@ -50,6 +50,7 @@ impl Engine {
         let is_named = self.threads[child.index()].life.name.is_some();
         let parent = &mut self.threads[self.running.index()].life;
         let after = parent.last;
+        let others = parent.operations - parent.children;
         let Some(kin) = &mut parent.kin else {
             return;
         };
@@ -62,7 +63,8 @@ impl Engine {
         let names = &self.names;
         let is_of = |group: &Group| {
             let end = names.end(group.members[0]);
-            (&group.code, group.after, group.joined) == (&code, after, 0)
+            (&group.code, group.after, group.others) == (&code, after, others)
+                && group.joined == 0
                 && !group.is_closed
                 && !names.is_coarse(end, Coarsening::Distinguished)
         };
@@ -74,14 +76,15 @@ impl Engine {
                 (number, Some(members[members.len() - 2]))
             }
             None => {
-                let mut others = kin.groups.iter();
-                differs_from = others
+                let mut known = kin.groups.iter();
+                differs_from = known
                     .find(|group| group.code.may_be(&code))
                     .map(|group| group.members[0]);
                 kin.groups.push(Group {
                     code,
                     members: vec![child],
                     after,
+                    others,
                     joined: 0,
                     joined_after: None,
                     result: None,
